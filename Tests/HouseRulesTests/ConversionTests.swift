@@ -38,7 +38,7 @@ import Testing
         ("off_t(offset) + 1", ["off_t(offset)"]), ("UInt8(8 - kept)", ["UInt8(8 - kept)"]),
         ("Int32(handle.rawValue)", ["Int32(handle.rawValue)"]),
         ("Int64(a.count + b.count)", ["Int64(a.count + b.count)"]),
-    ]) func conversionsAreFound(line: String, codes: [String]) {
+    ]) func integerConversionsAreFoundInALine(line: String, codes: [String]) {
         #expect(IntegerConversion.all(in: line[...]).map(\.code) == codes)
     }
 
@@ -48,11 +48,11 @@ import Testing
         "Int16(POLLIN)", "Int32(SOCK_STREAM.rawValue)", "Int32(O_PATH | O_CLOEXEC)", "UInt32(0x2421)",
         "Int64(owner.rawValue)", "Int64(UInt32.max)", "// Int32(count)", "makeInt(count)", "value.Int(count)",
         "socklen_t(MemoryLayout<sockaddr_un>.size)", "Int(xfer_auth_basic)", "func f(_ a: Int) -> Int",
-    ]) func whatCannotTrapIsLeftOut(line: String) {
+    ]) func conversionsThatCannotTrapAreIgnored(line: String) {
         #expect(IntegerConversion.all(in: line[...]) == [])
     }
 
-    @Test func anArgumentOnTheNextLineIsLookedAt() {
+    @Test func aConversionWithItsArgumentOnTheNextLineIsFound() {
         #expect(IntegerConversion.all(in: "return Int32(", next: "    clamping: a)") == [])
         #expect(IntegerConversion.all(in: "return Int32(", next: "    a)").count == 1)
     }

@@ -17,7 +17,7 @@ import Testing
         try tree.contents(of: path).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    @Test func theEntranceIsShort() throws {
+    @Test func theReadmeAndTheArchitectureDocumentAreShort() throws {
         #expect(try lines(of: "README.md").count <= 150)
         #expect(try lines(of: "ARCHITECTURE.md").count <= 200)
     }

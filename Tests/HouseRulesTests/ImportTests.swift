@@ -13,7 +13,7 @@ import Testing
         #expect(broken == [])
     }
 
-    @Test func everyTargetHasARow() throws {
+    @Test func everyTargetHasARowInTheImportTable() throws {
         let targets = Set(try tree.names(in: "Sources"))
         #expect(targets == Set(ImportTable.rows.keys).union(ImportTable.cTargets).union([ImportTable.testSupport]))
     }
@@ -26,7 +26,7 @@ import Testing
         #expect(broken == [])
     }
 
-    @Test func theTableKeepsTheEffectsApart() {
+    @Test func theImportTableKeepsTheEffectsApart() {
         let effects = ["XferCurl", "XferStore", "XferFiles", "JSONRPC"]
         for one in effects {
             for other in effects where one != other { #expect(!ImportTable.allows(one, other), "\(one) → \(other)") }
@@ -44,10 +44,10 @@ import Testing
         ("import NIOCore", "NIOCore"), ("public import XferModel", "XferModel"), ("import struct GRDB.Row", "GRDB"),
         ("@testable import XferCore", "XferCore"), ("@_exported public import Logging", "Logging"),
     ])
-    func importsAreRead(_ line: String, _ module: String) {
+    func importLinesAreParsed(_ line: String, _ module: String) {
         #expect(ImportLine(line[...])?.module == module)
     }
 
     @Test(arguments: ["// import NIOCore", "important NIOCore", "let import_ = 1", "import"])
-    func otherLinesAreNot(_ line: String) { #expect(ImportLine(line[...]) == nil) }
+    func linesThatImportNothingAreIgnored(_ line: String) { #expect(ImportLine(line[...]) == nil) }
 }

@@ -18,7 +18,7 @@ import Testing
         return cell.split(separator: "`").filter { $0.contains(".") }
     }
 
-    @Test func everyRowNamesTestsThatExist() throws {
+    @Test func everyRowOfTheOriginsNamesTestsThatExist() throws {
         let files = try tree.swiftFiles(in: "Tests").map { $0.lines.joined(separator: "\n") }
         let rows = try rows
         #expect(rows.count > 25)

@@ -12,17 +12,17 @@ import Testing
         }
     }
 
-    @Test func nothingIsForcedInSources() throws {
+    @Test func noSourceForcesATryOrACast() throws {
         let forced = ["try" + "!", "as" + "! "]
         #expect(try lines(in: ["Sources"]) { line in forced.contains { line.contains($0) } } == [])
     }
 
-    @Test func nothingIsLeftForLater() throws {
+    @Test func noFileHasAMarkForLaterWork() throws {
         let marks = ["TO" + "DO", "FIX" + "ME", "// XX" + "X"]
         #expect(try lines(in: ["Sources", "Tests"]) { line in marks.contains { line.contains($0) } } == [])
     }
 
-    @Test func noMutexThreadSanitizerMisreads() throws {
+    @Test func noSourceUsesAMutexThatThreadSanitizerMisreads() throws {
         #expect(try lines(in: ["Sources"]) { $0.contains("import Synchronization") } == [])
     }
 
@@ -37,7 +37,7 @@ import Testing
         #expect(silent == [])
     }
 
-    @Test func theTopLevelHoldsOnlyWhatBelongsThere() throws {
+    @Test func theTopLevelHoldsOnlyKnownFiles() throws {
         let belongs: Set<String> = [
             "Package.swift", "Sources", "Tests", "Benchmarks", "rpc-schema", "systemd", "man", "docs", "scripts", ".ci",
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "Makefile",
@@ -48,14 +48,28 @@ import Testing
         #expect(Set(try tree.names(in: "")).subtracting(ignored).subtracting(belongs) == [])
     }
 
-    @Test func filesAreSmall() throws {
+    @Test func theMedianSourceFileIsShort() throws {
         let sizes = try tree.swiftFiles(in: "Sources").map(\.lines.count).sorted()
         #expect(sizes[sizes.count / 2] <= 120)
     }
 
-    @Test func executablesOnlyStart() throws {
+    @Test func theExecutableTargetsAreShort() throws {
         for target in ["xferd", "xferctl"] {
             #expect(try tree.swiftFiles(in: "Sources/\(target)").map(\.lines.count).reduce(0, +) < 80)
         }
+    }
+
+    /// The function's name is the only name of a test: it appears in every report and finds the test with `--filter`.
+    @Test func testsAndSuitesHaveNeitherDisplayNamesNorBackticks() throws {
+        let attributes = ["@Test" + "(", "@Suite" + "("]
+        let named = try tree.swiftFiles(in: "Tests").flatMap { file in
+            file.lines.indices.filter { index in
+                let line = file.lines[index]
+                let next = file.lines[min(index + 1, file.lines.count - 1)].drop { $0 == " " }
+                return line.contains("func " + "`")
+                    || attributes.contains { line.contains($0 + "\"") || line.hasSuffix($0) && next.hasPrefix("\"") }
+            }.map { "\(file.path):\($0 + 1)" }
+        }
+        #expect(named == [])
     }
 }

@@ -15,11 +15,11 @@ import XferTestSupport
         ("9007199254740993.0", .number(9_007_199_254_740_992)), ("0.30000000000000004", .number(0.1 + 0.2)),
         ("1e22", .number(1e22)), ("1e23", .number(1e23)), ("8.5e-22", .number(8.5e-22)),
     ])
-    func readsNumbersExactly(text: String, expected: JSONValue) throws {
+    func numbersAreParsedExactly(text: String, expected: JSONValue) throws {
         #expect(try JSONValue(parsing: text) == expected)
     }
 
-    @Test func keepsTheSignOfZero() throws {
+    @Test func theSignOfZeroIsKept() throws {
         guard case .number(let zero) = try JSONValue(parsing: "-0") else {
             Issue.record("-0 is no integer")
             return
@@ -31,12 +31,12 @@ import XferTestSupport
     @Test(arguments: [
         "01", "-01", "00", "1.", "-", "1.e1", "1e", "1e+", "-a", "1e400", "-1e400", "--1", "1e99999999999999999999",
     ])
-    func refusesWhatIsNoNumber(text: String) {
+    func aTextThatIsNoNumberIsRefused(text: String) {
         #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text) }
         #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: "[\(text)]") }
     }
 
-    @Test func readsBackEveryDoubleItWrites() throws {
+    @Test func everyWrittenDoubleParsesToItself() throws {
         var generator = SplitMix64(seed: 1)
         for _ in 0..<20_000 {
             let value = Double(bitPattern: generator.next())
@@ -46,7 +46,7 @@ import XferTestSupport
         }
     }
 
-    @Test func agreesWithTheStandardLibraryOnShortDecimals() throws {
+    @Test func shortDecimalsParseAsInTheStandardLibrary() throws {
         for _ in 0..<20_000 {
             let text =
                 "\(Int.random(in: -99_999_999...99_999_999)).\(Int.random(in: 1...99_999_999))e\(Int.random(in: -30...30))"
@@ -54,7 +54,7 @@ import XferTestSupport
         }
     }
 
-    @Test func writesWhatJSONCannotSayAsNull() {
+    @Test func infinityAndNaNAreWrittenAsNull() {
         #expect(JSONValue.array([.number(.infinity), .number(.nan)]).text == "[null,null]")
     }
 

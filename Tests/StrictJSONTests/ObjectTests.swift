@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ObjectTests {
     @Test(arguments: [1, 15, 16, 17, 40])
-    func refusesADuplicateKeyHoweverManyThereAre(count: Int) {
+    func aDuplicateKeyIsRefusedAmongAnyNumberOfKeys(count: Int) {
         let members = (0..<count).map { "\"k\($0)\":\($0)" }
         for duplicate in ["k0", "k\(count - 1)"] {
             let text = "{" + (members + ["\"\(duplicate)\":0"]).joined(separator: ",") + "}"
@@ -12,26 +12,26 @@ import Testing
         }
     }
 
-    @Test func seesThroughEscapesInKeys() {
+    @Test func aDuplicateKeyBehindEscapesIsRefused() {
         let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: #"{"ab":1,"\u0061b":2}"#) }
         #expect(error?.reason == .duplicateKey("ab"))
     }
 
-    @Test func holdsKeysApartThatOnlyLookAlike() throws {
+    @Test func keysThatOnlyLookAlikeAreDistinct() throws {
         let object = try JSONValue(parsing: "{\"\u{e9}\":1,\"e\u{301}\":2}")
         #expect(object["\u{e9}"] == 1)
         #expect(object["e\u{301}"] == 2)
         #expect(JSONValue.string("\u{e9}") != .string("e\u{301}"))
     }
 
-    @Test func shortensAnEndlessKeyInTheError() {
+    @Test func anEndlessKeyIsShortenedInTheError() {
         let key = String(repeating: "k", count: 1_000_000)
         let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: "{\"\(key)\":1,\"\(key)\":2}") }
         #expect((error?.description.utf8.count ?? .max) < 300)
     }
 
     /// With a search in line this takes hours.
-    @Test func readsAndComparesAQuarterMillionKeys() throws {
+    @Test func aQuarterMillionKeysAreParsedAndCompared() throws {
         let text = "{" + (0..<250_000).map { "\"key\($0)\":\($0)" }.joined(separator: ",") + "}"
         let object = try JSONValue(parsing: text)
         #expect(object["key249999"] == 249_999)
@@ -39,7 +39,7 @@ import Testing
         #expect(object.text == text)
     }
 
-    @Test func keepsOrderAndEqualsInAnyOrder() throws {
+    @Test func objectsKeepTheirOrderAndAreEqualInAnyOrder() throws {
         let first = try JSONValue(parsing: #"{"b":1,"a":2}"#)
         let second = try JSONValue(parsing: #"{"a":2,"b":1}"#)
         #expect(first.text == #"{"b":1,"a":2}"#)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [3, 17, 30])
-    func editsMembersInPlace(count: Int) {
+    func membersAreEditedInPlace(count: Int) {
         var object = JSONObject()
         for number in 0..<count { object["k\(number)"] = .integer(Int64(number)) }
         object["k1"] = "new"
@@ -62,7 +62,7 @@ import Testing
         #expect(object.members.first?.key == "k1")
     }
 
-    @Test func givesPeopleIndentedText() {
+    @Test func prettyTextIsIndented() {
         let value: JSONValue = ["a": [1, ["b": .null]], "empty": [], "none": [:], "s": "x"]
         #expect(
             value.prettyText == """

@@ -8,12 +8,12 @@ import Testing
         ("[1,2,3]", .array([1, 2, 3])), ("{\"a\":{\"b\":[null]}}", .object(["a": ["b": [.null]]])),
         ("{ \"a\" : 1 , \"b\" : 2 }", .object(["a": 1, "b": 2])),
     ])
-    func acceptsEveryKindOfValue(text: String, expected: JSONValue) throws {
+    func everyKindOfValueIsParsed(text: String, expected: JSONValue) throws {
         #expect(try JSONValue(parsing: text) == expected)
     }
 
     /// The two examples of RFC 8259, section 13.
-    @Test func readsTheExamplesOfTheRFC() throws {
+    @Test func theExamplesOfTheRFCAreParsed() throws {
         let image = try JSONValue(
             parsing: """
                 {"Image": {"Width": 800, "Height": 600, "Title": "View from 15th Floor", "Thumbnail":
@@ -40,13 +40,13 @@ import Testing
         ("[]]", .trailingBytes, 2),
         ("1\0", .trailingBytes, 1),
     ])
-    func refusesWhatIsNoJSON(text: String, reason: JSONSyntaxError.Reason, offset: Int) {
+    func aTextThatIsNotJSONIsRefusedWithReasonAndOffset(text: String, reason: JSONSyntaxError.Reason, offset: Int) {
         let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text) }
         #expect(error?.reason == reason)
         #expect(error?.offset == offset)
     }
 
-    @Test func countsLevelsOfNestingExactly() throws {
+    @Test func levelsOfNestingAreCountedExactly() throws {
         let sixtyFour = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         _ = try JSONValue(parsing: sixtyFour)
         let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: "[" + sixtyFour + "]") }
@@ -57,13 +57,13 @@ import Testing
         #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: objects, maxDepth: 2) }
     }
 
-    @Test func survivesAMillionOpenBrackets() {
+    @Test func aMillionOpenBracketsAreRefused() {
         let bytes = [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)
         let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: bytes, maxDepth: .max) }
         #expect(error?.reason == .tooDeep(limit: 512))
     }
 
-    @Test func namesThePlaceOfAnErrorWithinTheValue() {
+    @Test func anErrorNamesItsOffsetWithinTheValue() {
         let error = #expect(throws: JSONSyntaxError.self) {
             try JSONValue(parsing: #"{"params":{"tasks":[1,{"url":"a","url":"b"}]}}"#)
         }
@@ -72,7 +72,7 @@ import Testing
         #expect(error?.description == #"duplicate key "url" at byte 33 in params.tasks[1].url"#)
     }
 
-    @Test func readsAnyCollectionOfBytes() throws {
+    @Test func anyCollectionOfBytesIsParsed() throws {
         #expect(try JSONValue(parsing: repeatElement(UInt8(ascii: "7"), count: 3)) == 777)
     }
 }

@@ -5,7 +5,7 @@ import XferTestSupport
 /// What holds for any input, tried on random ones. A failure prints its seed.
 @Suite struct PropertyTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func readsBackWhatItWrites(seed: UInt64) throws {
+    func randomValuesParseBackFromTheirText(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<200 {
             let value = JSONValue.random(depth: 5, using: &random)
@@ -16,7 +16,7 @@ import XferTestSupport
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func neverCrashesOnRandomBytes(seed: UInt64) {
+    func randomBytesNeverCrashTheParser(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let alphabet = Array(#"{}[]",:\u0019e+-.truefalsn "#.utf8) + [0xC3, 0xA9, 0xED, 0xFF, 0x0A, 0x00]
         for _ in 0..<2_000 {
@@ -28,7 +28,7 @@ import XferTestSupport
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func neverCrashesOnDamagedText(seed: UInt64) {
+    func damagedTextNeverCrashesTheParser(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<300 {
             var bytes = Array(JSONValue.random(depth: 4, using: &random).text.utf8)

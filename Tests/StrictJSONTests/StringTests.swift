@@ -7,7 +7,7 @@ import Testing
         (#""\u0000""#, "\0"), (#""é€𝄞""#, "é€𝄞"), (#""abcdefgh\nabcdefgh""#, "abcdefgh\nabcdefgh"),
         (#""\udbff\udfff""#, "\u{10FFFF}"), (#""\u2028""#, "\u{2028}"),
     ])
-    func readsEscapes(text: String, expected: String) throws {
+    func escapesInStringsAreDecoded(text: String, expected: String) throws {
         #expect(try JSONValue(parsing: text) == .string(expected))
     }
 
@@ -16,7 +16,7 @@ import Testing
         #""\x""#,
         #""\U0041""#, #""\u+123""#, "\"a\nb\"", "\"a\u{1F}\"", "\"\0\"", "\"12345678\t\"",
     ])
-    func refusesBadStrings(text: String) {
+    func invalidStringsAreRefused(text: String) {
         let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text) }
         #expect(error?.reason == .invalidString)
     }
@@ -29,7 +29,7 @@ import Testing
             [0xE2, 0x82],
             [0xF0, 0x9D, 0x84],
         ] as [[UInt8]])
-    func refusesInvalidUTF8AndSaysWhere(bytes: [UInt8]) {
+    func invalidUTF8IsRefusedWithItsOffset(bytes: [UInt8]) {
         for prefix in ["", "é", #"\n"#, "12345678"] {
             let text = Array("[\"\(prefix)".utf8) + bytes + Array("\"]".utf8)
             let error = #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text) }
@@ -39,7 +39,7 @@ import Testing
         #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: bytes) }
     }
 
-    @Test func findsTheEndOfAStringAtEveryAlignment() throws {
+    @Test func theEndOfAStringIsFoundAtEveryAlignment() throws {
         for length in 0...40 {
             let text = String(repeating: "x", count: length)
             #expect(try JSONValue(parsing: "\"\(text)\"") == .string(text))
@@ -48,13 +48,13 @@ import Testing
         }
     }
 
-    @Test func writesControlCharactersEscapedAndNothingElse() {
+    @Test func onlyControlCharactersQuotesAndBackslashesAreWrittenEscaped() {
         #expect(
             JSONValue.string("a\"\\\n\r\t\u{8}\u{c}\u{1}\u{1f}/é𝄞\u{7f}").text == #""a\"\\\n\r\t\b\f\u0001\u001f/é𝄞"#
                 + "\u{7f}\"")
     }
 
-    @Test func readsBackEveryCharacterItWrites() throws {
+    @Test func everyWrittenCharacterParsesToItself() throws {
         for number in UInt32(0)...0x10FFFF {
             guard let scalar = Unicode.Scalar(number), number < 0x3000 || number % 97 == 0 else { continue }
             let value = JSONValue.string(String(Character(scalar)))

@@ -14,7 +14,7 @@ struct SocketLocatorTests {
         #expect(paths(["XDG_RUNTIME_DIR": "tmp"]).first == "/run/user/1000/xferd.sock")
     }
 
-    @Test func whatIsNamedHasNoSecondChoice() {
+    @Test func anExplicitlyNamedSocketHasNoFallback() {
         let environment = ["XFERD_SOCKET": "/e", "XDG_RUNTIME_DIR": "/r"]
         #expect(paths(environment) == ["/e"])
         #expect(paths(environment, .socket("/f")) == ["/f"])
@@ -23,7 +23,7 @@ struct SocketLocatorTests {
         #expect(paths(["XFERD_SOCKET": "", "XDG_RUNTIME_DIR": "/r"]).first == "/r/xferd.sock")
     }
 
-    @Test func theConnectionSaysWhereItLed() throws {
+    @Test func aConnectionReportsTheSocketItUses() throws {
         let server = try ScriptedServer { $0.awaitClose() }
         let located = try SocketLocator(environment: ["XFERD_SOCKET": server.path], uid: 1000).connect()
         #expect(located.candidate.origin == .environment)
@@ -31,7 +31,7 @@ struct SocketLocatorTests {
         #expect(located.fallbackNotice == nil)
     }
 
-    @Test func noDaemonSaysWhatWasTriedAndWhatToDo() throws {
+    @Test func aMissingDaemonErrorListsTheTriedSocketsAndTheRemedy() throws {
         let locator = SocketLocator(environment: ["XDG_RUNTIME_DIR": "/nonexistent"], uid: 1000)
         let error = #expect(throws: NoDaemonError.self) { try locator.connect(to: .user) }
         #expect(error?.tried.map(\.error) == [.noSocket(path: "/nonexistent/xferd.sock")])

@@ -25,7 +25,7 @@ struct XferConnectionTests {
         #expect(result.paused)
     }
 
-    @Test func aRefusalKeepsWhatTheDaemonSaid() throws {
+    @Test func aRefusalKeepsTheDaemonsErrorData() throws {
         let server = try ScriptedServer { peer in
             _ = peer.readLine()
             peer.write(
@@ -40,7 +40,7 @@ struct XferConnectionTests {
         )
     }
 
-    @Test func anAnswerOfAnotherShapeIsTold() throws {
+    @Test func aResultOfAnotherShapeIsAMalformedResult() throws {
         let server = try ScriptedServer { peer in
             _ = peer.readLine()
             peer.write(#"{"jsonrpc":"2.0","id":1,"result":{"paused":"yes"}}"# + "\n")
@@ -94,7 +94,7 @@ struct XferConnectionTests {
         #expect(throws: ConnectionError.closed) { try connection.nextNotification(timeout: Patience.limit) }
     }
 
-    @Test func anEventIsRead() throws {
+    @Test func anEventNotificationIsParsed() throws {
         let server = try ScriptedServer { peer in
             peer.write(
                 #"{"jsonrpc":"2.0","method":"event","params":{"seq":2,"time":"2026-01-02T03:04:05Z","type":"task.removed","task_id":1,"owner":0}}"#
@@ -106,7 +106,7 @@ struct XferConnectionTests {
         #expect(try connection.nextNotification(timeout: Patience.limit)?.event() == nil)
     }
 
-    @Test func silenceEndsWithTheTimeout() throws {
+    @Test func aSilentDaemonEndsTheCallWithATimeout() throws {
         let server = try ScriptedServer { $0.awaitClose() }
         let connection = try XferConnection.connect(to: server.path)
         #expect(try connection.nextNotification(timeout: .milliseconds(20)) == nil)
@@ -132,7 +132,7 @@ struct XferConnectionTests {
 
     // MARK: Misbehaviour
 
-    @Test func aDaemonThatGoesAwayIsNoticed() throws {
+    @Test func aDaemonThatClosesTheConnectionIsNoticed() throws {
         let server = try ScriptedServer { _ = $0.readLine() }
         let connection = try XferConnection.connect(to: server.path)
         #expect(throws: CallError.connection(.closed)) { try connection.call("x.y", timeout: Patience.limit) }
@@ -163,7 +163,7 @@ struct XferConnectionTests {
     }
 
     @Test(arguments: ["nonsense\n", "[]\n", "{\"jsonrpc\":\"2.0\",\"id\":1}\n", "{\"id\":1,\"error\":3}\n", "\n"])
-    func whatIsNoMessageIsTold(line: String) throws {
+    func aLineThatIsNoMessageIsAConnectionError(line: String) throws {
         let server = try ScriptedServer { peer in
             _ = peer.readLine()
             peer.write(line)
@@ -196,7 +196,7 @@ struct XferConnectionTests {
 
     // MARK: Connecting
 
-    @Test func whatIsWrongWithASocketIsTold() throws {
+    @Test func eachConnectFailureHasAnErrorOfItsOwn() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "xc-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -213,7 +213,7 @@ struct XferConnectionTests {
     }
 
     /// Told by error number, since root may open everything.
-    @Test func aClosedSocketIsToldApart() {
+    @Test func connectErrorsAreClassifiedByErrno() {
         #expect(ConnectionError.connecting(to: "/s", errno: EACCES) == .permissionDenied(path: "/s"))
         #expect(ConnectionError.connecting(to: "/s", errno: ENOTDIR) == .noSocket(path: "/s"))
         #expect(ConnectionError.connecting(to: "/s", errno: EMFILE) == .system(call: "connect", errno: EMFILE))

@@ -36,7 +36,7 @@ import XferTestSupport
         #expect(record.outcome.total == 0)
     }
 
-    @Test func aBodyOfUnknownLengthEndsCleanly() async throws {
+    @Test func aBodyOfUnknownLengthIsComplete() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(4, length: 200_000)
         server.serve("/file", version, faults: [[.chunked], [.untilClose]])
@@ -49,7 +49,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aBodyGoesToMemoryUpToTheLimit() async throws {
+    @Test func aBodyIsHeldInMemoryUpToTheLimit() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(5, length: 5000)
         server.serve("/file", version, faults: [[], [], [.chunked]])
@@ -97,7 +97,7 @@ import XferTestSupport
         try await eventually("the retired connection is closed") { server.openConnectionCount == 1 }
     }
 
-    @Test func headersAreThoseOfTheRequestAndOurDefaults() async throws {
+    @Test func aRequestSendsItsOwnFieldsAndTheDefaults() async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(9, length: 100))
         let attempt = try Attempt.get(server.url("/file")) { attempt in
@@ -114,7 +114,7 @@ import XferTestSupport
         #expect(request.header("Range") == nil)
     }
 
-    @Test func aHeaderThatWouldEndItsLineIsRefused() async throws {
+    @Test func aHeaderWithALineBreakIsRefused() async throws {
         let server = try await FaultServer()
         let attempt = try Attempt.get(server.url("/file")) { attempt in
             attempt.request.headers = [HeaderField(name: "X-One", value: "1\r\nX-Two: 2")]
@@ -124,7 +124,7 @@ import XferTestSupport
         #expect(server.requests.isEmpty)
     }
 
-    @Test func progressCountsWhileItRuns() async throws {
+    @Test func progressIsCountedWhileATransferRuns() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/file", .tagged(10, length: 100_000), faults: [[.stall(at: 60_000, until: gate)]])
@@ -139,7 +139,7 @@ import XferTestSupport
         #expect(handle.progress.snapshot.received == 100_000)
     }
 
-    @Test func manyAtOnceAllArrive() async throws {
+    @Test func manyConcurrentDownloadsAllArrive() async throws {
         let server = try await FaultServer()
         let harness = try Harness()
         for index in 0..<100 { server.serve("/\(index)", .tagged(UInt64(index), length: Int64(index) * 997)) }

@@ -35,18 +35,18 @@ import XferTestSupport
     }
 
     @Test(arguments: [-1000, -99_900])
-    func moreThanAnnouncedIsIgnored(difference: Int64) async throws {
+    func bytesBeyondTheAnnouncedLengthAreIgnored(difference: Int64) async throws {
         let record = try await fetch(.contentLength(off: difference))
         #expect(record.outcome.result == .complete)
         #expect(record.outcome.offset == 100_000 + difference)
     }
 
-    @Test func lessThanAnnouncedIsShort() async throws {
+    @Test func aBodyShorterThanAnnouncedIsShort() async throws {
         let record = try await fetch(.contentLength(off: 1000))
         #expect(record.error?.reason == .shortBody)
     }
 
-    @Test func noAnswerIsALostConnection() async throws {
+    @Test func aServerThatAnswersNothingIsALostConnection() async throws {
         #expect(try await fetch(.noAnswer(.close)).error?.reason == .connectionLost)
     }
 
@@ -60,7 +60,7 @@ import XferTestSupport
         #expect(try await fetch(.hugeHead(2_000_000)).error?.reason == .protocolError)
     }
 
-    @Test func aPartThatNobodyAskedForIsRefusedUnlessItIsTheWhole() async throws {
+    @Test func anUnrequestedPartIsRefusedUnlessItIsTheWhole() async throws {
         let record = try await fetch(.unaskedRange, .contentRange("bytes 0-99999/200000"))
         #expect(record.error?.reason == .rangeMismatch)
         #expect(try await fetch(.unaskedRange).outcome.result == .complete)
@@ -70,7 +70,7 @@ import XferTestSupport
         (404, false), (410, false), (501, false), (505, false), (408, true), (423, true), (429, true), (500, true),
         (503, true),
     ])
-    func statusesAreRetriedOrNot(status: Int, isRetriable: Bool) async throws {
+    func eachStatusIsRetriedOrNot(status: Int, isRetriable: Bool) async throws {
         let record = try await fetch(.status(status, retryAfter: "7"))
         #expect(record.error?.reason == .httpStatus)
         #expect(record.error?.httpStatus == status)
@@ -104,7 +104,7 @@ import XferTestSupport
         #expect((server.requests.first?.sent ?? .max) < 100 << 20)
     }
 
-    @Test func aClosedPortCannotBeConnected() async throws {
+    @Test func aClosedPortIsAConnectFailure() async throws {
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let record = try await Harness().run(.get(closed.url("/file")))

@@ -9,20 +9,22 @@ import XferTestSupport
         (".bücher.example", ".xn--bcher-kva.example"), ("例え.テスト", "xn--r8jz45g.xn--zckzah"),
         ("Example.org", "example.org"), ("[::1]:443", "[::1]:443"),
     ])
-    func internationalNamesAreThoseOfURLs(text: String, pattern: String) throws {
+    func internationalNamesAreEncodedAsInURLs(text: String, pattern: String) throws {
         #expect(try HostPattern.parse(text).description == pattern)
     }
 
-    @Test func theURLOfAnInternationalHostMatches() throws {
+    @Test func theURLOfAnInternationalHostMatchesItsPattern() throws {
         let url = try CurlURL.parse("https://www.BÜCHER.example/").url
         #expect(try HostPattern.parse("*.bücher.example").matches(ServerName(host: url.host), port: url.port))
     }
 
     @Test(arguments: ["*.*.ü.org", "ü.org/x", "a@ü.org", "ü.org:0", "ü.org:x", "ü ü.org", "*ü.org", "ü..org"])
-    func whatIsNoPattern(text: String) { #expect(throws: HostPatternError.self) { try HostPattern.parse(text) } }
+    func aTextThatIsNoPatternIsRefused(text: String) {
+        #expect(throws: HostPatternError.self) { try HostPattern.parse(text) }
+    }
 
     /// A pattern that was taken has one spelling, and matches the host that libcurl finds in a URL with its name.
-    @Test func whatIsTakenMatchesItsOwnURL() throws {
+    @Test func anAcceptedPatternMatchesItsOwnURL() throws {
         var random = SplitMix64(seed: 0x686f_7374)
         let pieces = [
             "a", "B", "xn--bcher-kva", "bücher", "ß", "İ", "1", "127", "0x7f", "0X7F", "017", ".", ".", "..", "*", "*.",

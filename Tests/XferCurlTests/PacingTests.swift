@@ -6,7 +6,7 @@ import XferTestSupport
 @testable import XferCurl
 
 @Suite struct PacingTests {
-    @Test func readingPausesWhileTooMuchIsAtStake() async throws {
+    @Test func readingPausesBeyondTheLimitOfUnsavedBytes() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(50, length: 8 << 20)
         server.serve("/file", version)
@@ -95,7 +95,7 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes)
     }
 
-    @Test func aLimitCanBeLiftedAndPutOnWhileItRuns() async throws {
+    @Test func aLimitCanBeLiftedAndSetDuringATransfer() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(53, length: 4 << 20)
         server.serve("/file", version)
@@ -111,7 +111,7 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes)
     }
 
-    @Test(arguments: [5000, 0] as [Int64]) func silenceIsAnIdleTimeout(after received: Int64) async throws {
+    @Test(arguments: [5000, 0] as [Int64]) func aSilentServerIsAnIdleTimeout(after received: Int64) async throws {
         let server = try await FaultServer()
         let gate = Gate()
         let silence: Fault = received > 0 ? .stall(at: received, until: gate) : .stallHead(until: gate)
@@ -174,7 +174,7 @@ import XferTestSupport
         #expect(record.error?.reason == .totalTimeout)
     }
 
-    @Test func aLimitDoesNotMakeATransferIdle() async throws {
+    @Test func aLimitedTransferDoesNotTimeOutAsIdle() async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(58, length: 40_000))
         let clock = ManualClock()

@@ -27,7 +27,7 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes)
     }
 
-    @Test func secretsGoOnlyToTheOriginTheyWereGivenFor() async throws {
+    @Test func secretsAreSentOnlyToTheirOrigin() async throws {
         let home = try await FaultServer()
         let other = try await FaultServer()
         home.on("/a") { _ in .redirect(to: other.url("/b")) }
@@ -62,7 +62,7 @@ import XferTestSupport
         #expect(try await harness.run(.get(server.url("/21"))).error?.reason == .tooManyRedirects)
     }
 
-    @Test func denyAndSameOriginRefuse() async throws {
+    @Test func redirectPoliciesDenyAndSameOriginRefuse() async throws {
         let server = try await FaultServer()
         let other = try await FaultServer()
         server.on("/here") { _ in .redirect(to: "/file") }
@@ -79,7 +79,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "gopher://127.0.0.1/"])
-    func aRedirectToSomethingElseIsAnErrorForGood(location: String) async throws {
+    func aRedirectToAnotherSchemeIsAPermanentError(location: String) async throws {
         let server = try await FaultServer()
         server.on("/a") { _ in .redirect(to: location) }
         let record = try await Harness().run(.get(server.url("/a")))
@@ -87,7 +87,7 @@ import XferTestSupport
         #expect(record.error?.isRetriable == false)
     }
 
-    @Test func eachHopAsksForItsSession() async throws {
+    @Test func eachRedirectHopRequestsASessionOfItsOwn() async throws {
         let server = try await FaultServer()
         let other = try await FaultServer()
         server.on("/a") { _ in .redirect(to: other.url("/b")) }
@@ -104,7 +104,7 @@ import XferTestSupport
         #expect(other.requests.isEmpty)
     }
 
-    @Test func theRangeIsAskedForAtEveryHop() async throws {
+    @Test func theRangeIsRequestedAtEveryHop() async throws {
         let server = try await FaultServer()
         server.on("/a") { _ in .redirect(to: "/file") }
         server.serve("/file", version)

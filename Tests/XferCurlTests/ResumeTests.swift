@@ -20,7 +20,7 @@ import XferTestSupport
         return (try await Harness().run(attempt, part: part), part, server)
     }
 
-    @Test func theRestIsFetchedAndNothingElse() async throws {
+    @Test func onlyTheRestIsFetched() async throws {
         let (record, part, server) = try await resume([])
         #expect(record.outcome.result == .complete)
         #expect(try part.bytes == version.bytes)
@@ -47,7 +47,7 @@ import XferTestSupport
 
     /// The last chunk, which is empty, may still lie in the socket when the last byte has come: it is nothing too much.
     /// Among many lengths some end where one read of libcurl's does.
-    @Test func whatFollowsAChunkedRangeIsNotTooMuch() async throws {
+    @Test func theLastChunkBehindAChunkedRangeIsNotExcessData() async throws {
         let server = try await FaultServer()
         let harness = try Harness()
         for index in 0..<40 {
@@ -82,7 +82,7 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes)
     }
 
-    @Test func anotherVersionIsWrittenOnlyAfterTheKeptBytesAreGivenUp() async throws {
+    @Test func anotherVersionIsWrittenOnlyAfterTheKeptBytesAreDiscarded() async throws {
         let newer = SourceVersion.tagged(22, length: 250_000)
         let server = try await FaultServer()
         server.serve("/file", newer)
@@ -111,7 +111,7 @@ import XferTestSupport
         #expect(try part.bytes == newer.bytes)
     }
 
-    @Test func anEmptyNewVersionWaitsToo() async throws {
+    @Test func anEmptyNewVersionReplacesTheKeptBytes() async throws {
         let empty = SourceVersion.tagged(23, length: 0)
         let (record, part, _) = try await resume([], offered: empty)
         #expect(record.outcome.result == .complete)
@@ -133,7 +133,7 @@ import XferTestSupport
         .header("ETag", "W/\"v20\""), .contentRangeTotal(500_000), .contentRange("bytes 100000-399999"), .gzip,
         .unsatisfiable("bytes */400000"), .unsatisfiable(nil), .unsatisfiable("bytes */100000"),
     ])
-    func anUnusableAnswerStartsOverAndTouchesNothing(_ fault: Fault) async throws {
+    func anUnusableAnswerStartsOverAndWritesNothing(_ fault: Fault) async throws {
         let (record, part, _) = try await resume([[fault]])
         guard case .startOver = record.outcome.result else {
             Issue.record("\(fault): \(record.outcome.result)")
@@ -142,13 +142,13 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes(0..<100_000))
     }
 
-    @Test func aDigestMakesUpForAMissingTag() async throws {
+    @Test func aDigestReplacesAMissingTag() async throws {
         let (record, part, _) = try await resume([[.header("ETag", nil)]], digestIsKnown: true)
         #expect(record.outcome.result == .complete)
         #expect(try part.bytes == version.bytes)
     }
 
-    @Test func whatIsWholeAsksForNothing() async throws {
+    @Test func aWholeFileSendsNoRequest() async throws {
         let server = try await FaultServer()
         let part = try PartFile(holding: version.bytes)
         let record = try await Harness().run(
@@ -189,7 +189,7 @@ import XferTestSupport
 
     /// The property that matters most, over real sockets.
     @Test(arguments: UInt64(1)...40)
-    func whateverTheServerDoesAFileIsOneVersionOrNotComplete(seed: UInt64) async throws {
+    func aFileFromALyingServerIsOneVersionOrIncomplete(seed: UInt64) async throws {
         let liar = LyingServer(seed: seed)
         let server = try await FaultServer()
         server.serve("/file", liar)

@@ -82,7 +82,7 @@ import XferTestSupport
         #expect(connections[0] != connections[1])
     }
 
-    @Test func aLimitOnARunningHTTP2DownloadGoesOnOverHTTP1() async throws {
+    @Test func aLimitSetDuringAnHTTP2DownloadContinuesItOverHTTP1() async throws {
         let nginx = try await serve(limitRate: 400_000)
         let version = SourceVersion.tagged(72, length: 1 << 20)
         try nginx.publish(version, as: "file")
@@ -105,7 +105,7 @@ import XferTestSupport
         #expect(try part.bytes == version.bytes)
     }
 
-    @Test func pausingAnHTTP2DownloadLosesNothing() async throws {
+    @Test func pausingAnHTTP2DownloadLosesNoBytes() async throws {
         let nginx = try await serve()
         let version = SourceVersion.tagged(73, length: 24 << 20)
         try nginx.publish(version, as: "file")
@@ -136,7 +136,7 @@ import XferTestSupport
         }
     }
 
-    @Test func withoutItsAuthorityACertificateIsRefused() async throws {
+    @Test func aCertificateOfAnUntrustedAuthorityIsRefused() async throws {
         let nginx = try await serve()
         let harness = try Harness()
         let part = try PartFile()
@@ -146,7 +146,7 @@ import XferTestSupport
         #expect(record.error?.reason == .trustRejected)
     }
 
-    @Test func anUnreadableAuthorityFileSaysSo() async throws {
+    @Test func anUnreadableAuthorityFileIsNamedInTheError() async throws {
         let nginx = try await serve()
         let part = try PartFile()
         let record = try await Harness().run(
@@ -157,7 +157,7 @@ import XferTestSupport
         #expect(record.error?.message.contains("/does/not/exist.pem") == true)
     }
 
-    @Test func fromHTTPSToHTTPOnlyWhenAllowed() async throws {
+    @Test func aRedirectFromHTTPSToHTTPIsFollowedOnlyIfAllowed() async throws {
         let plain = try await FaultServer()
         plain.serve("/file", .tagged(74, length: 1000))
         let leaf = try ca.issue()
@@ -175,7 +175,7 @@ import XferTestSupport
         #expect(allowed.outcome.result == .complete)
     }
 
-    @Test func aResumeAgainstNginxFetchesTheRest() async throws {
+    @Test func aResumeFromNginxFetchesOnlyTheRest() async throws {
         let nginx = try await serve()
         let version = SourceVersion.tagged(75, length: 300_000)
         try nginx.publish(version, as: "file")

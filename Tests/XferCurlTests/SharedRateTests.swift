@@ -22,7 +22,7 @@ import XferTestSupport
 
     private func received(_ handles: [AttemptHandle]) -> [Int64] { handles.map(\.progress.snapshot.received) }
 
-    @Test(arguments: [1, 2]) func severalTransfersHaveOneRateAndEqualShares(loops: Int) async throws {
+    @Test(arguments: [1, 2]) func severalTransfersShareOneRateEqually(loops: Int) async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(150, length: Self.length)
         server.serve("/file", version)
@@ -74,7 +74,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aGroupAtItsLimitHoldsNobodyElseBack() async throws {
+    @Test func aGroupAtItsLimitDoesNotDelayOtherGroups() async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(151, length: Self.length))
         let clock = ManualClock()
@@ -93,7 +93,7 @@ import XferTestSupport
         await harness.engine.stop(limited.id)
     }
 
-    @Test(arguments: [false, true], [1, 2]) func contentThatIsSentIsHeldToIt(asPart: Bool, loops: Int) async throws {
+    @Test(arguments: [false, true], [1, 2]) func sentContentObeysTheSharedRate(asPart: Bool, loops: Int) async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }
         let clock = ManualClock()
@@ -124,7 +124,7 @@ import XferTestSupport
         #expect(server.requests.count == 2)
     }
 
-    @Test func aCodedAnswerIsHeldToItToo() async throws {
+    @Test func aCodedAnswerObeysTheSharedRate() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(154, length: 400_000)
         server.serve("/x", version, faults: [[.gzip]])
@@ -139,7 +139,7 @@ import XferTestSupport
         #expect(record.outcome.body == Gzip.stored(version.bytes))
     }
 
-    @Test(arguments: [1, 2]) func whoEndsWhileItWaitsLeavesTheLine(loops: Int) async throws {
+    @Test(arguments: [1, 2]) func aTransferThatEndsWhileItWaitsLeavesTheQueue(loops: Int) async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(153, length: Self.length))
         let harness = try Harness(clock: ManualClock(), loops: loops)

@@ -6,7 +6,7 @@ import XferTestSupport
 @testable import XferCurl
 
 @Suite struct StopTests {
-    @Test func afterStopNothingIsWritten() async throws {
+    @Test func afterAStopNothingIsWritten() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/file", .tagged(60, length: 10 << 20), faults: [[.stall(at: 50_000, until: gate)]])
@@ -37,7 +37,7 @@ import XferTestSupport
         #expect(record.outcome.result == .complete)
     }
 
-    @Test(arguments: [1, 2]) func shutdownEndsEverythingOnce(loops: Int) async throws {
+    @Test(arguments: [1, 2]) func aShutdownEndsEveryTransferOnce(loops: Int) async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(62, length: 100_000)).always(.hang(after: 10))
         let harness = try Harness(loops: loops)
@@ -56,7 +56,7 @@ import XferTestSupport
         await harness.engine.shutdown()
     }
 
-    @Test(arguments: [1, 2]) func startingAndStoppingAtOnceLeavesNothingBehind(loops: Int) async throws {
+    @Test(arguments: [1, 2]) func concurrentStartsAndStopsLeaveNothingBehind(loops: Int) async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(63, length: 300_000))
         let harness = try Harness(loops: loops)

@@ -31,7 +31,7 @@ import XferTestSupport
     }
 
     @Test(.enabled(if: NginxFixture.isInstalled), arguments: [false, true], ["localhost", "127.0.0.1", "[::1]"])
-    func throughAPlainProxyOverEveryVersionAndAddress(isSOCKS: Bool, host: String) async throws {
+    func throughAPlainProxyTheOriginIsJudgedOverEveryVersionAndAddress(isSOCKS: Bool, host: String) async throws {
         var options = NginxFixture.Options()
         options.tls = (rig.authority.chain(for: leaf), leaf.privateKey)
         let nginx = try await NginxFixture(options)
@@ -65,7 +65,7 @@ import XferTestSupport
     }
 
     /// Who answers is told for every hop, over new and kept connections, through a proxy the origin and not the proxy.
-    @Test func whoAnsweredIsTold() async throws {
+    @Test func theChainOfEveryHopIsReportedOverNewAndKeptConnections() async throws {
         let start = try rig.serve(leaf) { options in
             options.status = "302 Found"
             options.headers = "Location: \(origin.url())\r\n"
@@ -112,7 +112,7 @@ import XferTestSupport
         #expect(origin.counts.requests.count == 2)
     }
 
-    @Test func aSecureProxyThatNobodyKnowsIsRefused() async throws {
+    @Test func anUntrustedSecureProxyIsRefused() async throws {
         let proxy = try rig.serve(TestCA.selfSigned()) { $0.isProxy = true }
         let address = "https://localhost:\(proxy.port)"
         #expect(try await rig.get(origin.url(), .lax, proxy: address).error?.reason == .trustRejected)

@@ -12,7 +12,7 @@ import XferTrust
 
     init() throws { rig = try TrustRig() }
 
-    @Test func withoutPoliciesTheCheckIsTheOrdinaryOne() async throws {
+    @Test func withoutPoliciesTheOrdinaryCheckApplies() async throws {
         let good = try rig.serve()
         let record = try await rig.get(good.url())
         #expect(record.text == "hello\n")
@@ -46,14 +46,14 @@ import XferTrust
         #expect(server.counts.requests.count == 2)
     }
 
-    @Test func aWrongNamePassesWhereThePolicySaysSo() async throws {
+    @Test func aWrongHostNamePassesIfThePolicyAllowsIt() async throws {
         let server = try rig.serve(rig.authority.issue(.wrongHost))
         let nameless = TrustPolicy(name: "p", version: 1, validatesDomainName: false)
         #expect(try await rig.get(server.url(), AppliedPolicies(nameless)).text == "hello\n")
         #expect(try await rig.get(server.url()).error?.reason == .trustRejected)
     }
 
-    @Test func aPinnedCertificateInTheSentChainConvincesNobody() async throws {
+    @Test func aPinnedCertificateInTheSentChainDoesNotSatisfyAPin() async throws {
         let pinned = try rig.authority.issue()
         let attacker = try rig.authority.issue()
         let server = try rig.serve(attacker) { $0.chain += pinned.certificate }
@@ -62,7 +62,7 @@ import XferTrust
     }
 
     /// The strict one comes within the keep-alive time of the lax one's connection.
-    @Test func aStrictRequestNeverRidesOnALaxConnection() async throws {
+    @Test func aStrictRequestNeverReusesALaxConnection() async throws {
         let server = try rig.serve(TestCA.selfSigned())
         for round in 1...3 {
             let lax = try await rig.get(server.url(), .lax)
@@ -76,7 +76,7 @@ import XferTrust
         #expect(server.counts.requests.count == 3)
     }
 
-    @Test func laxAndStrictOnesMixedInGreatNumbersStayApart() async throws {
+    @Test func manyMixedLaxAndStrictRequestsStaySeparate() async throws {
         let server = try rig.serve(TestCA.selfSigned())
         let rig = rig
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -119,7 +119,7 @@ import XferTrust
         #expect(server.counts.requests.count == 5)
     }
 
-    @Test func aPolicyThatChangesWhileConnectingStopsTheHop() async throws {
+    @Test func aPolicyThatChangesDuringTheConnectStopsTheHop() async throws {
         let leaf = try rig.authority.issue()
         let server = try rig.serve(leaf)
         let calls = NIOLockedValueBox(0)
@@ -211,7 +211,7 @@ import XferTrust
         #expect(plain.requests.isEmpty)
     }
 
-    @Test func aReportOnlyPolicyTellsAndLetsPass() async throws {
+    @Test func aReportOnlyPolicyReportsAViolationAndAccepts() async throws {
         let server = try rig.serve()
         var policy = TrustPolicy(
             name: "trial", version: 4, mode: .publicKey, pins: [.key(try KeyPin(rig.authority.issue().keyPin))])
@@ -223,7 +223,7 @@ import XferTrust
         #expect(try await rig.get(stranger.url(), AppliedPolicies(policy)).error?.reason == .trustRejected)
     }
 
-    @Test func aCAThatIsTakenAwayIsNotBelievedOnKeptConnectionsEither() async throws {
+    @Test func aRemovedAuthorityIsNotTrustedOnKeptConnections() async throws {
         let server = try rig.serve()
         #expect(try await rig.get(server.url()).text == "hello\n")
         #expect(try await rig.get(server.url()).text == "hello\n")
@@ -243,7 +243,7 @@ import XferTrust
         #expect(try await rig.get("https://[::1]:\(unnamed.port)/").error?.reason == .trustRejected)
     }
 
-    @Test func theMinimumVersionIsThePolicys() async throws {
+    @Test func theMinimumTLSVersionIsThePolicys() async throws {
         let old = try rig.serve(nil) { $0.maxVersion = 0x0303 }
         #expect(try await rig.get(old.url()).text == "hello\n")
         var policy = TrustPolicy.builtInDefault

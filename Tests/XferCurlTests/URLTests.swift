@@ -38,7 +38,7 @@ import XferModel
         ("http://[::1/", .badHost), ("http://exa|mple.org/", .badHost), ("123", .noScheme),
         ("http://" + String(repeating: "a", count: 20_000), .tooLong(limit: 16_384)),
     ])
-    func whatIsNotAURLSaysWhy(text: String, expected: URLSyntaxError) {
+    func aTextThatIsNoURLIsRefusedWithTheReason(text: String, expected: URLSyntaxError) {
         #expect(throws: expected) { try CurlURL.parse(text) }
     }
 
@@ -48,13 +48,13 @@ import XferModel
         ("https://me:secret@other.org/#f", "https://other.org/"), ("/with space", "http://example.org/with%20space"),
         ("/ü", "http://example.org/%c3%bc"), ("#only", "http://example.org/a/b"),
     ])
-    func referencesAreResolved(reference: String, expected: String) throws {
+    func relativeReferencesAreResolved(reference: String, expected: String) throws {
         let base = try CurlURL.parse("http://example.org/a/b").url
         #expect(try CurlURL.resolve(reference, against: base).string == expected)
     }
 
     @Test(arguments: ["file:///etc/passwd", "mailto:me@example.org", "", "http://", "javascript:x"])
-    func referencesToElsewhereAreRefused(reference: String) throws {
+    func referencesToAnotherSchemeAreRefused(reference: String) throws {
         let base = try CurlURL.parse("http://example.org/a/b").url
         #expect(throws: URLSyntaxError.self) { try CurlURL.resolve(reference, against: base) }
     }

@@ -7,7 +7,7 @@ import XferTestSupport
 
 /// Rows that a damaged disk left unreadable.
 @Suite struct DamagedRowTests {
-    @Test func aDamagedTransferKeepsNoTaskOutOfTheList() async throws {
+    @Test func aDamagedTransferDoesNotHideTasksFromTheList() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(1, length: 300_000)).always(.drop(after: 100_000))
         var manager = try await fixture.open()
@@ -31,7 +31,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aDamagedTaskKeepsNoVerbFromTheOthers() async throws {
+    @Test func aDamagedTaskDoesNotKeepVerbsFromOtherTasks() async throws {
         let fixture = try await ManagerFixture()
         var manager = try await fixture.open()
         var ids: [TaskID] = []

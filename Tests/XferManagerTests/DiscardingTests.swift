@@ -9,7 +9,7 @@ import XferTestSupport
 
 /// Bytes that no task holds are deleted in the background, and keep no daemon from stopping.
 struct DiscardingTests {
-    @Test func aShutdownDoesNotWaitForDeletionsAndTheNextStartGoesOn() async throws {
+    @Test func aShutdownDoesNotWaitForDeletionsAndTheNextStartContinuesThem() async throws {
         let fixture = try await ManagerFixture()
         let count = 3000
         let first = try await fixture.open()
@@ -57,7 +57,7 @@ struct DiscardingTests {
     }
 
     /// 2 % of such runs left a task `running` without a run, before a start on a transfer that is being deleted was refused.
-    @Test func tasksThatComeAndGoOnOneURLAllEnd() async throws {
+    @Test func tasksAddedAndCancelledOnOneURLAllEnd() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(7, length: 20_000)).always(.drop(after: 5_000))
         let manager = try await fixture.open()

@@ -43,7 +43,7 @@ import XferModel
     }
 
     /// What a reader was given counts until it comes for more: it may wait with it for its client.
-    @Test func whatIsInHandCountsUntilTheNextIsTaken() async {
+    @Test func deliveredEventsCountUntilTheNextAreTaken() async {
         let hub = EventHub()
         let budget = EventBudget(limit: 1000 * EventSubscription.cost)
         var subscription: EventSubscription? = hub.subscribe(EventFilter(), within: budget)

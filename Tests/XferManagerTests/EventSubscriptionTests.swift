@@ -38,7 +38,7 @@ import XferModel
         #expect(await subscription.next() == [.progress(progress(1, 100)), .event(completed(1))])
     }
 
-    @Test func whoWatchesAFewOfManyTasksIsToldOfThoseInOrder() async {
+    @Test func aSubscriberToFewTasksReceivesTheirEventsInOrder() async {
         let hub = EventHub()
         let few = hub.subscribe(EventFilter(includesProgress: true, taskIDs: Set([3, 7, 99].map { TaskID($0) })))
         let all = hub.subscribe(EventFilter())
@@ -62,7 +62,7 @@ import XferModel
                 == [.progress(progress(1, 10)), .event(event(1, .taskCancelled)), .event(event(2, task: 2))])
     }
 
-    @Test func aSubscriberThatDoesNotReadOverflowsAndIsToldWhereToGoOn() async {
+    @Test func aSubscriberThatDoesNotReadOverflowsWithTheNumberToContinueAfter() async {
         let hub = EventHub(capacity: 3)
         let subscription = hub.subscribe(EventFilter())
         let other = hub.subscribe(EventFilter())
@@ -75,7 +75,7 @@ import XferModel
     }
 
     /// What was queued is thrown away at an overflow, so the place to go on is where the reader really is.
-    @Test func anOverflowGoesOnAfterWhatWasRead() async {
+    @Test func anOverflowContinuesAfterTheLastDeliveredEvent() async {
         let hub = EventHub(capacity: 2)
         let subscription = hub.subscribe(EventFilter())
         hub.publish([event(1), event(2)])
@@ -85,7 +85,7 @@ import XferModel
     }
 
     /// Whoever wants progress but no terminal events is told none of a task that has ended.
-    @Test func progressThatWaitsIsForgottenWithTheTask() async {
+    @Test func waitingProgressIsForgottenWithItsTask() async {
         let hub = EventHub()
         let subscription = hub.subscribe(EventFilter(types: [.taskAdded], includesProgress: true))
         hub.publish([progress(1, 10), progress(2, 10)])
@@ -93,7 +93,7 @@ import XferModel
         #expect(await subscription.next() == [.progress(progress(2, 10))])
     }
 
-    @Test func startsAfterWhatWasPublishedBefore() async {
+    @Test func aSubscriptionStartsAfterEventsPublishedBefore() async {
         let hub = EventHub()
         hub.begin(after: 7)
         hub.publish([event(8)])
@@ -103,7 +103,7 @@ import XferModel
         #expect(await subscription.next() == [.event(event(9))])
     }
 
-    @Test func othersTasksAreNotSeen() async {
+    @Test func eventsOfAnotherOwnersTasksAreNotDelivered() async {
         let hub = EventHub()
         let subscription = hub.subscribe(EventFilter(includesProgress: true, owner: Owner(uid: 1)))
         hub.publish([event(1)])
@@ -112,7 +112,7 @@ import XferModel
         #expect(await subscription.next() == nil)
     }
 
-    @Test func endingWakesAReaderThatWaits() async {
+    @Test func endingASubscriptionWakesItsWaitingReader() async {
         let hub = EventHub()
         let subscription = hub.subscribe(EventFilter())
         async let read = subscription.next()

@@ -16,7 +16,7 @@ import XferTestSupport
     }
 
     /// Wherever the change meets the start, between its commit and its launch too, it is taken over.
-    @Test func whereverItMeetsTheStart() async throws {
+    @Test func aLimitChangedAtAnyMomentOfTheStartApplies() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(1, length: 50_000))
         let manager = try await fixture.open()
@@ -31,7 +31,7 @@ import XferTestSupport
     }
 
     /// While the engine takes the attempt over there is nothing to tell the change to.
-    @Test func whileTheAttemptIsHandedOver() async throws {
+    @Test func aLimitChangedDuringTheHandOverOfTheAttemptApplies() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/b", .tagged(2, length: 50_000))
         let manager = try await fixture.open()

@@ -34,7 +34,7 @@ import XferTestSupport
         #expect(logged.count == 1 && logged[0].contains("no room") && logged[0].contains("7"), "\(logged)")
     }
 
-    @Test func workThatGoesOnBesideTheEndOfTheServiceLogsNothing() async throws {
+    @Test func workBesideTheEndOfTheServiceLogsNothing() async throws {
         let directory = try TemporaryDirectory("xfer-end")
         let lines = NIOLockedValueBox<[String]>([])
         let manager = try await TransferManager.open(

@@ -7,7 +7,7 @@ import XferTestSupport
 /// Verbs that meet a task while its run starts, stops or publishes.
 @Suite struct RacingVerbsTests {
     /// Resumed before its run has wound down, a task must not get a second run on the same partial file.
-    @Test func pausedAndResumedAtOnceItStillCompletesOnce() async throws {
+    @Test func aTaskPausedAndResumedAtOnceCompletesOnce() async throws {
         let fixture = try await ManagerFixture()
         let version = SourceVersion.tagged(1, length: 300_000)
         let gate = Gate()
@@ -32,7 +32,7 @@ import XferTestSupport
     }
 
     /// Wherever a cancel meets its run, the task ends once, and files agree with how it ended.
-    @Test func cancelledAndRemovedAtAnyMomentNothingIsLeft() async throws {
+    @Test func aTaskCancelledAndRemovedAtAnyMomentLeavesNothing() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/b", SourceVersion.tagged(2, length: 20_000))
         let manager = try await fixture.open()
@@ -55,7 +55,7 @@ import XferTestSupport
     }
 
     /// The response's head is told with the first checkpoint: of a task that has ended by then, it is not told any more.
-    @Test func nothingIsToldOfATaskAfterItsEnd() async throws {
+    @Test func noEventFollowsTheEndOfATask() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/d", .tagged(4, length: 300_000)).always(.stall(at: 100_000, until: gate))
@@ -76,7 +76,7 @@ import XferTestSupport
 
     /// As AFURLSessionManager's table of delegates under its lock: whoever adds and cancels meanwhile, what has ended is in
     /// no table of the manager's any more.
-    @Test func aThousandAddsAndCancelsAtOnceLeaveNothingBehind() async throws {
+    @Test func aThousandConcurrentAddsAndCancelsLeaveNothingBehind() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/p", .tagged(4, length: 200_000)).always(.stall(at: 100_000, until: gate))
@@ -109,7 +109,7 @@ import XferTestSupport
     }
 
     /// A stop that comes between the commit of a start and its launch is not lost.
-    @Test func pausedWhileItStartsItStaysPausedAndFetchesNothingMore() async throws {
+    @Test func aTaskPausedDuringItsStartStaysPausedAndFetchesNothingMore() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/c", .tagged(3, length: 200_000)).always(.stallHead(until: gate))

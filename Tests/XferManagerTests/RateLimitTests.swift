@@ -51,7 +51,7 @@ import XferTestSupport
         await next.shutdown(.suspend)
     }
 
-    @Test func withoutATimetableTheConfigurationHolds() async throws {
+    @Test func withoutATimetableTheConfiguredLimitsApply() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { $0.bandwidth = BandwidthLimits(receive: 1000, send: 2000) })
         #expect(await manager.queue.rateLimits == BandwidthLimits(receive: 1000, send: 2000))

@@ -58,7 +58,7 @@ import XferTestSupport
         return task
     }
 
-    @Test func beforeTheRenameItIsRepeated() async throws {
+    @Test func aPublishInterruptedBeforeTheRenameIsRepeated() async throws {
         let (fixture, id, _) = try await interrupted()
         let task = try await restored(fixture, id)
         #expect(task.state == .completed)
@@ -67,7 +67,7 @@ import XferTestSupport
         #expect(try fixture.files() == ["a"])
     }
 
-    @Test func afterTheRenameItIsDone() async throws {
+    @Test func aPublishInterruptedAfterTheRenameIsDone() async throws {
         let (fixture, id, part) = try await interrupted()
         #expect(rename(part, fixture.downloads + "/a") == 0)
         let task = try await restored(fixture, id)
@@ -77,7 +77,7 @@ import XferTestSupport
     }
 
     /// Under another transfer it would be fetched and published a second time.
-    @Test func afterTheRenameItJoinsNoOtherTasksTransfer() async throws {
+    @Test func aTaskRestoredAfterTheRenameJoinsNoOtherTransfer() async throws {
         let (fixture, id, part) = try await interrupted()
         #expect(rename(part, fixture.downloads + "/a") == 0)
         let manager = try await fixture.open()
@@ -92,7 +92,7 @@ import XferTestSupport
     }
 
     /// The name was taken by somebody else before the rename: their file stays.
-    @Test func whenTheNameWasTakenMeanwhileAnotherIsChosen() async throws {
+    @Test func aPublishWhoseNameWasTakenMeanwhileGetsAnotherName() async throws {
         let (fixture, id, _) = try await interrupted()
         try FileTree.write("theirs", to: fixture.downloads + "/a")
         let task = try await restored(fixture, id)
@@ -103,7 +103,7 @@ import XferTestSupport
     }
 
     /// Neither file is there: somebody took it away after the rename, and fetching again is for a person to decide.
-    @Test func whenBothAreGoneTheTaskFails() async throws {
+    @Test func aPublishWithNeitherPartNorFileFailsTheTask() async throws {
         let (fixture, id, part) = try await interrupted()
         #expect(unlink(part) == 0)
         let task = try await restored(fixture, id)
@@ -112,7 +112,7 @@ import XferTestSupport
     }
 
     /// A cancel that was committed before the crash wins over the rename that was done.
-    @Test func cancelledAfterTheRenameTheFileIsTakenBack() async throws {
+    @Test func aTaskCancelledAfterTheRenameRemovesItsFile() async throws {
         let (fixture, id, part) = try await interrupted()
         #expect(rename(part, fixture.downloads + "/a") == 0)
         let cancelling = try await fixture.open()

@@ -85,7 +85,7 @@ import XferTestSupport
         return (kept, data)
     }
 
-    @Test(arguments: [400, 100_000]) func aStartAfterAJumpOfTheClockDeletesNothingUntilADayHasPassed(
+    @Test(arguments: [400, 100_000]) func aStartAfterAClockJumpDeletesNothingUntilADayHasPassed(
         days: Int
     ) async throws {
         var manager = try await open()
@@ -110,7 +110,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aJumpWhileTheServiceRunsDeletesNothingForwardOrBack() async throws {
+    @Test func aClockJumpWhileTheServiceRunsDeletesNothing() async throws {
         let manager = try await open()
         let (kept, data) = try await fill(manager)
         let before = try await holdings(of: manager, kept, data)
@@ -123,7 +123,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func timeThatPassesDeletesAsItShould() async throws {
+    @Test func expiredRecordsAreDeletedAsTimePasses() async throws {
         let manager = try await open()
         let (kept, data) = try await fill(manager)
         machine.move(wall: Self.day * 400, uptime: Self.day * 400)
@@ -132,7 +132,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func withoutARecordedClockTheNewestEventTellsWhenTheServiceLastRan() async throws {
+    @Test func withoutARecordedClockTheNewestEventDatesTheLastRun() async throws {
         var manager = try await open()
         let (kept, data) = try await fill(manager)
         let before = try await holdings(of: manager, kept, data)
@@ -149,7 +149,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aWaitIsMovedWithAClockThatWasSetWhileTheServiceDidNotRun() async throws {
+    @Test func aWaitMovesWithAClockSetWhileTheServiceWasStopped() async throws {
         var manager = try await open()
         let id = try await fixture.add("/wait", as: "wait", to: manager, startsPaused: true)
         let end = machine.now.wall.advanced(by: .seconds(1800))
@@ -167,7 +167,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func cookiesThatExpiredByAChangedClockStay() throws {
+    @Test func cookiesThatExpiredByTheClockAreDistinguishedFromDeletedOnes() throws {
         let key = CookieChanges.Key(domain: "a.test", path: "/", name: "session")
         let later = CookieChanges.Key(domain: "a.test", path: "/", name: "deleted")
         let before = [

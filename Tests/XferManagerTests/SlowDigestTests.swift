@@ -9,7 +9,7 @@ import XferTestSupport
 
 /// Parsing and hashing are nobody else's wait (AFURLSessionManager's processing queue).
 @Suite struct SlowDigestTests {
-    @Test func slowDigestsHoldUpNoOtherTransfer() async throws {
+    @Test func slowDigestsDoNotDelayOtherTransfers() async throws {
         let fixture = try await ManagerFixture()
         let version = SourceVersion.tagged(70, length: 100_000)
         fixture.server.serve("/a", version)

@@ -54,7 +54,8 @@ struct StepTests {
         await manager.shutdown(.suspend)
     }
 
-    @Test(arguments: [false, true]) func aPassMakesNoMoreThanAStepOfTransfersAndGoesOn(sharesOne: Bool) async throws {
+    @Test(arguments: [false, true]) func aPassMakesNoMoreThanAStepOfTransfersAndContinues(sharesOne: Bool) async throws
+    {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.queue.pause(stopsRunning: false)

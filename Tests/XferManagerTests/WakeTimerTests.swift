@@ -7,7 +7,7 @@ import XferTestSupport
 @Suite struct WakeTimerTests {
     private let now = Timestamp(microseconds: 1_000_000_000)
 
-    @Test func firesAtItsTarget() async {
+    @Test func theTimerFiresAtItsTarget() async {
         let fired = Gate()
         var timer = WakeTimer()
         let target = now.advanced(by: .milliseconds(5))
@@ -19,7 +19,7 @@ import XferTestSupport
         fired.open()
     }
 
-    @Test func aNewTargetReplacesTheOld() async {
+    @Test func aNewTargetReplacesTheOldOne() async {
         let fired = Gate()
         fired.open()
         var timer = WakeTimer()
@@ -33,7 +33,7 @@ import XferTestSupport
     }
 
     /// A target that has passed by the wall clock fires at once.
-    @Test func aPassedTargetFires() async {
+    @Test func aPassedTargetFiresAtOnce() async {
         let fired = Gate()
         var timer = WakeTimer()
         timer.arm(for: now.advanced(by: .seconds(-60)), now: now) { _ in await fired.wait() }
@@ -41,7 +41,7 @@ import XferTestSupport
         fired.open()
     }
 
-    @Test func firesAgainForTheSameTargetOnceFired() async {
+    @Test func theTimerFiresAgainForTheSameTarget() async {
         let fired = Gate()
         fired.open()
         var timer = WakeTimer()

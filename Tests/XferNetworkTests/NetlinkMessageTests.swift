@@ -60,7 +60,7 @@ import XferTestSupport
             + route(attribute(Int(RTA_DST.rawValue), [10, 0, 0, 0])) { $0.rtm_dst_len = 8 }
     }()
 
-    @Test func everythingIsRead() throws {
+    @Test func linksAddressesAndRoutesAreParsed() throws {
         let facts = Self.facts(Self.everything)
         #expect(facts.links == [NetworkFacts.Link(index: 3, name: "eth0", isRunning: true)])
         let address = try #require(IPAddress("198.51.100.7"))
@@ -72,7 +72,7 @@ import XferTestSupport
         #expect(facts.otherRoutes == 1 && facts.otherRoutesDigest != 0)
     }
 
-    @Test func whatIsNoWayOutIsNoDefaultRoute() {
+    @Test func aRouteThatLeadsNowhereIsNotADefaultRoute() {
         let blackhole = Self.route([]) { $0.rtm_type = UInt8(RTN_BLACKHOLE) }
         let local = Self.route(Self.attribute(Int(RTA_TABLE.rawValue), Self.word(255)))
         let cloned = Self.route([]) { $0.rtm_flags = 0x200 }
@@ -80,7 +80,7 @@ import XferTestSupport
         #expect(Self.facts(blackhole + local + cloned + foreign) == NetworkFacts())
     }
 
-    @Test func anAddressThatIsStillTestedIsNotUsable() throws {
+    @Test func aTentativeAddressIsNotUsable() throws {
         var body = ifaddrmsg()
         (body.ifa_family, body.ifa_index, body.ifa_prefixlen, body.ifa_scope) = (10, 2, 64, 253)
         body.ifa_flags = 0x40
@@ -106,7 +106,7 @@ import XferTestSupport
         }
     }
 
-    @Test func lengthsThatLieEndTheReading() {
+    @Test func aWrongLengthEndsTheParsing() {
         for length: UInt32 in [0, 1, 15, 17, .max] {
             var lying = Self.everything
             lying.replaceSubrange(0..<4, with: Self.word(length))

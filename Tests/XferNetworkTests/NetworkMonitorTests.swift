@@ -37,7 +37,7 @@ struct NetworkMonitorTests {
         return (try await namespace.run { try NetworkMonitor { told.add($0) } }, told)
     }
 
-    @Test func linksAddressesAndRoutesAreSeenComingAndGoing() async throws {
+    @Test func linksAddressesAndRoutesAreNoticedWhenTheyChange() async throws {
         let (home, away) = (try await NetworkNamespace(), try await NetworkNamespace())
         let (monitor, told) = try await watch(home)
         #expect(monitor.initial.links.map(\.name) == ["lo"])
@@ -80,7 +80,7 @@ struct NetworkMonitorTests {
         monitor.stop()
     }
 
-    @Test func routesOverSeveralLinksAndOfOtherTablesAreSeen() async throws {
+    @Test func routesOverSeveralLinksAndOfOtherTablesAreNoticed() async throws {
         let home = try await NetworkNamespace()
         for (name, address) in [("one", "198.51.100.2/24"), ("two", "203.0.113.2/24")] {
             try await home.tie(name, to: home, "peer-\(name)")
@@ -97,7 +97,7 @@ struct NetworkMonitorTests {
     }
 
     /// More news at once than a socket holds: what counts is how it is in the end.
-    @Test func aFloodOfChangesEndsInTheTruth() async throws {
+    @Test func aFloodOfChangesEndsInTheRightState() async throws {
         let home = try await NetworkNamespace()
         let (monitor, told) = try await watch(home)
         try await home.tie("d0", to: home, "d1")
@@ -127,7 +127,7 @@ struct NetworkMonitorTests {
         #expect(sources == ["127.0.0.1", "198.51.100.2", nil, nil, "::1"])
     }
 
-    @Test func stoppingEndsTheThread() async throws {
+    @Test func stoppingTheMonitorEndsItsThread() async throws {
         let home = try await NetworkNamespace()
         func threads() throws -> Int {
             try FileTree.names(in: "/proc/self/task").count { thread in

@@ -7,13 +7,13 @@ import Testing
 struct CommitQueueTests {
     private var queue = CommitQueue<Int>()
 
-    @Test mutating func commitsAtOnceWhenNoneIsUnderWay() {
+    @Test mutating func aChangeCommitsAtOnceIfNoCommitIsUnderWay() {
         #expect(queue.onChange(1, .immediate) == .startCommitting)
         #expect(queue.next() == [1])
         #expect(queue.next() == nil)
     }
 
-    @Test mutating func formsTheNextGroupOfWhatArrivesDuringACommit() {
+    @Test mutating func changesDuringACommitFormTheNextGroup() {
         _ = queue.onChange(1, .immediate)
         _ = queue.next()
         #expect(queue.onChange(2, .immediate) == .nothing)
@@ -30,14 +30,14 @@ struct CommitQueueTests {
         #expect(queue.next() == [1, 2])
     }
 
-    @Test mutating func takesGatheredChangesAlongWithAnImmediateOne() {
+    @Test mutating func anImmediateChangeTakesGatheredChangesAlong() {
         _ = queue.onChange(1, .gathered)
         #expect(queue.onChange(2, .immediate) == .startCommitting)
         #expect(queue.next() == [1, 2])
         #expect(queue.onGatheringTimeOver() == .nothing)
     }
 
-    @Test mutating func commitsGatheredChangesWhoseTimeIsOverDuringACommitRightAfterIt() {
+    @Test mutating func gatheredChangesDueDuringACommitFollowIt() {
         _ = queue.onChange(1, .immediate)
         _ = queue.next()
         _ = queue.onChange(2, .gathered)
@@ -45,7 +45,7 @@ struct CommitQueueTests {
         #expect(queue.next() == [2])
     }
 
-    @Test mutating func startsAgainAfterItWasIdle() {
+    @Test mutating func anIdleQueueStartsAgain() {
         _ = queue.onChange(1, .immediate)
         while queue.next() != nil {}
         #expect(queue.onChange(2, .immediate) == .startCommitting)
@@ -68,7 +68,7 @@ struct CommitQueueTests {
         #expect(queue.next() == nil)
     }
 
-    @Test mutating func commitsABulkyChangeAtOnceWhenNoneIsUnderWay() {
+    @Test mutating func aBulkyChangeCommitsAtOnceIfNoCommitIsUnderWay() {
         #expect(queue.onChange(1, .gathered) == .startTimer)
         #expect(queue.onChange(11, .bulky) == .startCommitting)
         #expect(queue.next() == [11])
@@ -89,7 +89,7 @@ struct CommitQueueTests {
 
     /// Whatever comes in whichever order: everything is committed once, in the order of its kind, and nothing waits without
     /// a commit under way or a timer that runs.
-    @Test func nothingIsForgotten() {
+    @Test func everySequenceOfChangesIsCommittedOnceAndInOrder() {
         let longest = 7
         for length in 1...longest {
             for number in 0..<Int(pow(5, Double(length))) {
@@ -167,7 +167,7 @@ struct CommitQueueTests {
         }
     }
 
-    @Test mutating func commitsWhatIsBulkyWhenTheStoreIsClosed() {
+    @Test mutating func bulkyChangesAreCommittedWhenTheStoreCloses() {
         _ = queue.onChange(11, .bulky)
         _ = queue.onChange(12, .bulky)
         #expect(queue.onGatheringTimeOver() == .nothing)
@@ -176,7 +176,7 @@ struct CommitQueueTests {
         #expect(queue.next() == nil)
     }
 
-    @Test mutating func limitsAGroupAndKeepsTheOrder() {
+    @Test mutating func aGroupIsLimitedAndKeepsItsOrder() {
         let limit = CommitQueue<Int>.groupLimit
         for number in 0..<limit + 5 { _ = queue.onChange(number, .immediate) }
         #expect(queue.next() == Array(0..<limit))

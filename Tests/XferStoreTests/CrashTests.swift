@@ -21,7 +21,7 @@ struct CrashTests {
         }
     }
 
-    @Test func theCountOfATaskThatEndedOrIsGoneIsForgotten() async throws {
+    @Test func theCrashCountOfAnEndedOrRemovedTaskIsForgotten() async throws {
         try await withStore { store in
             let left = try await store.write { tx in
                 var ended = try tx.insertTask(specification(), state: .queued, at: noon)

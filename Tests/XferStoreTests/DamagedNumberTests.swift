@@ -41,7 +41,7 @@ struct DamagedNumberTests {
         return directory
     }
 
-    @Test(arguments: extremes) func lengthsAndCountsStayWithinWhatCanBeAdded(number: Int64) async throws {
+    @Test(arguments: extremes) func lengthsAndCountsAreClampedToTheComputableRange(number: Int64) async throws {
         let directory = try await Self.filled(with: number)
         let store = try directory.open()
         let amounts = 0...ByteCount.greatest

@@ -20,7 +20,7 @@ struct EventTests {
         .daemonStarted(version: "1", queued: 1, restored: 0), .daemonStopping(mode: .drain),
     ]
 
-    @Test func keepsEveryKindOfEvent() async throws {
+    @Test func everyKindOfEventIsStored() async throws {
         try await withStore { store in
             let appended = try await store.write { transaction throws in
                 try Self.payloads.enumerated().map { index, payload in
@@ -37,7 +37,7 @@ struct EventTests {
     }
 
     @Test(arguments: [nil, "", "a \"quoted\" \\ \n\u{1} ü"] as [String?])
-    func writesByHandWhatTheDecoderReads(text: String?) throws {
+    func eventsWrittenByHandAreReadByTheDecoder(text: String?) throws {
         let payloads: [EventPayload] = [
             .taskAdded(url: text ?? "u", label: text, group: text), .taskStarted(attempt: .max, offset: .min),
             .taskResponse(status: 206, total: text == nil ? nil : 1 << 60, etag: text, resumed: text == nil),
@@ -53,7 +53,7 @@ struct EventTests {
         }
     }
 
-    @Test func filtersByNumberTypeTaskAndOwner() async throws {
+    @Test func eventsAreFilteredByNumberTypeTaskAndOwner() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for number in 1...12 as ClosedRange<Int64> {
@@ -84,7 +84,7 @@ struct EventTests {
         }
     }
 
-    @Test func leavesNoGapWhereAChangeSetFailed() async throws {
+    @Test func aFailedChangeSetLeavesNoGapInTheEventNumbers() async throws {
         struct Refused: Error {}
         try await withStore { store in
             for number in 0..<10 {
@@ -98,7 +98,7 @@ struct EventTests {
         }
     }
 
-    @Test func countsOnAfterEverythingWasTrimmedAndTheDatabaseReopened() async throws {
+    @Test func eventNumbersContinueAfterEverythingWasTrimmedAndTheStoreReopened() async throws {
         let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in
@@ -115,7 +115,7 @@ struct EventTests {
         try store.close()
     }
 
-    @Test func trimsByNumberAndAgeInStepsButNothingYoungerThanADay() async throws {
+    @Test func eventsAreTrimmedByNumberAndAgeButKeptForADay() async throws {
         try await withStore { store in
             // One every hour.
             try await store.write { transaction throws in
@@ -141,7 +141,7 @@ struct EventTests {
         }
     }
 
-    @Test func isNotHeldUpByOneTimeInTheFuture() async throws {
+    @Test func oneEventInTheFutureDoesNotStopTheTrimming() async throws {
         try await withStore { store in
             let now = noon.advanced(by: .seconds(200_000))
             try await store.write { transaction throws in

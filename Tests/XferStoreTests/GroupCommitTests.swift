@@ -40,7 +40,7 @@ struct GroupCommitTests {
         for result in results { #expect(throws: StoreError.closed) { try result.get() } }
     }
 
-    @Test func answersWhatTheBodyReturnedAndKeepsItOverAReopening() async throws {
+    @Test func aWriteReturnsItsResultAndSurvivesAReopening() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         let id = try await store.write { try $0.insertTask(specification(), state: .queued, at: noon).id }
@@ -51,7 +51,7 @@ struct GroupCommitTests {
         try again.close()
     }
 
-    @Test func givesEveryConcurrentAddAnIdOfItsOwn() async throws {
+    @Test func concurrentAddsGetDistinctIDs() async throws {
         try await withStore { store in
             let ids = try await withThrowingTaskGroup(of: [TaskID].self) { group in
                 for writer in 0..<64 {
@@ -71,7 +71,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test func tellsEventsInOrderWithoutGapsAfterTheyAreDurable() async throws {
+    @Test func eventsArePublishedInOrderWithoutGapsAfterTheyAreDurable() async throws {
         let directory = try StoreDirectory()
         let told = Collected<Event>()
         let early = Collected<Int64>()
@@ -104,7 +104,7 @@ struct GroupCommitTests {
         try store.close()
     }
 
-    @Test func letsABadChangeSetFailAlone() async throws {
+    @Test func aBadChangeSetFailsAlone() async throws {
         try await withStore { store in
             let good = Collected<TaskID>()
             let bad = Collected<String>()
@@ -132,7 +132,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test func undoesWhatABodyCountedBeforeItFailed() async throws {
+    @Test func countsOfAFailedBodyAreUndone() async throws {
         try await withStore { store in
             try await store.write { try $0.add(2) }
             await #expect(throws: Refused.self) {
@@ -149,7 +149,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test func keepsEarlierDifferencesOfTheGroupWhenALaterBodyWroteThemOutAndFailed() async throws {
+    @Test func countsOfTheGroupSurviveALaterBodyThatFailed() async throws {
         let directory = try StoreDirectory()
         let group = try HeldGroup(directory)
         group.submit { try $0.add(3) }
@@ -164,7 +164,7 @@ struct GroupCommitTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func syncsTheLogBeforeItAnswers() async throws {
+    @Test func theLogIsSyncedBeforeTheAnswer() async throws {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let store = try directory.open()
@@ -176,7 +176,7 @@ struct GroupCommitTests {
         try store.close()
     }
 
-    @Test func writesWhatACommitAddsToTheLogInOnePiece() async throws {
+    @Test func aCommitIsWrittenToTheLogInOnePiece() async throws {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let store = try directory.open()
@@ -189,7 +189,7 @@ struct GroupCommitTests {
         try store.close()
     }
 
-    @Test func keepsATransactionThatIsLargerThanWhatIsGatheredOfTheLog() async throws {
+    @Test func aTransactionLargerThanTheGatheredLogIsKept() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         // Five times the writer's cache, so that much of it is read back from the log before it is committed.
@@ -208,7 +208,7 @@ struct GroupCommitTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func triesChangeSetsSinglyWhenTheCommitOfTheirGroupFails() async throws {
+    @Test func changeSetsAreTriedSinglyIfTheCommitOfTheirGroupFails() async throws {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let told = Collected<Event>()
@@ -231,7 +231,7 @@ struct GroupCommitTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func letsAChangeSetTooLargeForTheDiskFailAndTheOthersOfItsGroupPass() async throws {
+    @Test func aChangeSetTooLargeForTheDiskFailsAndTheOthersPass() async throws {
         let directory = try StoreDirectory()
         let group = try HeldGroup(directory)
         group.submit { transaction throws in
@@ -252,7 +252,7 @@ struct GroupCommitTests {
         try store.close()
     }
 
-    @Test func commitsNothingOfABodyThatSwallowedAFullDisk() async throws {
+    @Test func aBodyThatIgnoredAFullDiskCommitsNothing() async throws {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let store = try directory.open()
@@ -273,7 +273,7 @@ struct GroupCommitTests {
     }
 
     @Test(arguments: [SQLITE_FULL, SQLITE_IOERR | 3 << 8])
-    func isDegradedWhileTheDiskRefusesAndRecoversByItself(failure: Int32) async throws {
+    func aFullDiskDegradesTheStoreUntilItRecoversByItself(failure: Int32) async throws {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let (changes, continuation) = AsyncStream.makeStream(of: Bool.self)
@@ -302,7 +302,7 @@ struct GroupCommitTests {
     }
 
     /// AFURLSessionManager's attemptsToRecreateUploadTasks: what cannot be made at once is tried again, within limits.
-    @Test func triesAgainWhileAnotherConnectionWrites() async throws {
+    @Test func aWriteIsRetriedWhileAnotherConnectionWrites() async throws {
         let directory = try StoreDirectory()
         DiskFaults.watch(directory.database)
         let store = try directory.open()
@@ -320,7 +320,7 @@ struct GroupCommitTests {
         try store.close()
     }
 
-    @Test func commitsGatheredChangesWithoutCompany() async throws {
+    @Test func gatheredChangesCommitWithoutOtherChanges() async throws {
         try await withStore { store in
             try await store.write(.gathered) { try $0.setSetting("a", "1") }
             #expect(try await store.read { try $0.setting("a") } == "1")
@@ -350,7 +350,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test func commitsWhatWaitsWhenItIsClosedAndRefusesWhatComesLater() async throws {
+    @Test func closingCommitsWaitingChangesAndRefusesLaterOnes() async throws {
         let directory = try StoreDirectory()
         var configuration = StoreConfiguration(path: directory.database)
         configuration.gatheringTime = .seconds(3600)

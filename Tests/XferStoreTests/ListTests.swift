@@ -46,7 +46,7 @@ struct ListTests {
         }
     }
 
-    @Test(arguments: 1...8) func pagesThroughExactlyWhatMatches(seed: UInt64) async throws {
+    @Test(arguments: 1...8) func pagesContainExactlyTheMatchingTasks(seed: UInt64) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 var random = SplitMix64(seed: seed)
@@ -78,7 +78,7 @@ struct ListTests {
     }
 
     @Test(arguments: [false, true])
-    func showsATaskThatMatchesThroughoutOnceWhileOthersComeAndGo(ascending: Bool) async throws {
+    func aMatchingTaskIsListedOnceWhileOthersComeAndGo(ascending: Bool) async throws {
         try await withStore { store in
             try await store.write { try $0.add(60) }
             let steady = Set((1...60).filter { $0 % 3 != 0 }.map { TaskID($0) })
@@ -108,7 +108,7 @@ struct ListTests {
         }
     }
 
-    @Test func bindsACursorToFilterAndOrder() async throws {
+    @Test func aCursorIsBoundToItsFilterAndOrder() async throws {
         try await withStore { store in
             try await store.write { try $0.add(3) }
             try await store.read { reader throws in
@@ -131,7 +131,7 @@ struct ListTests {
         }
     }
 
-    @Test func tellsAFilterForNothingFromNoFilter() async throws {
+    @Test func anEmptyFilterIsDistinguishedFromNoFilter() async throws {
         try await withStore { store in
             try await store.write { try $0.add(3) }
             try await store.read { reader throws in
@@ -142,7 +142,7 @@ struct ListTests {
         }
     }
 
-    @Test func takesManyIdsAndManyGroups() async throws {
+    @Test func aFilterMayNameManyIDsAndGroups() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for number in 0..<300 {
@@ -160,7 +160,7 @@ struct ListTests {
         }
     }
 
-    @Test func forgetsTheTasksThatEndedFirst() async throws {
+    @Test func trimmingForgetsTheTasksThatEndedFirst() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 let ids = try transaction.add(10)
@@ -188,7 +188,7 @@ struct ListTests {
         }
     }
 
-    @Test func findsFailedTasksWhoseBytesAreKeptTooLong() async throws {
+    @Test func failedTasksWithExpiredBytesAreFound() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: 1, inode: 2))

@@ -47,13 +47,13 @@ struct CareTests {
         try file.close()
     }
 
-    @Test(arguments: [false, true]) func findsNothingInAGoodDatabase(thoroughly: Bool) async throws {
+    @Test(arguments: [false, true]) func aCheckFindsNothingInAGoodDatabase(thoroughly: Bool) async throws {
         let (directory, _) = try await Self.filled()
         try TaskStore.check(at: directory.database, thoroughly: thoroughly)
         try TaskStore.check(at: directory.path + "/none.sqlite", thoroughly: thoroughly)
     }
 
-    @Test(arguments: [false, true]) func findsAPageOfNoise(thoroughly: Bool) async throws {
+    @Test(arguments: [false, true]) func aCheckFindsAPageOfNoise(thoroughly: Bool) async throws {
         let (directory, _) = try await Self.filled()
         try Self.damage("task", directory)
         let error = #expect(throws: StoreError.self) {
@@ -66,7 +66,7 @@ struct CareTests {
         #expect(!findings.isEmpty)
     }
 
-    @Test func findsCountsThatAreWrong() async throws {
+    @Test func aCheckFindsWrongCounts() async throws {
         let (directory, _) = try await Self.filled()
         try directory.execute("UPDATE host_queue SET queued = queued + 1 WHERE host = 'host1'")
         try directory.execute("DELETE FROM task_count WHERE state = 'paused' AND owner = -1 AND group_name = 'g'")
@@ -78,7 +78,7 @@ struct CareTests {
         ) { try TaskStore.check(at: directory.database, thoroughly: true) }
     }
 
-    @Test func findsTasksOnTransfersThatAreNotThere() async throws {
+    @Test func aCheckFindsTasksOfMissingTransfers() async throws {
         let (directory, _) = try await Self.filled()
         try directory.execute("UPDATE task SET transfer_id = 99999 WHERE id = 7")
         #expect(throws: StoreError.damaged(["task 7 refers to a missing row of transfer"])) {
@@ -86,7 +86,7 @@ struct CareTests {
         }
     }
 
-    @Test func recoversAGoodDatabaseWholeUnderANewId() async throws {
+    @Test func recoveryKeepsAGoodDatabaseWholeUnderANewID() async throws {
         let (directory, storeID) = try await Self.filled()
         let before = directory.bytes()
         let report = try TaskStore.recover(at: directory.database, now: noon)
@@ -107,7 +107,7 @@ struct CareTests {
     }
 
     @Test(arguments: ["task", "event", "transfer", "segment"])
-    func salvagesTheRowsAroundADamagedPage(table: String) async throws {
+    func recoverySalvagesTheRowsAroundADamagedPage(table: String) async throws {
         let (directory, _) = try await Self.filled()
         try Self.damage(table, directory, pages: 2)
         let report = try TaskStore.recover(at: directory.database, now: noon)
@@ -125,7 +125,7 @@ struct CareTests {
         try store.close()
     }
 
-    @Test func salvagesWhatIsOnlyInTheLog() async throws {
+    @Test func recoverySalvagesRowsThatAreOnlyInTheLog() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         try await store.write { try $0.add(3) }
@@ -143,7 +143,7 @@ struct CareTests {
         try again.close()
     }
 
-    @Test func putsAnEmptyDatabaseInPlaceOfOneThatCannotBeReadAtAll() async throws {
+    @Test func recoveryReplacesAnUnreadableDatabaseByAnEmptyOne() async throws {
         let directory = try StoreDirectory()
         let noise = Data(repeating: 0x5A, count: 8192)
         try noise.write(to: URL(fileURLWithPath: directory.database))

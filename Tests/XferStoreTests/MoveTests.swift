@@ -10,7 +10,7 @@ struct MoveTests {
         try reader.heads(of: QueueLane(priority: .normal, host: "example.com"), order: order, limit: 100_000)
     }
 
-    @Test(arguments: QueueOrder.allCases) func putsATaskWhereItWasAskedTo(order: QueueOrder) async throws {
+    @Test(arguments: QueueOrder.allCases) func aTaskIsMovedToTheRequestedPlace(order: QueueOrder) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 try transaction.add(5)
@@ -30,7 +30,7 @@ struct MoveTests {
         }
     }
 
-    @Test func keepsTasksThatAreAddedLaterBehindTheBottom() async throws {
+    @Test func tasksAddedLaterStayBehindTheBottom() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 let ids = try transaction.add(3)
@@ -41,7 +41,7 @@ struct MoveTests {
         }
     }
 
-    @Test func servesTheHostOfATaskAtTheTopNext() async throws {
+    @Test func theHostOfATaskAtTheTopIsServedNext() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for host in ["a", "b", "c"] { try transaction.add(2, to: host) }
@@ -52,7 +52,7 @@ struct MoveTests {
         }
     }
 
-    @Test func refusesAnotherLaneAndAMissingTask() async throws {
+    @Test func aMoveToAnotherLaneOrOfAMissingTaskIsRefused() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 try transaction.add(1, to: "a")
@@ -68,7 +68,7 @@ struct MoveTests {
     }
 
     /// Always into the same gap, until it is used up many times over.
-    @Test(arguments: QueueOrder.allCases) func makesRoomWhereGapsAreUsedUp(order: QueueOrder) async throws {
+    @Test(arguments: QueueOrder.allCases) func ranksAreRenumberedWhereGapsAreUsedUp(order: QueueOrder) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 try transaction.add(40)
@@ -85,7 +85,7 @@ struct MoveTests {
         }
     }
 
-    @Test(arguments: 1...6) func agreesWithAnArrayAfterAnyMoves(seed: UInt64) async throws {
+    @Test(arguments: 1...6) func randomMovesAgreeWithAnArray(seed: UInt64) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 var random = SplitMix64(seed: seed)

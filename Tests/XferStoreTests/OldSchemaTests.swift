@@ -6,7 +6,7 @@ import XferModel
 
 /// Databases of every schema that was ever released are opened by every later program, with all that is in them.
 struct OldSchemaTests {
-    @Test func opensADatabaseOfSchema1() async throws {
+    @Test func aDatabaseOfSchema1IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(1))
         let store = try directory.open()
@@ -34,7 +34,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema2() async throws {
+    @Test func aDatabaseOfSchema2IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(2))
         let store = try directory.open()
@@ -56,7 +56,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema3() async throws {
+    @Test func aDatabaseOfSchema3IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(3))
         let store = try directory.open()
@@ -70,7 +70,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema4() async throws {
+    @Test func aDatabaseOfSchema4IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(4))
         let store = try directory.open()
@@ -86,7 +86,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema5() async throws {
+    @Test func aDatabaseOfSchema5IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(5))
         let store = try directory.open()
@@ -109,7 +109,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema6() async throws {
+    @Test func aDatabaseOfSchema6IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(6))
         let store = try directory.open()
@@ -124,7 +124,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema7() async throws {
+    @Test func aDatabaseOfSchema7IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(7))
         let store = try directory.open()
@@ -140,7 +140,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema8() async throws {
+    @Test func aDatabaseOfSchema8IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(8))
         let store = try directory.open()
@@ -155,7 +155,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema9() async throws {
+    @Test func aDatabaseOfSchema9IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(9))
         let store = try directory.open()
@@ -171,7 +171,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema10() async throws {
+    @Test func aDatabaseOfSchema10IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(10))
         let store = try directory.open()
@@ -194,7 +194,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema11() async throws {
+    @Test func aDatabaseOfSchema11IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(11))
         let store = try directory.open()
@@ -216,7 +216,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema12() async throws {
+    @Test func aDatabaseOfSchema12IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(12))
         let store = try directory.open()
@@ -245,7 +245,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema18() async throws {
+    @Test func aDatabaseOfSchema18IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(18))
         let store = try directory.open()
@@ -270,7 +270,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema13() async throws {
+    @Test func aDatabaseOfSchema13IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(13))
         let store = try directory.open()
@@ -289,7 +289,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema14() async throws {
+    @Test func aDatabaseOfSchema14IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(14))
         let store = try directory.open()
@@ -303,7 +303,7 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func opensADatabaseOfSchema17() async throws {
+    @Test func aDatabaseOfSchema17IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(17))
         let store = try directory.open()
@@ -371,7 +371,7 @@ struct OldSchemaTests {
         #expect(sources.map(\.tls) == [.tls13, nil] && sources.map(\.judgement) == ["3+5x", "0"])
     }
 
-    @Test func everySchemaHasItsDatabase() throws {
+    @Test func everyOldSchemaHasATestDatabase() throws {
         #expect(SchemaFixture.newest == Migration.all.count)
         for version in 1...SchemaFixture.newest {
             #expect(try SchemaFixture.sql(version).contains("PRAGMA user_version = \(version);"))
@@ -380,7 +380,7 @@ struct OldSchemaTests {
 
     /// A migration that was edited after it landed shows here.
     @Test(arguments: 1...SchemaFixture.newest)
-    func bringsADatabaseOfAnOldSchemaToTheSchemaOfANewOne(version: Int) throws {
+    func anUpgradedDatabaseHasTheSchemaOfANewOne(version: Int) throws {
         let (old, new) = (try StoreDirectory(), try StoreDirectory())
         try old.execute(SchemaFixture.sql(version))
         func schema(_ directory: StoreDirectory) throws -> [String] {

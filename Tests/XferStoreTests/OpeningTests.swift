@@ -7,7 +7,7 @@ import XferModel
 
 /// Which files are opened and in what state they are left.
 struct OpeningTests {
-    @Test func makesTheFileForTheOwnerOnlyWithItsLog() async throws {
+    @Test func aNewDatabaseAndItsLogArePrivateToTheOwner() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         try await store.write { try $0.add(1) }
@@ -19,7 +19,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test func closesAnExistingFileToOthers() throws {
+    @Test func openingMakesAnExistingFilePrivate() throws {
         let directory = try StoreDirectory()
         try directory.open().close()
         chmod(directory.database, 0o644)
@@ -29,7 +29,7 @@ struct OpeningTests {
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test func commitsWithFullSynchronous() async throws {
+    @Test func commitsUseFullSynchronous() async throws {
         try await withStore { store in
             let (synchronous, journal, keys) = try await store.write { transaction throws in
                 let database = transaction.connection.database
@@ -53,7 +53,7 @@ struct OpeningTests {
         for store in stores { try store.close() }
     }
 
-    @Test func knowsWhetherItWasClosedAndKeepsWhatWasCommittedBeforeAKill() async throws {
+    @Test func anUncleanStopIsDetectedAndCommittedRowsSurviveIt() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         #expect(!store.wasStoppedUncleanly)
@@ -73,7 +73,7 @@ struct OpeningTests {
         try closed.close()
     }
 
-    @Test func refusesANewerDatabaseAndLeavesItUntouched() throws {
+    @Test func aNewerDatabaseIsRefusedAndLeftUntouched() throws {
         let directory = try StoreDirectory()
         try directory.open().close()
         let newer = Migration.all.count + 1
@@ -89,7 +89,7 @@ struct OpeningTests {
         #expect(directory.bytes("-wal")?.isEmpty ?? true)
     }
 
-    @Test func refusesANewerDatabaseWhoseVersionIsOnlyInTheLog() throws {
+    @Test func aDatabaseWhoseNewerVersionIsOnlyInTheLogIsRefused() throws {
         let directory = try StoreDirectory()
         try directory.open().close()
         let newer = Migration.all.count + 1
@@ -105,7 +105,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func refusesOtherProgramsFilesAndLeavesThemUntouched() throws {
+    @Test func filesOfOtherProgramsAreRefusedAndLeftUntouched() throws {
         let directory = try StoreDirectory()
         try directory.execute("CREATE TABLE cookie (a)")
         let before = directory.bytes()
@@ -118,7 +118,7 @@ struct OpeningTests {
         #expect(text.bytes() == Data("hello".utf8))
     }
 
-    @Test func saysWhatIsWrongWithThePath() throws {
+    @Test func anUnusablePathIsReportedWithTheReason() throws {
         let directory = try StoreDirectory()
         #expect(throws: StoreError.cannotOpen(path: directory.path, reason: "Is a directory")) {
             try TaskStore.open(StoreConfiguration(path: directory.path))
@@ -129,7 +129,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func opensAnEmptyFile() throws {
+    @Test func anEmptyFileIsOpenedAsANewDatabase() throws {
         let directory = try StoreDirectory()
         try Data().write(to: URL(fileURLWithPath: directory.database))
         try directory.open().close()

@@ -6,7 +6,7 @@ import XferTestSupport
 
 /// Trust policies and the tasks that name them.
 struct PolicyTests {
-    @Test func readsBackWhatWasWrittenWithItsVersion() async throws {
+    @Test func aPolicyIsReadBackWithItsVersion() async throws {
         try await withStore { store in
             var policy = TrustPolicy.fixture("bank")
             policy.expiresAt = noon
@@ -22,7 +22,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func givesNoVersionTwiceNotEvenAfterARemoval() async throws {
+    @Test func noPolicyVersionIsGivenTwiceEvenAfterARemoval() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         let first = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false).version }
@@ -36,7 +36,7 @@ struct PolicyTests {
         try again.close()
     }
 
-    @Test func forgetsWhatWasSaidAboutAnEarlierVersion() async throws {
+    @Test func aNewPolicyVersionForgetsTheWarningsOfAnEarlierOne() async throws {
         try await withStore { store in
             let version = try await store.write { try $0.setPolicy(.fixture("a"), isConfigured: false).version }
             try await store.write { try $0.setWarned(7, ofPolicyVersion: version) }
@@ -48,7 +48,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func findsOnlyUnfinishedTasksThatNameAPolicy() async throws {
+    @Test func onlyUnfinishedTasksThatNameAPolicyAreFound() async throws {
         try await withStore { store in
             var named = specification("a.example")
             named.policy = "bank"
@@ -75,7 +75,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func tellsAnAddWithAnotherPolicyFromARepeatedOne() async throws {
+    @Test func anAddWithAnotherPolicyIsNotARepeatedAdd() async throws {
         try await withStore { store in
             var asked = specification(clientKey: "key")
             asked.policy = "bank"
@@ -88,7 +88,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func whoSentKeptBytesIsKeptWithThem() async throws {
+    @Test func theSendersOfKeptBytesAreStoredWithThem() async throws {
         try await withStore { store in
             let origin = Origin(scheme: .https, host: "[::1]", port: 8443)
             let sources = [

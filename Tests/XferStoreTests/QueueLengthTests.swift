@@ -71,7 +71,7 @@ struct QueueLengthTests {
         },
     ]
 
-    @Test(arguments: steps) func costsTheSameInALongQueue(step: Step) async throws {
+    @Test(arguments: steps) func operationsCostTheSameInALongQueue(step: Step) async throws {
         func cost(_ count: Int) async throws -> Int {
             try await withStore { store in
                 try await store.write { try step.fill($0, count) }

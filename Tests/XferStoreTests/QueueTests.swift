@@ -26,7 +26,7 @@ struct QueueTests {
         return taken
     }
 
-    @Test func servesTheNewestFirstUnderLifoAlsoWhenTasksAreAddedMeanwhile() async throws {
+    @Test func lifoOrderServesTheNewestFirstIncludingTasksAddedMeanwhile() async throws {
         try await withStore { store in
             try await store.write { try $0.add(7) }
             let first = try await store.write { try Self.take($0, .lifo) }
@@ -36,14 +36,14 @@ struct QueueTests {
         }
     }
 
-    @Test func servesTheOldestFirstUnderFifo() async throws {
+    @Test func fifoOrderServesTheOldestFirst() async throws {
         try await withStore { store in
             let ids = try await store.write { try $0.add(5) }
             #expect(try await store.write { try Self.takeAll($0, .fifo) } == ids)
         }
     }
 
-    @Test func rotatesHostsWhateverTheirNumberOfTasks() async throws {
+    @Test func hostsTakeTurnsWhateverTheirNumberOfTasks() async throws {
         try await withStore { store in
             let served = try await store.write { transaction throws in
                 try transaction.add(50, to: "big")
@@ -64,7 +64,7 @@ struct QueueTests {
         }
     }
 
-    @Test func preferPrioritiesStrictly() async throws {
+    @Test func higherPrioritiesAreAlwaysServedFirst() async throws {
         try await withStore { store in
             let taken = try await store.write { transaction throws in
                 let low = try transaction.add(1, to: "a", priority: .low)
@@ -76,7 +76,7 @@ struct QueueTests {
         }
     }
 
-    @Test func followsATaskToItsNewPriority() async throws {
+    @Test func aTaskIsServedAtItsNewPriority() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 let ids = try transaction.add(2)
@@ -90,7 +90,7 @@ struct QueueTests {
         }
     }
 
-    @Test func keepsACoolingHostOutUntilItIsLetBackIn() async throws {
+    @Test func aCoolingHostIsNotServedUntilItIsReleased() async throws {
         try await withStore { store in
             let until = noon.advanced(by: .seconds(60))
             try await store.write { transaction throws in
@@ -116,7 +116,7 @@ struct QueueTests {
         }
     }
 
-    @Test func countsByStateOwnerAndGroup() async throws {
+    @Test func tasksAreCountedByStateOwnerAndGroup() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for (owner, group) in [(1, "x"), (1, "y"), (2, "x"), (2, nil)] as [(UInt32, String?)] {
@@ -141,7 +141,7 @@ struct QueueTests {
         }
     }
 
-    @Test func findsWaitingTasksByTimeAndReason() async throws {
+    @Test func waitingTasksAreFoundByTimeAndReason() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for (seconds, reason) in [(30, .retry), (10, .retry), (nil, .network), (20, .schedule)]
@@ -196,7 +196,7 @@ struct QueueTests {
     }
 
     /// The clock was set back while nobody looked: nothing waits longer than there is a reason for.
-    @Test func noLengthIsLongerThanTheLongest() async throws {
+    @Test func retryWaitsAndCooldownsAreCappedAndScheduledWaitsAreNot() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for reason in [WaitReason.retry, .schedule] {
@@ -217,7 +217,7 @@ struct QueueTests {
 
     /// 30,000 tasks, none of which may be walked: a few hundred steps of SQLite's machine are what a search in a B-tree
     /// with its neighbours costs.
-    @Test(arguments: [1, 10_000]) func picksWithoutWalkingTheQueue(hostCount: Int) async throws {
+    @Test(arguments: [1, 10_000]) func pickingATaskDoesNotWalkTheQueue(hostCount: Int) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for number in 0..<30_000 { try transaction.add(1, to: "host\(number % hostCount)") }
@@ -250,7 +250,7 @@ struct QueueTests {
     }
 
     /// Whatever happens to tasks, what the store keeps by differences is what counting them gives.
-    @Test(arguments: 1...4) func keepsItsTablesTrue(seed: UInt64) async throws {
+    @Test(arguments: 1...4) func queueTablesStayConsistentUnderRandomChanges(seed: UInt64) async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         struct Refused: Error {}

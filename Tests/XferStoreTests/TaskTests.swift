@@ -58,7 +58,7 @@ struct TaskTests {
         return task
     }
 
-    @Test(arguments: [false, true]) func comesBackAsItWasAdded(isUnusual: Bool) async throws {
+    @Test(arguments: [false, true]) func aTaskIsReadBackAsItWasAdded(isUnusual: Bool) async throws {
         try await withStore { store in
             let spec = isUnusual ? Self.unusual : specification()
             let added = try await store.write {
@@ -72,7 +72,7 @@ struct TaskTests {
         }
     }
 
-    @Test func keepsEveryMutableField() async throws {
+    @Test func everyMutableFieldIsStored() async throws {
         try await withStore { store in
             let changed = try await store.write { transaction throws in
                 let partial = PartialLocation(directory: "/srv", identity: FileIdentity(device: .max, inode: 1))
@@ -105,7 +105,7 @@ struct TaskTests {
         }
     }
 
-    @Test func leavesTheRankOfAStaleCopyAlone() async throws {
+    @Test func theRankOfAStaleCopyIsNotWritten() async throws {
         try await withStore { store in
             let (stale, rank) = try await store.write { transaction throws in
                 let ids = try transaction.add(2)
@@ -117,7 +117,7 @@ struct TaskTests {
         }
     }
 
-    @Test func neverGivesAnIdTwice() async throws {
+    @Test func noTaskIDIsGivenTwice() async throws {
         let directory = try StoreDirectory()
         var store = try directory.open()
         let first = try await store.write { try $0.add(3) }
@@ -137,7 +137,7 @@ struct TaskTests {
         try store.close()
     }
 
-    @Test func refusesToChangeWhatIsGone() async throws {
+    @Test func changingARemovedTaskIsRefused() async throws {
         try await withStore { store in
             let task = try await store.write { transaction throws in
                 let task = try transaction.insertTask(specification(), state: .queued, at: noon)
@@ -153,7 +153,7 @@ struct TaskTests {
         }
     }
 
-    @Test func findsARepeatedAddByItsKeyAndTellsAnotherRequestFromIt() async throws {
+    @Test func aRepeatedAddIsFoundByItsKeyAndDistinguishedFromAnotherRequest() async throws {
         try await withStore { store in
             let spec = specification(clientKey: "k")
             let id = try await store.write { transaction throws in
@@ -183,7 +183,7 @@ struct TaskTests {
         }
     }
 
-    @Test func noticesEveryDifferenceBetweenTwoRequests() throws {
+    @Test func everyDifferenceBetweenTwoRequestsIsNoticed() throws {
         let base = specification(clientKey: "k")
         var variants = [base, Self.unusual]
         func vary(_ change: (inout TaskSpecification) -> Void) {
@@ -211,7 +211,7 @@ struct TaskTests {
         #expect(prints[0] == 3_483_745_738_620_626_060)
     }
 
-    @Test func pagesTasksOfAStateAndOfATransfer() async throws {
+    @Test func tasksOfAStateAndOfATransferAreListedInPages() async throws {
         try await withStore { store in
             let ids = try await store.write { transaction throws in
                 let ids = try transaction.add(6)
@@ -234,7 +234,7 @@ struct TaskTests {
         }
     }
 
-    @Test func findsTheTaskThatLastCompletedAPath() async throws {
+    @Test func theTaskThatLastCompletedAPathIsFound() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 for (id, state) in zip(
@@ -251,7 +251,7 @@ struct TaskTests {
         }
     }
 
-    @Test func saysWhichColumnItCannotRead() async throws {
+    @Test func anUnreadableColumnIsNamed() async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
         let id = try await store.write { try $0.add(1)[0] }
@@ -262,7 +262,7 @@ struct TaskTests {
         try store.close()
     }
 
-    @Test func readsColumnsByTheirPlaceInTheTable() async throws {
+    @Test func columnsAreReadByTheirPlaceInTheTable() async throws {
         try await withStore { store in
             let names = try await store.read {
                 try String.fetchAll($0.connection.database, sql: "SELECT name FROM pragma_table_xinfo('task')")
@@ -277,12 +277,12 @@ struct TaskTests {
         HTTPURL(scheme: .https, host: "[::1]", port: 443, target: "/?a=b://c/"),
         HTTPURL(scheme: .https, host: "[::1]", port: 1, target: "/:2"),
     ])
-    func readsStoredURLsBack(url: HTTPURL) {
+    func aStoredURLParsesToItself(url: HTTPURL) {
         #expect(HTTPURL(stored: url.string) == url)
     }
 
     @Test(arguments: ["", "a", "ftp://a/", "http://a", "http://a:b/", "http://a:65536/"])
-    func refusesTextsThatAreNoStoredURLs(text: String) {
+    func textsThatAreNoStoredURLsAreRefused(text: String) {
         #expect(HTTPURL(stored: text) == nil)
     }
 
@@ -292,7 +292,7 @@ struct TaskTests {
         [HeaderField(name: "A", value: "tab\tand\\"), HeaderField(name: "B", value: "plain")],
         [HeaderField(name: "A\\\"", value: "\\\\\"\\"), HeaderField(name: "B", value: "\"é\"")],
     ])
-    func readsStoredHeaderFieldsBack(fields: [HeaderField]) throws {
+    func storedHeaderFieldsParseToThemselves(fields: [HeaderField]) throws {
         let text = try #require(JSONText.encode(headers: fields))
         #expect(JSONText.decodeHeaders(text) == fields)
         #expect(JSONText.decode([[String]].self, from: text) == fields.map { [$0.name, $0.value] })
@@ -301,11 +301,11 @@ struct TaskTests {
     @Test(arguments: [
         "", "[", "[]x", #"[["a"]]"#, #"[["a","b"]"#, #"[["a","b"]]]"#, #"x["a","b"]]"#, #"[["a","b\"]]"#, #"[["a","b\"#,
     ])
-    func refusesTextsThatAreNoHeaderFields(text: String) {
+    func textsThatAreNoHeaderFieldsAreRefused(text: String) {
         #expect(JSONText.decodeHeaders(text) == nil)
     }
 
-    @Test func progressAndStandingAreWrittenApart() async throws {
+    @Test func progressAndStandingAreWrittenSeparately() async throws {
         try await withStore { store in
             let id = try await store.write { tx in
                 try tx.insertTask(specification("a"), state: .queued, at: noon).id

@@ -9,7 +9,7 @@ struct TransferTests {
     private static let partial = PartialLocation(
         directory: "/srv/ü", identity: FileIdentity(device: 1 << 63, inode: .max))
 
-    @Test func comesBackWithAllOfItsResumeData() async throws {
+    @Test func aTransferIsReadBackWithAllItsResumeData() async throws {
         try await withStore { store in
             let inserted = try await store.write { try $0.insertTransfer(partial: Self.partial, at: noon) }
             #expect(try await store.read { try $0.transfer(inserted.id) } == inserted)
@@ -47,7 +47,7 @@ struct TransferTests {
         }
     }
 
-    @Test func replacesSegmentsAtACheckpointHoweverTheyWereSplitOrJoined() async throws {
+    @Test func aCheckpointReplacesSegmentsHoweverTheyWereSplitOrJoined() async throws {
         try await withStore { store in
             let id = try await store.write { try $0.insertTransfer(partial: Self.partial, at: noon).id }
             let plans: [[Segment]] = [
@@ -65,7 +65,7 @@ struct TransferTests {
         }
     }
 
-    @Test func aTransferThatGoesIsTakenFromItsTasks() async throws {
+    @Test func aRemovedTransferIsDetachedFromItsTasks() async throws {
         try await withStore { store in
             let (ids, transfers) = try await store.write { tx in
                 let ids = try tx.add(3)
@@ -85,7 +85,7 @@ struct TransferTests {
         }
     }
 
-    @Test func refusesWhatIsGone() async throws {
+    @Test func changingARemovedTransferIsRefused() async throws {
         try await withStore { store in
             let gone = TransferID(9)
             await #expect(throws: StoreError.noSuchTransfer(gone)) {
@@ -102,7 +102,7 @@ struct TransferTests {
         }
     }
 
-    @Test func findsTransfersWithoutATaskAndNeverReusesTheirIds() async throws {
+    @Test func transfersWithoutATaskAreFoundAndTheirIDsNeverReused() async throws {
         try await withStore { store in
             let ids = try await store.write { transaction throws in
                 let ids = try (0..<3).map { _ in try transaction.insertTransfer(partial: Self.partial, at: noon).id }
@@ -127,7 +127,7 @@ struct TransferTests {
     }
 
     /// A cancel commits first and deletes afterwards: what a crash left in between is found at the next start.
-    @Test(arguments: TaskState.allCases) func ofTasksThatEndedOnlyCancelledOnesLeaveTheirTransferBehind(
+    @Test(arguments: TaskState.allCases) func onlyCancelledTasksLeaveAnOrphanedTransfer(
         state: TaskState
     ) async throws {
         try await withStore { store in
@@ -141,7 +141,7 @@ struct TransferTests {
         }
     }
 
-    @Test func reservesANameForOneTask() async throws {
+    @Test func aNameIsReservedForOneTask() async throws {
         try await withStore { store in
             let directory = Self.partial.identity
             let other = FileIdentity(device: directory.device, inode: 5)
@@ -166,7 +166,7 @@ struct TransferTests {
         }
     }
 
-    @Test func keepsSettingsOverAReopening() async throws {
+    @Test func settingsSurviveAReopening() async throws {
         let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in

@@ -3,14 +3,14 @@ import Testing
 import XferTestSupport
 
 @Suite struct ChildProcessTests {
-    @Test func collectsOutputAndExit() async throws {
+    @Test func aChildProcessReportsItsOutputAndExit() async throws {
         let result = try await Command.run("/bin/sh", ["-c", "cat; echo oops >&2; exit 3"], input: "hello\n")
         #expect(result.exit == .code(3))
         #expect(result.output == "hello\n")
         #expect(result.errors == "oops\n")
     }
 
-    @Test func signalsAreSeen() async throws {
+    @Test func aChildProcessEndedByASignalReportsIt() async throws {
         let process = try ChildProcess("/bin/sleep", ["600"])
         #expect(process.isRunning)
         process.signal(SIGTERM)
@@ -18,14 +18,14 @@ import XferTestSupport
         #expect(!process.isRunning)
     }
 
-    @Test func dropsItsProcess() async throws {
+    @Test func aReleasedChildProcessIsKilled() async throws {
         var process: ChildProcess? = try ChildProcess("/bin/sleep", ["600"])
         let pid = try #require(process?.pid)
         process = nil
         try await eventually("gone") { kill(pid, 0) != 0 }
     }
 
-    @Test func missingProgramIsAnError() {
+    @Test func aMissingProgramIsAnError() {
         #expect(throws: PosixError.self) { try ChildProcess("/nonexistent", []) }
     }
 }

@@ -5,7 +5,7 @@ import XferTestSupport
 @Suite struct FaultServerTests {
     let source = SourceVersion.tagged(7, length: 100_000)
 
-    @Test func honestWholeThenRangeOnOneConnection() async throws {
+    @Test func anHonestServerSendsTheWholeAndARangeOnOneConnection() async throws {
         let server = try await FaultServer()
         server.serve("/f", source)
         let client = try RawClient(port: server.port)
@@ -26,7 +26,7 @@ import XferTestSupport
         try await eventually("sent bytes counted") { server.requests.map(\.sent) == [100_000, 95_910] }
     }
 
-    @Test func conditionsAreJudged() async throws {
+    @Test func anHonestServerEvaluatesConditions() async throws {
         let server = try await FaultServer()
         server.serve("/f", source)
         let client = try RawClient(port: server.port)
@@ -41,7 +41,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [(Reply.Ending.close, RawClient.End.closed), (.reset, .reset)])
-    func dropsAfterExactlyTheBytes(_ ending: Reply.Ending, _ seen: RawClient.End) async throws {
+    func aDropEndsTheConnectionAfterExactlyTheBytes(_ ending: Reply.Ending, _ seen: RawClient.End) async throws {
         let server = try await FaultServer()
         server.serve("/f", source, faults: [[.drop(after: 12_345, by: ending)]])
         let client = try RawClient(port: server.port)
@@ -52,7 +52,7 @@ import XferTestSupport
         #expect(end == seen)
     }
 
-    @Test func stallsUntilTheGateOpens() async throws {
+    @Test func aStallLastsUntilItsGateOpens() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/f", source, faults: [[.stall(at: 1000, until: gate)]])
@@ -66,7 +66,7 @@ import XferTestSupport
         #expect(try client.read(99_000).bytes == source.bytes(1000..<100_000))
     }
 
-    @Test func faultsChangeTheHeadAsTold() async throws {
+    @Test func headFaultsChangeTheHead() async throws {
         let server = try await FaultServer()
         let served = server.serve("/f", source)
         func firstLines(_ fault: Fault, range: String = "bytes=5-") throws -> [String] {
@@ -89,7 +89,7 @@ import XferTestSupport
         #expect(try firstLines(.status(503, retryAfter: "7")).contains("Retry-After: 7"))
     }
 
-    @Test func stoppedServerRefuses() async throws {
+    @Test func aStoppedServerRefusesConnections() async throws {
         let server = try await FaultServer()
         let port = server.port
         _ = try RawClient(port: port)

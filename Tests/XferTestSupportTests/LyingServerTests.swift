@@ -17,7 +17,7 @@ import XferTestSupport
         return nil
     }
 
-    @Test func catchesAGullibleClient() {
+    @Test func aLyingServerCatchesAClientThatTrustsIt() {
         let outcomes = (0..<100).map { (seed: UInt64) -> Bool in
             let liar = LyingServer(seed: seed, maxLength: 20_000)
             return gullibleDownload(liar).map { liar.isOneVersion($0) } ?? false
@@ -26,7 +26,7 @@ import XferTestSupport
         #expect(outcomes.contains(true))
     }
 
-    @Test func becomesHonest() {
+    @Test func aLyingServerBecomesHonestAfterItsLies() {
         let liar = LyingServer(seed: 1, truthfulAfter: 5)
         let replies = (0..<10).map {
             liar.reply(to: RecordedRequest(index: $0, connection: 1, method: "GET", target: "/"))
@@ -35,7 +35,7 @@ import XferTestSupport
         #expect(liar.description.split(separator: "\n").count == 11)
     }
 
-    @Test func sameSeedSameLies() {
+    @Test func theSameSeedGivesTheSameLies() {
         func run() -> String {
             let liar = LyingServer(seed: 42)
             for index in 0..<20 {

@@ -15,7 +15,7 @@ import XferTestSupport
         #expect(clock.now == start.advanced(by: .seconds(10)))
     }
 
-    @Test func cancellingWakes() async throws {
+    @Test func cancellingWakesASleeper() async throws {
         let clock = ManualClock()
         let sleeper = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(10))) }
         try await eventually("asleep") { clock.sleeperCount == 1 }
@@ -23,7 +23,7 @@ import XferTestSupport
         await #expect(throws: CancellationError.self) { try await sleeper.value }
     }
 
-    @Test func removesItsDirectory() throws {
+    @Test func aReleasedTemporaryDirectoryIsRemoved() throws {
         var directory: TemporaryDirectory? = try TemporaryDirectory()
         let path = try #require(directory?.path)
         try FileTree.write("x", to: "\(path)/a")

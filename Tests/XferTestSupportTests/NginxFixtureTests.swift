@@ -2,7 +2,7 @@ import Testing
 import XferTestSupport
 
 @Suite(.enabled(if: NginxFixture.isInstalled, "needs nginx-light")) struct NginxFixtureTests {
-    @Test func servesOverHTTPAndHTTP2() async throws {
+    @Test func nginxServesOverHTTPAndHTTP2() async throws {
         let ca = try TestCA()
         let leaf = try ca.issue()
         var options = NginxFixture.Options()

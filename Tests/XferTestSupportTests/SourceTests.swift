@@ -3,7 +3,7 @@ import XferModel
 import XferTestSupport
 
 @Suite struct SourceTests {
-    @Test func bytesDoNotDependOnHowTheyAreAskedFor() {
+    @Test func bytesOfAVersionDoNotDependOnTheRequestedRanges() {
         let source = SourceVersion.tagged(3, length: 20_001)
         let all = source.bytes
         #expect(all.count == 20_001)
@@ -18,7 +18,7 @@ import XferTestSupport
         #expect(Set(pages).count == 8 * 256)
     }
 
-    @Test func aSpliceIsFound() throws {
+    @Test func aSpliceOfVersionsIsDetected() throws {
         let (old, new) = (SourceVersion.tagged(1, length: 50_000), SourceVersion.tagged(2, length: 50_000))
         let directory = try TemporaryDirectory()
         try FileTree.write(old.bytes(0..<30_000) + new.bytes(30_000..<50_000), to: directory.file("f"))
@@ -29,7 +29,7 @@ import XferTestSupport
         #expect(try old.equals(file: directory.file("f")))
     }
 
-    @Test func knownDigest() {
+    @Test func theDigestOfAKnownTextIsRight() {
         let expected = "sha-256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         #expect(Digest.of(Array("abc".utf8)).description == expected)
     }

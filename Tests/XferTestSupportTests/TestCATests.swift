@@ -16,7 +16,7 @@ import XferTestSupport
         return result.description
     }
 
-    @Test func everyDefectIsTheOneItIsNamedAfter() async throws {
+    @Test func everyDefectiveCertificateHasTheDefectOfItsName() async throws {
         let root = try TestCA()
         let via = try root.intermediate()
         #expect(try await verify(via.issue(), root: root, via: via, "-verify_hostname", "localhost").contains("OK"))
@@ -34,7 +34,7 @@ import XferTestSupport
         #expect(try await verify(via.issue(rsa), root: root, via: via).contains("OK"))
     }
 
-    @Test func renewedCertificateKeepsItsKey() throws {
+    @Test func aRenewedCertificateKeepsItsKey() throws {
         let ca = try TestCA()
         let first = try ca.issue()
         var again = TestCA.Leaf()

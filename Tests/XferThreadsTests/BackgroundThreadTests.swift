@@ -18,14 +18,14 @@ struct BackgroundThreadTests {
     }
 
     @Test(arguments: [("xfer-trial", "xfer-trial"), ("xfer-much-too-long", "xfer-much-too-l")])
-    func itsNameIsSeen(name: String, seen: String) async throws {
+    func theNameOfAThreadIsVisibleToTheKernel(name: String, seen: String) async throws {
         let found = try await onThread(name) {
             (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8))?.dropLast()
         }
         #expect(found.map(String.init) == seen)
     }
 
-    @Test func takesNoSignalsButItsOwnFaults() async throws {
+    @Test func aBackgroundThreadReceivesNoSignalsButItsOwnFaults() async throws {
         let blocked = try await onThread("xfer-trial") {
             var mask = sigset_t()
             pthread_sigmask(SIG_BLOCK, nil, &mask)
@@ -36,7 +36,7 @@ struct BackgroundThreadTests {
         #expect(blocked == (1..<32).filter { !(faults + [SIGKILL, SIGSTOP]).contains($0) })
     }
 
-    @Test func whoStartsItKeepsHisSignals() async throws {
+    @Test func startingAThreadKeepsTheCallersSignalMask() async throws {
         let masks = try await onThread("xfer-trial") {
             var wanted = sigset_t()
             sigemptyset(&wanted)
@@ -50,7 +50,7 @@ struct BackgroundThreadTests {
         #expect(masks == [SIGUSR1])
     }
 
-    @Test func aThreadHasWhatWasSetOnIt() async throws {
+    @Test func aThreadLocalValueIsVisibleOnlyToItsThread() async throws {
         final class Mark: Sendable {}
         let local = ThreadLocal<Mark>()
         let mark = Mark()
@@ -61,7 +61,7 @@ struct BackgroundThreadTests {
         #expect(local.current == nil)
     }
 
-    @Test func oneAtATimeAndNobodyIsForgotten() async throws {
+    @Test func aLockAdmitsOneThreadAtATimeAndEveryWaiterProceeds() async throws {
         final class Shared: @unchecked Sendable {
             // Sendable: only touched while `changed` is locked.
             var count = 0

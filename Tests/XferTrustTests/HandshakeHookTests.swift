@@ -40,7 +40,7 @@ import XferTrust
         #expect(seen.withLockedValue { $0.map(\.isAccepted) } == [true, true, true])
     }
 
-    @Test func whatIsNotFoundIsRefused() async throws {
+    @Test func aHandshakeWithoutAResolvedPolicyIsRefused() async throws {
         let (server, evaluator) = (server, fixture.evaluator)
         let seen = NIOLockedValueBox<[TrustVerdict]>([])
         let hook = hook(nil, seen: seen)

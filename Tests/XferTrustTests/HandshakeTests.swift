@@ -17,7 +17,7 @@ import XferTrust
             chain: (authority ?? fixture.authority).chain(for: leaf) + stuffed, privateKey: leaf.privateKey)
     }
 
-    @Test func aGoodServerIsBelieved() async throws {
+    @Test func aServerWithAValidChainIsAccepted() async throws {
         let via = try fixture.authority.intermediate()
         let leaf = try via.issue()
         let (report, server) = try await fixture.shake(options(leaf, via))
@@ -62,7 +62,7 @@ import XferTrust
         #expect(fixture.judge([try leaf.parsed], .builtInDefault).failure?.code == 66)
     }
 
-    @Test func aPinnedCertificateStuffedIntoTheChainConvincesNobody() async throws {
+    @Test func aPinnedCertificateInTheSentChainDoesNotSatisfyAPin() async throws {
         let pinned = try fixture.authority.issue()
         let attacker = try fixture.authority.issue()
         let stranger = try TestCA.selfSigned()
@@ -109,7 +109,7 @@ import XferTrust
         #expect(try await fixture.shake(options(expired), expiredPolicy).report.verdict?.failure?.code == 10)
     }
 
-    @Test func anAddressIsJudgedAsOne() async throws {
+    @Test func anAddressIsJudgedAsAnAddress() async throws {
         let leaf = try fixture.authority.issue()
         #expect(try await fixture.shake(options(leaf), host: "127.0.0.1").report.failure == nil)
         #expect(try await fixture.shake(options(leaf), host: "[::1]").report.failure == nil)
@@ -130,7 +130,7 @@ import XferTrust
         #expect(try await fixture.shake(options(leaf), fixture.policies(policy)).report.version == "TLSv1.3")
     }
 
-    @Test func aClientCertificateIsShownToWhoAsks() async throws {
+    @Test func aClientCertificateIsSentToAServerThatRequestsOne() async throws {
         let clients = try TestCA(name: "clients")
         let via = try clients.intermediate()
         var leaf = TestCA.Leaf.clientOnly
@@ -148,7 +148,7 @@ import XferTrust
         try await eventually("the server saw the client") { server.counts.clients == ["/CN=xferd"] }
     }
 
-    @Test func aClientKeyHasToBeSecretAndFit() throws {
+    @Test func aClientKeyMustBePrivateAndMatchItsCertificate() throws {
         let (one, other) = (try fixture.authority.issue(), try fixture.authority.issue())
         let directory = fixture.directory
         func load(_ key: String, mode: UInt32) throws -> ClientIdentityError? {

@@ -34,7 +34,7 @@ import XferTrust
         (["*.example"], "xn--bcher-kva.example", false), (["bücher.example"], "xn--bcher-kva.example", false),
         (["other.test", "example.org"], "example.org", true),
     ])
-    func domains(names: [String], host: String, isNamed: Bool) throws {
+    func aHostMatchesTheDNSNamesOfTheCertificate(names: [String], host: String, isNamed: Bool) throws {
         #expect(try self.names(names, [], host: host) == isNamed)
     }
 
@@ -42,7 +42,7 @@ import XferTrust
         ("127.0.0.1", "127.0.0.1", true), ("127.0.0.2", "127.0.0.1", false), ("::1", "[::1]", true),
         ("2001:db8:0:0::1", "[2001:db8::1]", true), ("::2", "[::1]", false), ("fe80::1", "[fe80::1%25lo]", true),
     ])
-    func addresses(address: String, host: String, isNamed: Bool) throws {
+    func anAddressMatchesTheIPNamesOfTheCertificate(address: String, host: String, isNamed: Bool) throws {
         #expect(try names(["example.org"], [address], host: host) == isNamed)
     }
 
@@ -50,12 +50,12 @@ import XferTrust
         #expect(try !names(["127.0.0.1"], [], host: "127.0.0.1"))
     }
 
-    @Test func theCommonNameIsNeverLookedAt() throws {
+    @Test func theCommonNameIsIgnored() throws {
         #expect(try !names([], [], host: "example.org", commonName: "example.org"))
         #expect(try !names(["other.test"], [], host: "example.org", commonName: "example.org"))
     }
 
-    @Test func namesAreListed() throws {
+    @Test func namesAndAddressesOfACertificateAreListed() throws {
         var leaf = TestCA.Leaf()
         leaf.names = ["a.test", "*.b.test"]
         leaf.addresses = ["10.0.0.1", "::1"]

@@ -21,7 +21,7 @@ import XferTrust
         #expect(try PinReader.pins(inFile: leaf.der) == [leaf.asPin])
     }
 
-    @Test func aCertificatePinKnowsItsKeyAndItsEnd() throws {
+    @Test func aCertificatePinHasItsKeyAndItsExpiry() throws {
         guard case .certificate(let pin)? = try PinReader.pins(inFile: leaf.der).first else {
             Issue.record("no certificate")
             return
@@ -32,7 +32,7 @@ import XferTrust
         #expect(abs(seconds - 86_400) < 600)
     }
 
-    @Test func opensslAgreesOnTheKeysDigest() async throws {
+    @Test func opensslComputesTheSameKeyDigest() async throws {
         let directory = try TemporaryDirectory()
         try FileTree.write(leaf.certificate, to: directory.file("leaf"))
         let openssl = try #require(Command.find("openssl"))
@@ -46,11 +46,11 @@ import XferTrust
         #expect(digest.output.hasPrefix(hex))
     }
 
-    @Test func pemIsWrittenAsItIsRead() throws {
+    @Test func aPEMCertificateIsWrittenAsItWasRead() throws {
         #expect(try leaf.parsed.pem == leaf.certificate)
     }
 
-    @Test func whatIsNoPinIsRefused() throws {
+    @Test func aTextThatIsNoPinIsRefused() throws {
         func error(_ text: String) -> PinError? {
             let error = #expect(throws: PinError.self) { try PinReader.pins(inText: text) }
             return error
@@ -75,7 +75,7 @@ import XferTrust
         }
     }
 
-    @Test func whatIsNoPinFileIsRefused() throws {
+    @Test func aFileThatIsNoPinFileIsRefused() throws {
         func error(_ bytes: [UInt8]) -> PinError? {
             let error = #expect(throws: PinError.self) { try PinReader.pins(inFile: bytes) }
             return error
@@ -89,7 +89,7 @@ import XferTrust
         #expect(error(Array(leaf.privateKey.utf8)) == .privateKey)
     }
 
-    @Test func errorsRepeatNothingSecret() throws {
+    @Test func errorsContainNoSecrets() throws {
         let secret = try #require(leaf.privateKey.split(separator: "\n").dropFirst().first)
         for text in [leaf.privateKey, "sha256/" + secret, String(secret)] {
             let error = #expect(throws: PinError.self) { try PinReader.pins(inText: text) }

@@ -48,7 +48,7 @@ import XferTrust
         #expect(report.verdict?.isAccepted == true, "\(report)")
     }
 
-    @Test(arguments: versions) func withoutAGoodResponseTheHandshakeIsRefused(version: Int32) async throws {
+    @Test(arguments: versions) func aHandshakeWithoutAGoodStapledResponseIsRefused(version: Int32) async throws {
         let authority = fixture.authority
         let staples: [(String, [UInt8]?)] = [
             ("none", nil), ("garbage", [1, 2, 3]), ("empty", []),

@@ -23,7 +23,7 @@ import XferTrust
         #expect(fixture.judge([leaf], .builtInDefault).isAccepted)
     }
 
-    @Test func withoutAReadableFileNobodyIsTrusted() throws {
+    @Test func withoutAReadableAnchorFileNoServerIsTrusted() throws {
         let fixture = try TrustFixture()
         let leaf = try fixture.authority.issue().parsed
         for text in [nil, "", "nothing", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {

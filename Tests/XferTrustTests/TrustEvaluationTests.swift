@@ -45,7 +45,7 @@ import XferTrust
         )
     }
 
-    @Test func everyCellWithEveryChain() throws {
+    @Test func everyCellOfTheTrustTableIsDecidedForEveryChain() throws {
         for mode in TrustPolicy.Mode.allCases {
             for (invalid, name) in [(false, true), (false, false), (true, true), (true, false)] {
                 for pins in [[], [0], [3], [0, 4]] {
@@ -57,7 +57,7 @@ import XferTrust
         }
     }
 
-    @Test func everyCellWithEveryChainOverRealConnections() async throws {
+    @Test func everyCellOfTheTrustTableIsDecidedForEveryChainOverRealConnections() async throws {
         for entry in corpus.entries {
             let server = try TLSServer(
                 TLSServer.Options(chain: entry.sent.map(\.pem).joined(), privateKey: entry.leaf.privateKey))
@@ -82,7 +82,7 @@ import XferTrust
         }
     }
 
-    @Test func tenThousandRandomPoliciesAndChains() throws {
+    @Test func tenThousandRandomPoliciesAndChainsFollowTheTrustTable() throws {
         var random = SplitMix64(seed: 0x7275_7374)
         let asPins = try corpus.certificates.map {
             (certificate: try $0.certificate.asPin, key: try $0.certificate.asKeyPin)
@@ -101,7 +101,7 @@ import XferTrust
         }
     }
 
-    @Test func bothPoliciesHaveToAccept() throws {
+    @Test func hostPolicyAndTaskPolicyMustBothAccept() throws {
         let good = corpus.entries[0]
         let strict = TrustPolicy(.publicKey, [try corpus.certificates[5].certificate.asKeyPin])
         let lax = TrustPolicy(.none, [], invalid: true, name: false)
@@ -119,7 +119,7 @@ import XferTrust
         #expect(judge(lax, nil, unknown).lax == ["test"])
     }
 
-    @Test func aFailureShowsWhatAnOperatorNeeds() throws {
+    @Test func aFailureNamesPolicyReasonAndPresentedPin() throws {
         let good = corpus.entries[0]
         let failure = try #require(
             fixture.judge(good.sent, TrustPolicy(.publicKey, [corpus.certificates[5].certificate.asKeyPin])).failure)
@@ -138,13 +138,13 @@ import XferTrust
         ("not yet valid", .trustRejected, 9), ("client only", .trustRejected, 26), ("self-signed", .trustRejected, 18),
         ("unknown authority", .trustRejected, 20),
     ])
-    func openSSLsErrorIsKept(name: String, reason: FailureReason, code: Int32) throws {
+    func theErrorOfOpenSSLIsKept(name: String, reason: FailureReason, code: Int32) throws {
         let entry = try #require(corpus.entries.first { $0.name == name })
         let failure = try #require(fixture.judge(entry.sent, .builtInDefault).failure)
         #expect(failure.reason == reason && failure.code == code)
     }
 
-    @Test func reportOnlyRefusesNothingAnOrdinaryCheckAccepts() throws {
+    @Test func aReportOnlyPolicyRefusesNothingThatTheOrdinaryCheckAccepts() throws {
         var policy = TrustPolicy(.publicKey, [try corpus.certificates[5].certificate.asKeyPin])
         policy.isReportOnly = true
         for entry in corpus.entries {
@@ -170,7 +170,7 @@ import XferTrust
         }
     }
 
-    @Test func aServerWithoutCertificatesIsNobody() {
+    @Test func aServerWithoutCertificatesIsRefused() {
         #expect(!fixture.judge([], TrustPolicy(.none, [], invalid: true, name: false)).isAccepted)
     }
 }

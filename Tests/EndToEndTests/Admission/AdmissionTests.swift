@@ -10,7 +10,7 @@ import XferTestSupport
         DaemonFixture.Options(settings: ["network": network])
     }
 
-    @Test func hostsAndLiteralAddressesAreRefusedWhenTheyAreAdded() async throws {
+    @Test func addingATaskForADeniedHostOrLiteralAddressIsRefused() async throws {
         let server = try await FaultServer()
         server.serve("/f", source)
         let network = [
@@ -36,7 +36,7 @@ import XferTestSupport
         #expect(server.connectionCount == 0)
     }
 
-    @Test func aRedirectLeadsToNothingThatIsDenied() async throws {
+    @Test func aRedirectToADeniedAddressIsNotFollowed() async throws {
         let server = try await FaultServer()
         let port = server.port
         server.on("/literal") { _ in .redirect(to: "http://127.0.0.2:\(port)/f") }
@@ -53,7 +53,7 @@ import XferTestSupport
         #expect(server.requests.map(\.path) == ["/literal", "/mapped", "/host", "/metadata"])
     }
 
-    @Test func aNameIsJudgedByWhatItResolvesTo() async throws {
+    @Test func aHostNameThatResolvesToADeniedAddressFailsTheTask() async throws {
         let server = try await FaultServer()
         server.serve("/f", source)
         try await withDaemon(options(["deny_addresses": "[127.0.0.0/8, \"::1\"]"])) { daemon in
@@ -65,7 +65,7 @@ import XferTestSupport
     }
 
     /// Looking at certificates connects, too.
-    @Test func nothingIsInspectedThatIsDenied() async throws {
+    @Test func aDeniedAddressIsNotInspected() async throws {
         let authority = try TestCA()
         let leaf = try authority.issue()
         let server = try TLSServer(TLSServer.Options(chain: authority.chain(for: leaf), privateKey: leaf.privateKey))
@@ -101,7 +101,7 @@ import XferTestSupport
         }
     }
 
-    @Test func listsAreReadAgainWhileTasksRun() async throws {
+    @Test func changedAdmissionListsApplyWhileTasksRun() async throws {
         let server = try await FaultServer()
         server.serve("/f", source)
         try await withDaemon { daemon in

@@ -4,7 +4,7 @@ import XferTestSupport
 
 /// `xferctl` as a person or a script uses it: exit codes and messages one can act on.
 @Suite(.serialized) struct CommandLineTests {
-    @Test func addAndWait() async throws {
+    @Test func addWithWaitExitsWithTheOutcomeOfItsTasks() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(90, length: 100_000)
         server.serve("/f.bin", source)
@@ -40,7 +40,7 @@ import XferTestSupport
         (["rpc", "task.fly"], [3], "task.fly"), (["list", "--state", "asleep"], [2, 3], "asleep"),
     ]
 
-    @Test func refusalsNameWhatIsWrong() async throws {
+    @Test func aRefusedCommandExitsWithAMessageThatNamesTheProblem() async throws {
         try await withDaemon { daemon in
             let xferctl = "\(try Command.productsDirectory)/xferctl"
             for (arguments, exits, text) in Self.refused {
@@ -54,7 +54,7 @@ import XferTestSupport
         }
     }
 
-    @Test func withoutADaemon() async throws {
+    @Test func xferctlWithoutADaemonNamesTheSocketItTried() async throws {
         let nowhere = try TemporaryDirectory()
         let environment = ["HOME": nowhere.path, "XDG_RUNTIME_DIR": nowhere.path, "PATH": "/usr/bin:/bin"]
         let xferctl = "\(try Command.productsDirectory)/xferctl"
@@ -69,7 +69,7 @@ import XferTestSupport
         #expect(try await Command.run(xferctl, ["--help"], environment: environment).exit == .code(0))
     }
 
-    @Test func waitingOutlastsTheDaemonsRestart() async throws {
+    @Test func aWaitingXferctlOutlastsTheDaemonsRestart() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(91, length: 200_000)
         let gate = Gate()
@@ -86,7 +86,7 @@ import XferTestSupport
         }
     }
 
-    @Test func urlsFromAFile() async throws {
+    @Test func addReadsItsURLsFromAFile() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(92, length: 10)
         for name in ["a", "b", "c"] { server.serve("/\(name)", source) }

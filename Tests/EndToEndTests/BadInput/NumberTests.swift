@@ -37,7 +37,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [Int64.max, .max - 1, 1 << 62, 1 << 53] as [Int64])
-    func eventsAfterANumberThatWillNeverComeAreRefusedOrNone(seq: Int64) async throws {
+    func subscribingAfterASequenceNumberThatIsNeverReachedIsRefusedOrYieldsNoEvents(seq: Int64) async throws {
         try await withDaemon { daemon in
             let pid = try await daemon.call("daemon.status")["pid"]
             let session = try daemon.session()
@@ -60,7 +60,7 @@ import XferTestSupport
 
     /// On tmpfs, whose times have 64 bits (ext4's stop at 1901 and 2446).
     @Test(arguments: [16_725_225_600, -16_725_225_600, 1 << 40] as [Int])
-    func aFileOfAnotherMillenniumIsSentLikeAnyOther(seconds: Int) async throws {
+    func aFileModifiedInAnotherMillenniumIsUploadedLikeAnyOther(seconds: Int) async throws {
         let directory = try TemporaryDirectory("xfer-source", in: "/dev/shm")
         let version = SourceVersion.tagged(61, length: 100_000)
         try version.write(to: directory.file("old"))

@@ -30,7 +30,7 @@ import XferTestSupport
         (["tasks": [["url": url], ["url": url, "priority": 3]]], "tasks[1].priority"), (["tasks": []], "tasks"),
     ]
 
-    @Test func badTasksAreRefusedByField() async throws {
+    @Test func aTaskWithABadFieldIsRefusedAndTheFieldNamed() async throws {
         try await withDaemon { daemon in
             let session = try daemon.session()
             for (params, path) in Self.badTasks {
@@ -48,7 +48,7 @@ import XferTestSupport
         }
     }
 
-    @Test func wrongCallsAreRefused() async throws {
+    @Test func callsWithWrongParametersAreRefused() async throws {
         let calls: [(method: String, params: JSONValue, code: Int64)] = [
             ("task.get", ["id": 999_999], -32001), ("task.get", ["id": "1"], -32602), ("task.get", [:], -32602),
             ("task.get", ["id": -1], -32602), ("task.pause", [:], -32602), ("task.pause", ["filter": [:]], -32602),
@@ -87,7 +87,7 @@ import XferTestSupport
         }
     }
 
-    @Test func linksDoNotLeadOutOfTheRoots() async throws {
+    @Test func aLinkOutOfTheRootsIsRefused() async throws {
         var options = DaemonFixture.Options()
         let outside = try TemporaryDirectory("xfer-outside")
         let inside = try TemporaryDirectory("xfer-inside")

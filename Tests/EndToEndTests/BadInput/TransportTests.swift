@@ -12,7 +12,7 @@ import XferTestSupport
         return try JSONValue(parsing: Array(line.utf8))["error"]?["code"]?.integerValue
     }
 
-    @Test func brokenMessagesAreAnsweredAndHurtNobody() async throws {
+    @Test func brokenMessagesAreAnsweredWithErrorsAndTheDaemonGoesOn() async throws {
         try await withDaemon { daemon in
             #expect(try await code(daemon, Array("{\"jsonrpc\": \n".utf8)) == -32700)
             #expect(try await code(daemon, Array("{}\n".utf8)) == -32600)
@@ -40,7 +40,7 @@ import XferTestSupport
         }
     }
 
-    @Test func halfALineThenGone() async throws {
+    @Test func aClientThatDisconnectsInTheMiddleOfALineChangesNothing() async throws {
         try await withDaemon { daemon in
             for text in [
                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"meth", "{", "", "POST /rpc HTTP/1.1\r\nContent-Length: 99\r\n\r\n{",
@@ -54,7 +54,7 @@ import XferTestSupport
     }
 
     /// Answers and events fill the socket of a client that is gone: writing to it fails in the middle of things.
-    @Test func clientsThatLeaveWithoutReading() async throws {
+    @Test func clientsThatDisconnectWithoutReadingDoNotHarmTheDaemon() async throws {
         try await withDaemon { daemon in
             let call = #"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"since":0}}"# + "\n"
             for round in 0..<300 {
@@ -65,7 +65,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aWholeLastLineNeedsNoEnd() async throws {
+    @Test func aCompleteLastLineWithoutALineEndIsAnswered() async throws {
         try await withDaemon { daemon in
             let socket = try UnixSocket(connectedTo: daemon.socket)
             try await socket.send("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"queue.stats\"}")
@@ -74,7 +74,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aClientThatGoesAwayDoesNotUndoWhatItAsked() async throws {
+    @Test func anAddWhoseClientDisconnectsIsCarriedOut() async throws {
         try await withDaemon { daemon in
             let socket = try UnixSocket(connectedTo: daemon.socket)
             let params = "{\"url\":\"http://127.0.0.1:9/\",\"paused\":true}"
@@ -84,7 +84,7 @@ import XferTestSupport
         }
     }
 
-    @Test func pipelinedRequestsAndBatches() async throws {
+    @Test func pipelinedRequestsAndBatchesAreAllAnswered() async throws {
         try await withDaemon { daemon in
             let session = try daemon.session()
             let answers = try await withThrowingTaskGroup { group in
@@ -101,7 +101,7 @@ import XferTestSupport
         }
     }
 
-    @Test func overHTTP() async throws {
+    @Test func httpRequestsAreAnsweredOnTheUnixSocket() async throws {
         try await withDaemon { daemon in
             func ask(_ request: String) async throws -> String {
                 let socket = try UnixSocket(connectedTo: daemon.socket)

@@ -47,7 +47,7 @@ import XferTestSupport
         }
     }
 
-    @Test func entriesAreReadOneByOneAndOptionsAreEverybodys() async throws {
+    @Test func batchEntriesAreValidatedOneByOneAndSharedOptionsApplyToAll() async throws {
         try await withDaemon { daemon in
             _ = try await daemon.call("queue.pause")
             let url: JSONValue = "http://127.0.0.1:9/a"
@@ -109,7 +109,7 @@ import XferTestSupport
         }
     }
 
-    @Test func groupsAreListedHeldBackAndLimited() async throws {
+    @Test func groupsCanBeListedPausedAndLimitedFromTheCommandLine() async throws {
         let server = try await FaultServer()
         Self.serve(["/a", "/b"], on: server)
         try await withDaemon { daemon in

@@ -35,7 +35,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aPolicyThatDoesNotBelieveTheSenderHidesTheEntry() async throws {
+    @Test func aPolicyThatDistrustsTheSenderHidesTheCacheEntry() async throws {
         let trust = try TrustFixture()
         let leaf = try trust.authority.issue()
         let server = try trust.server(leaf)
@@ -61,7 +61,8 @@ import XferTestSupport
         }
     }
 
-    @Test(.enabled(if: NginxFixture.isInstalled, "needs nginx-light")) func nginxIsAskedAsItWantsToBe() async throws {
+    @Test(.enabled(if: NginxFixture.isInstalled, "needs nginx-light"))
+    func nginxRevalidatesCacheEntriesWithConditionalRequests() async throws {
         var options = NginxFixture.Options()
         options.directives = """
             location /fresh/ { expires 1h; }
@@ -92,7 +93,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aRefreshThatOthersShareIsRightForEverybody() async throws {
+    @Test func aRefreshSharedByTasksGivesEachTaskTheRightBytes() async throws {
         let server = try await FaultServer()
         let served = server.serve("/f", .cached(1, "max-age=0"))
         try await withDaemon { daemon in

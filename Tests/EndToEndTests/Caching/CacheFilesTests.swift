@@ -23,7 +23,7 @@ import XferTestSupport
         "\(daemon.stateDirectory)/cache/\(try #require(try daemon.blobs.first))"
     }
 
-    @Test(arguments: CachedKind.allCases) func aTamperedOneIsFetchedAnew(_ kind: CachedKind) async throws {
+    @Test(arguments: CachedKind.allCases) func aTamperedCacheFileIsFetchedAgain(_ kind: CachedKind) async throws {
         try await withKept(kind) { daemon, server, source in
             for round in 1...3 {
                 let path = try blob(daemon)
@@ -47,7 +47,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: CachedKind.allCases) func aMissingOneIsFetchedAnew(_ kind: CachedKind) async throws {
+    @Test(arguments: CachedKind.allCases) func aMissingCacheFileIsFetchedAgain(_ kind: CachedKind) async throws {
         try await withKept(kind) { daemon, server, source in
             unlink(try blob(daemon))
             let again = try await daemon.fetch(server.url("/f"), kind, "protocol")
@@ -56,7 +56,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aStartPutsRowsAndFilesTogether() async throws {
+    @Test func aStartReconcilesCacheRowsWithCacheFiles() async throws {
         try await withKept(.download) { daemon, server, source in
             server.serve("/g", .cached(2, "max-age=600"))
             _ = try await daemon.fetch(server.url("/g"), .download, "protocol")
@@ -77,7 +77,7 @@ import XferTestSupport
         }
     }
 
-    @Test func overTheLimitTheLeastRecentlyUsedGo() async throws {
+    @Test func aCacheOverItsLimitEvictsTheLeastRecentlyUsedEntries() async throws {
         let server = try await FaultServer()
         for number in 0..<12 { server.serve("/\(number)", .cached(UInt64(number), length: 100_000, "max-age=600")) }
         try await withDaemon(DaemonFixture.Options(settings: ["cache": ["max_bytes": "1000000"]])) { daemon in
@@ -107,7 +107,7 @@ import XferTestSupport
     }
 
     /// A response somebody is just asking the server about stays, however narrow the limits.
-    @Test func whatIsInUseIsNotEvicted() async throws {
+    @Test func aCacheEntryInUseIsNotEvicted() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         let source = SourceVersion.cached(0, length: 100_000, "max-age=600")
@@ -129,7 +129,7 @@ import XferTestSupport
         }
     }
 
-    @Test func theCommandLineShowsAndForgets() async throws {
+    @Test func xferctlListsAndRemovesCacheEntries() async throws {
         try await withKept(.data) { daemon, server, _ in
             server.serve("/s?token=hunter2", .cached(3, "max-age=600"))
             let stats = try await daemon.ctl("cache")

@@ -5,7 +5,7 @@ import XferTestSupport
 
 /// The daemon is killed while responses are kept, trimmed and handed out: nothing wrong is used afterwards, nothing is left.
 @Suite(.serialized) struct CacheKillTests {
-    @Test func whereverItIsKilledBytesAreRightAndNothingIsLeft() async throws {
+    @Test func aCacheOfAKilledDaemonHoldsOnlyRightBytesAndNoLeftovers() async throws {
         let server = try await FaultServer()
         let sources = (0..<10).map { SourceVersion.cached(UInt64($0), length: 900_000, "max-age=600") }
         for (number, source) in sources.enumerated() { server.serve("/\(number)", source) }

@@ -38,7 +38,9 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: CachedKind.allCases) func hitStaleAndMissBySixPolicies(_ kind: CachedKind) async throws {
+    @Test(arguments: CachedKind.allCases) func eachCachePolicyDecidesOnHitsStaleEntriesAndMisses(_ kind: CachedKind)
+        async throws
+    {
         let server = try await FaultServer()
         try await withDaemon { daemon in
             for (index, kept) in Kept.allCases.enumerated() {
@@ -73,7 +75,7 @@ import XferTestSupport
     }
 
     /// What a task fetched with a policy that uses the cache is kept, and replaced by what is newer.
-    @Test(arguments: CachedKind.allCases) func policiesThatUseTheCacheFillIt(_ kind: CachedKind) async throws {
+    @Test(arguments: CachedKind.allCases) func everyPolicyThatUsesTheCacheAlsoFillsIt(_ kind: CachedKind) async throws {
         let server = try await FaultServer()
         let served = server.serve("/f", .cached(1, "max-age=0"))
         try await withDaemon { daemon in
@@ -94,7 +96,7 @@ import XferTestSupport
     }
 
     /// SDWebImage's RefreshCached: what is kept can be read while the server is asked.
-    @Test func whatIsKeptIsReadAtOnceAndThenRefreshed() async throws {
+    @Test func aCachedResponseIsReadableAtOnceAndThenRefreshed() async throws {
         let server = try await FaultServer()
         let served = server.serve("/f", .cached(1, "max-age=60"))
         try await withDaemon { daemon in
@@ -124,7 +126,7 @@ import XferTestSupport
     }
 
     /// 304: one terminal event, nothing left running.
-    @Test(arguments: CachedKind.allCases) func aConfirmedOneEndsOnce(_ kind: CachedKind) async throws {
+    @Test(arguments: CachedKind.allCases) func aRevalidatedEntryCompletesItsTaskOnce(_ kind: CachedKind) async throws {
         let server = try await FaultServer()
         let source = SourceVersion.cached(1, "no-cache")
         server.serve("/f", source)
@@ -187,7 +189,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aChangeGivesUpWhatIsKept() async throws {
+    @Test func anUnsafeRequestInvalidatesTheCachedResponse() async throws {
         let server = try await FaultServer()
         server.serve("/f", .cached(1, "max-age=600"))
         server.serve("/g", .cached(2, "max-age=600"))
@@ -217,7 +219,7 @@ import XferTestSupport
         }
     }
 
-    @Test func varyAndKeysTellResponsesApart() async throws {
+    @Test func varyFieldsAndKeyRulesSeparateCachedResponses() async throws {
         let server = try await FaultServer()
         server.on("/v") { request in
             Reply(
@@ -258,7 +260,7 @@ import XferTestSupport
         }
     }
 
-    @Test func onlyPlainGETsAreAllowedToUseIt() async throws {
+    @Test func onlyPlainGETTasksMayUseTheCache() async throws {
         try await withDaemon { daemon in
             for fields: JSONObject in [
                 ["cache_policy": "protocol", "method": "HEAD"], ["store": true, "body": ["raw": "x"]],

@@ -7,7 +7,7 @@ import XferTestSupport
 @Suite(.serialized, .enabled(if: NginxFixture.isInstalled, "needs nginx-light")) struct KillTests {
     private static let interval: Int64 = 8 << 20
 
-    @Test func twentyTimesInABigDownload() async throws {
+    @Test func aBigDownloadSurvivesTwentyKillsWithRightBytes() async throws {
         let length: Int64 = 256 << 20
         let source = SourceVersion.tagged(50, length: length)
         // The server sends slowly enough for every kill to come while bytes flow.
@@ -47,7 +47,7 @@ import XferTestSupport
         }
     }
 
-    @Test func severalTimesInADownloadInSegments() async throws {
+    @Test func aSegmentedDownloadSurvivesSeveralKillsWithRightBytes() async throws {
         let length: Int64 = 48 << 20
         let (connections, kills) = (8, 5)
         let source = SourceVersion.tagged(51, length: length)
@@ -83,7 +83,7 @@ import XferTestSupport
         }
     }
 
-    @Test func manySmallTasksInFlight() async throws {
+    @Test func manySmallTasksSurviveKillsInFlight() async throws {
         let sources = (0..<200).map { SourceVersion.tagged(1000 + $0, length: 8000 + Int64($0) * 97) }
         var slow = NginxFixture.Options()
         slow.limitRate = 16 << 10
@@ -119,7 +119,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatWasAnsweredSurvives() async throws {
+    @Test func everyAnsweredCallSurvivesAKill() async throws {
         try await withDaemon { daemon in
             var answered: [Int64] = []
             for round in 0..<5 {
@@ -145,7 +145,7 @@ import XferTestSupport
         }
     }
 
-    @Test func sequenceNumbersGoOn() async throws {
+    @Test func eventSequenceNumbersContinueAfterAKill() async throws {
         try await withDaemon { daemon in
             for _ in 0..<5 {
                 for _ in 0..<5 { try await daemon.add("http://127.0.0.1:9/x", ["paused": true]) }

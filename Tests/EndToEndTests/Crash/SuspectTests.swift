@@ -50,8 +50,9 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: ["task.resume", "task.retry"]) func aResumedSuspectHasTwoCrashesAgain(method: String) async throws
-    {
+    @Test(arguments: ["task.resume", "task.retry"]) func aResumedSuspectMayCrashTwiceAgainBeforeItIsHeldBack(
+        method: String
+    ) async throws {
         let (server, _, gate) = try await stalling()
         try await withTask(server.url("/f"), [:], options()) { daemon, id in
             for round in 1...2 {
@@ -69,7 +70,7 @@ import XferTestSupport
         gate.open()
     }
 
-    @Test func progressBetweenTwoCrashesClearsTheTask() async throws {
+    @Test func progressBetweenTwoCrashesClearsASuspect() async throws {
         let (server, source, gate) = try await stalling()
         let served = server.serve("/h", source)
         served.next([.stallHead(until: gate)], [.stall(at: 200_000, until: gate)])
@@ -92,7 +93,7 @@ import XferTestSupport
         gate.open()
     }
 
-    @Test func killsAndCleanStopsNeverMakeASuspect() async throws {
+    @Test func killsAndCleanStopsNeverMakeATaskASuspect() async throws {
         let (server, _, gate) = try await stalling()
         try await withTask(server.url("/f"), [:], options()) { daemon, id in
             try await daemon.crashes(by: SIGSEGV, inRequests: 1, of: id, server)

@@ -34,7 +34,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["download", "upload", "secret", "data"])
-    func aTaskThatFindsNoDescriptorWaitsAndGoesOnByItself(kind: String) async throws {
+    func aTaskWithoutAFreeDescriptorWaitsAndContinuesByItself(kind: String) async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(220, length: 50_000))
         try await withDaemon { daemon in
@@ -55,7 +55,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anAddThatFindsNoDescriptorIsRefusedForNow() async throws {
+    @Test func anAddWithoutAFreeDescriptorIsRefusedTemporarily() async throws {
         try await withDaemon { daemon in
             let session = try daemon.session()
             _ = try await session.call("daemon.status")
@@ -70,7 +70,7 @@ import XferTestSupport
         }
     }
 
-    @Test func startsStopBeforeDescriptorsRunOut() async throws {
+    @Test func theSchedulerStopsStartingTasksBeforeDescriptorsRunOut() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         let count = 100

@@ -6,7 +6,7 @@ import XferTestSupport
 @Suite(.enabled(if: FrozenDirectory.isPossible, "needs directories that can be frozen: chattr(1), or not to be root"))
 struct FrozenDirectoryTests {
     @Test(arguments: ["rename", "overwrite"])
-    func theBytesStayAndAreMovedLater(onConflict: String) async throws {
+    func aDownloadIntoAFrozenDirectoryKeepsItsBytesAndIsMovedLater(onConflict: String) async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(180, length: 300_000)
         let gate = Gate()

@@ -21,7 +21,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aDownloadOfUnknownLengthThatFillsTheDisk() async throws {
+    @Test func aDownloadOfUnknownLengthThatFillsTheDiskWaitsForRoom() async throws {
         let disk = try SmallFileSystem(bytes: 8 << 20)
         let server = try await FaultServer()
         let source = SourceVersion.tagged(101, length: 16 << 20)
@@ -106,7 +106,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [false, true]) func aStartThatCannotWriteSaysWhatToDo(isReadOnly: Bool) async throws {
+    @Test(arguments: [false, true]) func aStartOnAnUnwritableFileSystemNamesTheRemedy(isReadOnly: Bool) async throws {
         let disk = try SmallFileSystem(bytes: 1 << 20)
         var options = DaemonFixture.Options()
         options.stateDirectory = disk.path

@@ -6,7 +6,7 @@ import XferTestSupport
 /// Somebody removes the partial file of a running download.
 struct RemovedPartTests {
     @Test(arguments: ["rename", "overwrite"], [0, 3])
-    func oneRetryFetchesItAnew(onConflict: String, retries: Int64) async throws {
+    func aPartFileRemovedDuringADownloadIsFetchedAgainWithOneRetry(onConflict: String, retries: Int64) async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(230, length: 300_000)
         let gate = Gate()

@@ -31,7 +31,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test func aDatabaseThatWasReplacedIsNotTakenForItsOwn() async throws {
+    @Test func aDatabaseReplacedByAnotherFileIsNotWritten() async throws {
         try await withDaemon { daemon in
             let database = daemon.stateDirectory + "/xferd.sqlite"
             let bytes = try FileTree.read(database)
@@ -42,7 +42,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test func aStateDirectoryThatComesBackIsWrittenAgain() async throws {
+    @Test func aStateDirectoryThatReappearsIsWrittenAgain() async throws {
         try await withDaemon { daemon in
             let kept = try await daemon.add("http://127.0.0.1:9/", ["paused": true])
             let away = daemon.directory.file("away")

@@ -11,7 +11,7 @@ import XferTestSupport
         try await withDaemon(options) { daemon in try await body(daemon, disk) }
     }
 
-    @Test func isRefusedWhenATaskIsAdded() async throws {
+    @Test func anUnwritableDirectoryIsRefusedWhenATaskIsAdded() async throws {
         try await withDisk { daemon, disk in
             try disk.makeReadOnly()
             let refusal = try #require(
@@ -24,7 +24,7 @@ import XferTestSupport
         }
     }
 
-    @Test func failsATaskThatComesToItLater() async throws {
+    @Test func aDirectoryThatBecomesUnwritableFailsItsTask() async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(1, length: 1000))
         try await withDisk { daemon, disk in

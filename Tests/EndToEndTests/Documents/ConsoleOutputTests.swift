@@ -12,7 +12,7 @@ struct ConsoleOutputTests {
         ("completed    2026-11-22 18:27:22", "completed    2026-01-02 03:05:00"),
         ("first\nsecond\nlast", "first\n…\nlast"), ("a head and a tail", "a head…tail"),
     ])
-    func maskedPartsAndWildcardsAreEqual(printed: String, expected: String) {
+    func outputThatDiffersOnlyInMaskedPartsAndWildcardsMatches(printed: String, expected: String) {
         #expect(comparison.matches(printed + "\n", expected.split(separator: "\n").map(String.init)))
     }
 
@@ -21,11 +21,11 @@ struct ConsoleOutputTests {
         ("ready socket=\"/tmp/xferd.a1/xferd.sock\"", "ready socket=/run/user/1000/xferd.sock"),
         ("a (8.0 MiB)", "a (7.0 MiB)"), ("a head and no end", "a head…tail"), ("first\nsecond", "…\nlast"),
     ])
-    func otherDifferencesAreFound(printed: String, expected: String) {
+    func outputThatDiffersElsewhereDoesNotMatch(printed: String, expected: String) {
         #expect(!comparison.matches(printed + "\n", expected.split(separator: "\n").map(String.init)))
     }
 
-    @Test func aBlockIsReadAsCommandsWithTheirOutput() {
+    @Test func aConsoleBlockIsReadAsCommandsWithTheirOutput() {
         let blocks = ConsoleBlock.all(
             in: "```sh\n$ no\n```\n```console\n$ a \\\n  b\nout\n$ c 'd\ne'\n```\n```console norun\n$ f\n```\n")
         #expect(blocks.map(\.isSkipped) == [false, true])

@@ -7,7 +7,7 @@ import XferTestSupport
 struct DocumentTests {
     private static let tree = DocumentTree()
 
-    @Test(arguments: tree.documents) func everyConsoleBlockPrintsWhatTheDocumentSays(path: String) async throws {
+    @Test(arguments: tree.documents) func everyConsoleBlockPrintsTheOutputInItsDocument(path: String) async throws {
         let blocks = ConsoleBlock.all(in: try Self.tree.contents(of: path)).filter { !$0.isSkipped }
         guard !blocks.isEmpty else { return }
         let doubles = try await DocumentDoubles()

@@ -5,7 +5,7 @@ import XferTestSupport
 
 /// The main job with nothing wrong: from a real server to a published file.
 @Suite(.serialized, .enabled(if: NginxFixture.isInstalled, "needs nginx-light")) struct NginxDownloadTests {
-    @Test func overHTTP() async throws {
+    @Test func aDownloadOverHTTPIsVerifiedAndPublishedWithItsMode() async throws {
         let nginx = try await NginxFixture()
         let source = SourceVersion.tagged(1, length: 20 << 20)
         try nginx.publish(source, as: "big.bin")
@@ -23,7 +23,7 @@ import XferTestSupport
         #expect(try nginx.log.count == 1)
     }
 
-    @Test func overHTTP2WithAnAuthorityOfItsOwn() async throws {
+    @Test func aDownloadOverHTTP2TrustsAConfiguredAuthority() async throws {
         let ca = try TestCA()
         let leaf = try ca.issue()
         var options = NginxFixture.Options()
@@ -65,7 +65,7 @@ import XferTestSupport
         #expect(try nginx.log.isEmpty)
     }
 
-    @Test func manySmallOnes() async throws {
+    @Test func aHundredSmallDownloadsCompleteOverFewConnections() async throws {
         let nginx = try await NginxFixture()
         let sources = (0..<100).map { SourceVersion.tagged($0, length: Int64($0) * 37) }
         for source in sources { try nginx.publish(source, as: "\(source.seed)") }
@@ -84,7 +84,9 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: ["rename", "overwrite", "skip", "fail", "update"]) func takenNames(_ policy: String) async throws {
+    @Test(arguments: ["rename", "overwrite", "skip", "fail", "update"]) func aTakenNameIsHandledByTheConflictPolicy(
+        _ policy: String
+    ) async throws {
         var options = NginxFixture.Options()
         options.directives = "if_modified_since before;"
         let nginx = try await NginxFixture(options)
@@ -116,7 +118,7 @@ import XferTestSupport
         }
     }
 
-    @Test func updateFetchesOnlyWhatIsNew() async throws {
+    @Test func anUpdateDownloadsOnlyANewerVersion() async throws {
         let server = try await FaultServer()
         let served = server.serve("/f", .tagged(5, length: 5000))
         try await withDaemon { daemon in

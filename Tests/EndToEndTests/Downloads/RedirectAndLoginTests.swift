@@ -7,7 +7,7 @@ import XferTestSupport
 @Suite(.serialized) struct RedirectAndLoginTests {
     private let source = SourceVersion.tagged(40, length: 50_000)
 
-    @Test func aChainIsFollowedAndTold() async throws {
+    @Test func aRedirectChainIsFollowedAndReportedAsEvents() async throws {
         let server = try await FaultServer()
         server.serve("/end", source)
         server.on("/a") { _ in .redirect(to: "/b", status: 301) }
@@ -20,7 +20,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aLoopEnds() async throws {
+    @Test func aRedirectLoopFailsTheTask() async throws {
         let server = try await FaultServer()
         server.on("/a") { _ in .redirect(to: "/b") }
         server.on("/b") { _ in .redirect(to: "/a") }
@@ -28,7 +28,7 @@ import XferTestSupport
         #expect(server.requests.count <= 22)
     }
 
-    @Test func otherSchemesAreNot() async throws {
+    @Test func aRedirectToAnotherSchemeFailsTheTask() async throws {
         let server = try await FaultServer()
         for (index, target) in ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/"].enumerated() {
             server.on("/\(index)") { _ in .redirect(to: target) }
@@ -40,7 +40,7 @@ import XferTestSupport
         }
     }
 
-    @Test func redirectsCanBeRefused() async throws {
+    @Test func redirectPolicyDenyRefusesARedirect() async throws {
         let (server, elsewhere) = (try await FaultServer(), try await FaultServer())
         elsewhere.serve("/f", source)
         let target = elsewhere.url("/f")
@@ -53,7 +53,7 @@ import XferTestSupport
         #expect(elsewhere.requests.isEmpty)
     }
 
-    @Test func secretsStayAtTheirOrigin() async throws {
+    @Test func secretsStayAtTheirOriginAcrossARedirect() async throws {
         let (server, elsewhere) = (try await FaultServer(), try await FaultServer())
         elsewhere.serve("/f", source)
         let target = elsewhere.url("/f")
@@ -66,7 +66,8 @@ import XferTestSupport
         #expect(server.requests.contains { $0.header("Authorization") == "Basic YWRhOmh1bnRlcjIy" })
     }
 
-    @Test(.enabled(if: NginxFixture.isInstalled, "needs nginx-light")) func fromHTTPSToHTTPOnlyWhenAllowed()
+    @Test(.enabled(if: NginxFixture.isInstalled, "needs nginx-light"))
+    func aRedirectFromHTTPSToHTTPIsFollowedOnlyIfAllowed()
         async throws
     {
         let ca = try TestCA()
@@ -88,7 +89,7 @@ import XferTestSupport
         }
     }
 
-    @Test func passwordsAreNeverShownAgain() async throws {
+    @Test func passwordsOfATaskAreNeverReturned() async throws {
         let server = try await FaultServer()
         let secrets = ["hunter22", "sesame99", "tok-1234", "aHVudGVy"]
         server.on("/f") { [source] request in

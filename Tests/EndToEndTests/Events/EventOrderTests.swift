@@ -5,7 +5,7 @@ import XferTestSupport
 /// What the serial delegate queue promised, and what keeps the events of several clients apart.
 @Suite(.serialized) struct EventOrderTests {
     /// Eight clients add, pause, resume and cancel tasks on a server that fails now and then.
-    @Test func underLoadNumbersHaveNoGapAndEachTaskHasItsOrder() async throws {
+    @Test func eventNumbersUnderLoadHaveNoGapAndEachTaskKeepsItsOrder() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(160, length: 20_000)
         for client in 0..<8 {
@@ -63,7 +63,7 @@ import XferTestSupport
     private static let terminal: Set<String> = ["task.completed", "task.failed", "task.cancelled"]
 
     @Test(.enabled(if: Guest.isPossible, "needs root and setpriv"))
-    func eventsOfTwoOwnersNeverCross() async throws {
+    func subscribersNeverReceiveEventsOfAnotherOwner() async throws {
         try await withGuests(2) { daemon, guests in
             let own = try await daemon.add("http://127.0.0.1:9/", ["paused": true])
             var ids: [Int64: Set<Int64>] = [:]

@@ -6,7 +6,7 @@ import XferTestSupport
 @Suite(.serialized) struct SchemaTests {
     private static var root: String { "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") }
 
-    @Test func printedDiscoveredAndKeptAreTheSame() async throws {
+    @Test func theCommittedRPCSchemaIsTheOnePrintedAndDiscovered() async throws {
         let kept = try FileTree.text("\(Self.root)/rpc-schema/openrpc.json")
         let printed = try await Command.run("\(try Command.productsDirectory)/xferd", ["--print-schema"])
         #expect(printed.output == kept)
@@ -17,7 +17,8 @@ import XferTestSupport
     }
 
     /// A little of everything, then the script over all that was said. `make test` does the same for every test.
-    @Test(.enabled(if: Command.find("python3") != nil, "needs python3-jsonschema")) func messagesAreAsDocumented()
+    @Test(.enabled(if: Command.find("python3") != nil, "needs python3-jsonschema"))
+    func messagesOfASessionMatchTheDocument()
         async throws
     {
         let server = try await FaultServer()

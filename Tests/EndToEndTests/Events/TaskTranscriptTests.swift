@@ -4,7 +4,7 @@ import XferTestSupport
 
 /// One task's events, word for word: what clients are written against.
 @Suite(.serialized) struct TaskTranscriptTests {
-    @Test func aBrokenAndResumedDownload() async throws {
+    @Test func aBrokenAndResumedDownloadEmitsTheDocumentedEvents() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(110, length: 300_000)
         server.on("/start") { _ in .redirect(to: "/f?token=secret") }
@@ -32,7 +32,7 @@ import XferTestSupport
     }
 
     /// Paused, resumed, stopped with the daemon and restored, and another one cancelled.
-    @Test func aPausedAndARestoredDownload() async throws {
+    @Test func aPausedAndARestoredDownloadEmitTheDocumentedEvents() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(112, length: 300_000)
         let gate = Gate()
@@ -60,7 +60,7 @@ import XferTestSupport
         gate.open()
     }
 
-    @Test func progressComesBeforeTheEndAndIsNotDurable() async throws {
+    @Test func progressEventsPrecedeTheTerminalEventAndAreNotDurable() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(111, length: 300_000)
         let gate = Gate()
@@ -84,7 +84,7 @@ import XferTestSupport
         }
     }
 
-    @Test func withoutALengthTheTotalIsUnknown() async throws {
+    @Test func aDownloadWithoutALengthReportsNoTotalUntilItCompletes() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(113, length: 200_000)
         let gate = Gate()

@@ -23,7 +23,7 @@ import XferTestSupport
         ([], ["accept_types": ["json"]], "unacceptable_type"),
     ]
 
-    @Test(arguments: ends.indices) func eachEndIsToldOnce(_ index: Int) async throws {
+    @Test(arguments: ends.indices) func everyEndOfATaskEmitsExactlyOneTerminalEvent(_ index: Int) async throws {
         let end = Self.ends[index]
         let server = try await FaultServer()
         server.serve("/f", Self.source, faults: end.faults)

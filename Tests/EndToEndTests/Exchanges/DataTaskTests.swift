@@ -53,7 +53,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aLargeAnswerIsTheSameTaskAndComesBackByteForByte() async throws {
+    @Test func aLargeResponseIsReturnedByteForByteByTheSameTask() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(11, length: (5 << 20) + 3)
         server.serve("/big", version)
@@ -77,7 +77,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aHundredPostsArriveOnceEach() async throws {
+    @Test func aHundredPOSTsArriveOnceEach() async throws {
         let server = try await FaultServer()
         server.on("/hook") { request in Reply(200, text: String(decoding: request.body, as: UTF8.self)) }
         try await withDaemon { daemon in
@@ -99,7 +99,7 @@ import XferTestSupport
         }
     }
 
-    @Test func killedMidwayAPostIsNotSentTwiceUnlessItMayBe() async throws {
+    @Test func aPOSTCutByAKillIsSentAgainOnlyIfItMayBeRepeated() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.onAnyOther { _ in
@@ -144,7 +144,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aURLThatExpiresMidwayWaitsForAnotherOne() async throws {
+    @Test func aTaskWhoseURLExpiresMidwayWaitsForANewURL() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(23, length: 3 << 20)
         server.serve("/old", version, faults: [[.drop(after: 1 << 20)], [.status(403)]])
@@ -168,7 +168,7 @@ import XferTestSupport
         }
     }
 
-    @Test func plantedSecretsShowNowhere() async throws {
+    @Test func plantedSecretsAppearInNoOutput() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(500, text: "no") }
         let secret = "pl4nted-s3cret"

@@ -71,7 +71,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: Content.allCases) private func aSecondRefusalIsFinal(content: Content) async throws {
+    @Test(arguments: Content.allCases) private func aSecondDigestRefusalFailsTheTask(content: Content) async throws {
         let server = try await FaultServer()
         server.on("/x") { request in
             Self.realm.reply(to: request, nonce: "n1") { Reply(200, text: "ok") }
@@ -87,7 +87,9 @@ import XferTestSupport
     }
 
     /// A proxy for http that wants a digest; the origin behind it wants another one.
-    @Test(arguments: Content.allCases) private func aProxyAsksForADigestOfItsOwn(content: Content) async throws {
+    @Test(arguments: Content.allCases) private func aProxysDigestChallengeIsAnsweredWithTheProxysLogin(content: Content)
+        async throws
+    {
         let proxy = try await FaultServer()
         let gate = DigestRealm(user: "ada", password: "pr0xy-digest", isProxy: true)
         proxy.onAnyOther { request in
@@ -123,7 +125,7 @@ import XferTestSupport
     }
 
     /// The way through a tunnel is asked for twice; the origin hears one request, with its own credential only.
-    @Test func aTunnelIsOpenedWithADigest() async throws {
+    @Test func aTunnelIsOpenedWithADigestLogin() async throws {
         let trust = try TrustFixture()
         let origin = try trust.server(try trust.authority.issue())
         var options = TLSServer.Options()

@@ -46,7 +46,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aGibibyteGoesUpInAFormAndTheDaemonStaysSmall() async throws {
+    @Test func aFormOfAGibibyteIsSentWithoutGrowingTheDaemon() async throws {
         let server = try HashingServer()
         let scratch = try TemporaryDirectory("xfer-form")
         let file = try StampedFile(scratch.file("image.raw"), length: 1 << 30)
@@ -102,7 +102,7 @@ import XferTestSupport
         """#
 
     @Test(.enabled(if: PythonEnvironment.interpreter(with: "flask") != nil, "needs werkzeug: scripts/packages test"))
-    func werkzeugReadsWhatWasMeant() async throws {
+    func werkzeugParsesEveryPartOfAFormAsIntended() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }
         let first = try UploadSource(seed: 201, length: 300_001)
@@ -146,7 +146,7 @@ import XferTestSupport
         }
     }
 
-    @Test func lineBreaksAreRefusedWhereverTheyWouldEndALine() async throws {
+    @Test func aLineBreakInAPartsHeaderIsRefused() async throws {
         try await withDaemon { daemon in
             let cases: [(part: JSONValue, path: String)] = [
                 (["name": "a\r\nX-Evil: 1", "data": "x"], "name"), (["name": "a\nb", "data": "x"], "name"),

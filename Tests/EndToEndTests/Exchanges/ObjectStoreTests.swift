@@ -24,7 +24,7 @@ import XferTestSupport
         }
     }
 
-    @Test func filesGoUpAndComeBackUnderAnyKey() async throws {
+    @Test func filesAreStoredAndFetchedUnderAnyObjectKey() async throws {
         let source = try UploadSource(seed: 220, length: 700_001)
         let digest = Digest.of(source.version.bytes).hexDigits
         // As the object's key is, and as it is written in a URL.
@@ -49,7 +49,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aWrongSecretIsRefusedForGood() async throws {
+    @Test func aSignatureWithAWrongSecretFailsForGood() async throws {
         let source = try UploadSource(seed: 221, length: 10_000)
         try await withVault { daemon, moto in
             try await daemon.setProfile("thief", moto, .value("wr0ng-s3cret-key"))
@@ -71,7 +71,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aSignedDownloadGoesOnAfterAKill() async throws {
+    @Test func aSignedDownloadResumesAfterAKill() async throws {
         let source = try UploadSource(seed: 222, length: 3 << 20)
         try await withVault { daemon, moto in
             let put = try await daemon.add(

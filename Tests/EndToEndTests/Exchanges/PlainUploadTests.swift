@@ -11,7 +11,7 @@ import XferTestSupport
         return options
     }
 
-    @Test func aQuarterGibibyteGoesUpAndTheDaemonStaysSmall() async throws {
+    @Test func anUploadOfAQuarterGibibyteDoesNotGrowTheDaemon() async throws {
         let nginx = try await NginxFixture(Self.dav)
         let version = SourceVersion.tagged(31, length: 256 << 20)
         try await withDaemon { daemon in
@@ -33,7 +33,7 @@ import XferTestSupport
         }
     }
 
-    @Test func progressCountsWhatIsSentAndALimitCanChange() async throws {
+    @Test func aLimitedUploadReportsItsProgressAndFollowsAChangedLimit() async throws {
         let nginx = try await NginxFixture(Self.dav)
         let version = SourceVersion.tagged(37, length: 4 << 20)
         try await withDaemon { daemon in
@@ -54,7 +54,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aSpooledFileMayGoOnceTheAddIsAnswered() async throws {
+    @Test func aSpooledSourceMayBeDeletedOnceTheAddIsAnswered() async throws {
         let nginx = try await NginxFixture(Self.dav)
         let version = SourceVersion.tagged(41, length: 1 << 20)
         try await withDaemon { daemon in

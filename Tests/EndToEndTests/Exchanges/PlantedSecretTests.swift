@@ -41,7 +41,8 @@ import XferTestSupport
         return Dictionary(grouping: pairs) { $0[0] }.mapValues { $0.map { $0[1] }.sorted() }
     }
 
-    @Test(.enabled(if: Command.find("python3") != nil)) func valuesLieWhereRequestsAreMadeOfAndReferencesNowhere()
+    @Test(.enabled(if: Command.find("python3") != nil))
+    func givenSecretsAreStoredOnlyWithTheirRequestAndReferencedSecretsNowhere()
         async throws
     {
         let server = try await FaultServer()

@@ -8,7 +8,7 @@ import XferTestSupport
     private static let clients = 4
     private static let requests = 16
 
-    @Test func statusIsAnsweredWhileAFloodOfListsIsNot() async throws {
+    @Test func statusIsAnsweredDuringAFloodOfListCalls() async throws {
         try await withDaemon { daemon in
             let task: JSONValue = ["url": "http://127.0.0.1:9/", "paused": true]
             let tasks = JSONValue.array(Array(repeating: task, count: 500))

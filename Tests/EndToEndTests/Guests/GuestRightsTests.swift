@@ -25,7 +25,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ServiceUser.allCases)
-    func aDirectoryThatBecomesALinkToAnothersGetsNothing(user: ServiceUser) async throws {
+    func aDirectoryReplacedByALinkToAnotherUsersDirectoryReceivesNoFile(user: ServiceUser) async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(900, length: 3000))
         try await withGuests(2, as: user) { daemon, guests in
@@ -63,7 +63,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ServiceUser.allCases)
-    func neverWhateverIsExchangedWhileTasksRun(user: ServiceUser) async throws {
+    func noFileReachesAnotherUsersDirectoryWhileDirectoriesAreSwapped(user: ServiceUser) async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(901, length: 200_000))
         try await withGuests(2, as: user) { daemon, guests in
@@ -104,7 +104,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ServiceUser.allCases)
-    func whatIsPublishedBelongsToItsOwnerWhereTheServiceIsRoot(user: ServiceUser) async throws {
+    func aPublishedFileOfARootServiceBelongsToTheTasksOwner(user: ServiceUser) async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(902, length: 3000)
         server.serve("/f", source)
@@ -131,7 +131,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ServiceUser.allCases)
-    func aDirectoryThatIsClosedToItIsRefusedAtOnce(user: ServiceUser) async throws {
+    func aDirectoryThatAGuestMayNotWriteIsRefusedAtOnce(user: ServiceUser) async throws {
         try await withGuests(1, as: user) { daemon, guests in
             let bob = guests[0]
             let closed = "\(bob.root)/closed"

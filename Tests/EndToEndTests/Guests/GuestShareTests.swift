@@ -24,7 +24,7 @@ import XferTestSupport
         }
     }
 
-    @Test func idleConnectionsOfOneGuestLockNobodyOut() async throws {
+    @Test func idleConnectionsOfOneGuestDoNotLockOutOtherUsers() async throws {
         try await withGuests(2) { daemon, guests in
             let idle = try await connect(256, as: guests[0], to: daemon.socket)
             // The first beyond its share is told so.
@@ -38,7 +38,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatIsBegunAndNotEndedIsEnded() async throws {
+    @Test func anIncompleteRequestIsEndedByTheRequestTimeout() async throws {
         try await withGuests(1, DaemonFixture.Options(settings: ["rpc": ["request_timeout": "1"]])) { daemon, guests in
             let sockets = try await connect(2, as: guests[0], to: daemon.socket)
             try await sockets[0].send("{")
@@ -49,7 +49,7 @@ import XferTestSupport
     }
 
     /// A hundred streams that nobody reads, and ten thousand events: what waits is bounded.
-    @Test func subscribersThatNeverReadCostLittle() async throws {
+    @Test func subscribersThatNeverReadCostLittleMemory() async throws {
         var options = DaemonFixture.Options(settings: [
             "rpc": ["max_waiting": "1Mi", "max_waiting_per_user": "4Mi", "max_clients_per_user": "128"]
         ])

@@ -59,7 +59,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aHookThatDoesNotSucceedPublishesNothing() async throws {
+    @Test func aFailingHookPublishesNothing() async throws {
         let scripts = try Scripts()
         let server = try await FaultServer()
         let source = SourceVersion.tagged(300, length: 200_000)
@@ -102,7 +102,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aHookHoldsNoTransferSlotAndEndsWithACancel() async throws {
+    @Test func aRunningHookHoldsNoTransferSlotAndEndsWithACancel() async throws {
         let scripts = try Scripts()
         let server = try await FaultServer()
         server.serve("/f", .tagged(301, length: 50_000))
@@ -139,7 +139,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aFloodCostsNeitherMemoryNorLog() async throws {
+    @Test func aHookThatFloodsItsOutputCostsNeitherMemoryNorLog() async throws {
         let scripts = try Scripts()
         let server = try await FaultServer()
         server.serve("/f", .tagged(302, length: 1000))
@@ -160,7 +160,7 @@ import XferTestSupport
         }
     }
 
-    @Test func endsAreToldWithTheTask() async throws {
+    @Test func completionHooksReceiveTheTaskThatEnded() async throws {
         let scripts = try Scripts()
         let server = try await FaultServer()
         server.serve("/f", .tagged(303, length: 3000))
@@ -209,7 +209,7 @@ import XferTestSupport
     }
 
     /// Killed at any moment: every end is told at least once.
-    @Test func endsAreToldAtLeastOnceOverKills() async throws {
+    @Test func completionHooksRunAtLeastOnceAcrossKills() async throws {
         let scripts = try Scripts()
         let server = try await FaultServer()
         server.serve("/f", .tagged(304, length: 2000))
@@ -235,7 +235,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatIsNotDefinedIsRefused() async throws {
+    @Test func anUndefinedHookIsRefused() async throws {
         let scripts = try Scripts()
         let hooks = ["a": try scripts.define("a", "true", timeout: 5), "b": "{argv: [/bin/true], guests: true}"]
         try await withDaemon(options(hooks)) { daemon in
@@ -267,7 +267,7 @@ import XferTestSupport
     }
 
     @Test(.enabled(if: Guest.isPossible, "needs root and setpriv"))
-    func guestsNameOnlyWhatIsForThem() async throws {
+    func guestsMayNameOnlyHooksReleasedForGuests() async throws {
         let hooks = ["mine": "{argv: [/bin/true]}", "theirs": "{argv: [/bin/true], guests: true}"]
         try await withGuest(options(hooks)) { _, guest in
             let root = JSONValue.string(guest.root)

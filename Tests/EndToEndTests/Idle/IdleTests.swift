@@ -8,7 +8,7 @@ import XferTestSupport
     private static let silence = Duration.seconds(10)
 
     @Test(.disabled(if: Patience.factor > 1, "a sanitizer wakes up by itself"))
-    func aDaemonWithNothingToDoSleeps() async throws {
+    func anIdleDaemonDoesNotWakeUp() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(80, length: 300_000)
         server.serve("/f", source)

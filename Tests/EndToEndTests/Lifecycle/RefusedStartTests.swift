@@ -28,13 +28,13 @@ struct RefusedStartTests {
         #expect(!FileTree.exists(daemon.socket))
     }
 
-    @Test func ofAnotherProgramsDatabase() async throws {
+    @Test func theDaemonRefusesAnotherProgramsDatabase() async throws {
         let daemon = try DaemonFixture()
         try FileTree.write("hello", to: daemon.stateDirectory + "/xferd.sqlite", mode: 0o600)
         try await expectRefusal(daemon, "is not a database of this program")
     }
 
-    @Test func ofANewerDatabase() async throws {
+    @Test func theDaemonRefusesADatabaseOfANewerVersion() async throws {
         let daemon = try DaemonFixture()
         try await daemon.start()
         try await daemon.stop()
@@ -47,7 +47,7 @@ struct RefusedStartTests {
     }
 
     /// The newer program was killed right after its first commit.
-    @Test func ofANewerDatabaseWhoseVersionIsOnlyInTheLog() async throws {
+    @Test func theDaemonRefusesADatabaseWhoseNewerVersionIsOnlyInItsLog() async throws {
         let daemon = try DaemonFixture()
         try await daemon.start()
         _ = try await daemon.add("http://127.0.0.1:9/", ["paused": true])
@@ -64,7 +64,7 @@ struct RefusedStartTests {
         try await expectRefusal(daemon, "was written by a newer program")
     }
 
-    @Test(arguments: [false, true]) func ofContradictingPolicies(hasDatabase: Bool) async throws {
+    @Test(arguments: [false, true]) func theDaemonRefusesContradictingTrustPolicies(hasDatabase: Bool) async throws {
         let daemon = try DaemonFixture()
         if hasDatabase {
             try await daemon.start()
@@ -77,7 +77,7 @@ struct RefusedStartTests {
         try await expectRefusal(daemon, "a.example")
     }
 
-    @Test func ofAnUnreadableConfiguration() async throws {
+    @Test func theDaemonRefusesAnUnreadableConfiguration() async throws {
         var options = DaemonFixture.Options()
         options.configuration = "queue: { max_active: many }\n"
         try await expectRefusal(try DaemonFixture(options), "config.yaml:1:")

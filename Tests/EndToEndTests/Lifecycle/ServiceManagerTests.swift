@@ -5,7 +5,7 @@ import XferTestSupport
 
 /// What systemd sees: the notify socket and socket activation, without systemd.
 @Suite(.serialized) struct ServiceManagerTests {
-    @Test func saysWhenItIsReadyBusyAndStopping() async throws {
+    @Test func theServiceManagerIsNotifiedOfReadinessStatusAndStopping() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/f", .tagged(70, length: 100_000), faults: [[.stall(at: 50_000, until: gate)]])
@@ -23,7 +23,7 @@ import XferTestSupport
         }
     }
 
-    @Test func reloadingIsAnnounced() async throws {
+    @Test func theServiceManagerIsNotifiedOfAReload() async throws {
         try await withDaemon { daemon in
             daemon.reload()
             try await eventually("reloading, then ready") {
@@ -35,7 +35,7 @@ import XferTestSupport
         }
     }
 
-    @Test func feedsTheWatchdogOnlyWhenThereIsOne() async throws {
+    @Test func theWatchdogIsFedOnlyIfOneIsConfigured() async throws {
         var watched = DaemonFixture.Options()
         watched.environment = ["WATCHDOG_USEC": "200000"]
         try await withDaemon(watched) { daemon in
@@ -48,7 +48,7 @@ import XferTestSupport
     }
 
     @Test(.enabled(if: Command.find("systemd-socket-activate") != nil, "needs systemd"))
-    func takesAnInheritedSocket() async throws {
+    func anInheritedSocketIsServed() async throws {
         let activate = try #require(Command.find("systemd-socket-activate"))
         let daemon = try DaemonFixture()
         let socket = daemon.directory.file("activated.sock")
@@ -75,7 +75,7 @@ import XferTestSupport
     }
 
     @Test(.enabled(if: Command.find("systemd-socket-activate") != nil, "needs systemd"))
-    func servesAllInheritedSockets() async throws {
+    func allInheritedSocketsAreServed() async throws {
         let activate = try #require(Command.find("systemd-socket-activate"))
         let daemon = try DaemonFixture()
         let sockets = ["one", "two"].map { daemon.directory.file("\($0).sock") }

@@ -13,7 +13,7 @@ import XferTestSupport
         return (server, source, gate)
     }
 
-    @Test func terminationKeepsEveryByteAndIsPrompt() async throws {
+    @Test func aTerminationKeepsEveryByteAndIsPrompt() async throws {
         let (server, source, gate) = try await half()
         try await withTask(server.url("/f")) { daemon, id in
             try await daemon.waitForBytes(200_000, of: id)
@@ -35,7 +35,7 @@ import XferTestSupport
     }
 
     /// Two seconds are promised. A busy machine may hold up one daemon of several, it does not hold up each.
-    @Test func terminationTakesNoTwoSeconds() async throws {
+    @Test func aTerminationTakesLessThanTwoSeconds() async throws {
         let (server, _, gate) = try await half()
         try await withTask(server.url("/f")) { daemon, id in
             var times: [Duration] = []
@@ -49,7 +49,9 @@ import XferTestSupport
         gate.open()
     }
 
-    @Test(arguments: ["suspend", "cancel"]) func shutdownAnswersBeforeItBegins(_ mode: String) async throws {
+    @Test(arguments: ["suspend", "cancel"]) func aShutdownCallIsAnsweredBeforeTheShutdownBegins(_ mode: String)
+        async throws
+    {
         let (server, _, gate) = try await half()
         try await withTask(server.url("/f")) { daemon, id in
             try await daemon.waitForBytes(200_000, of: id)
@@ -64,7 +66,7 @@ import XferTestSupport
         gate.open()
     }
 
-    @Test func drainFinishesWhatRunsAndRefusesMore() async throws {
+    @Test func aDrainFinishesRunningTasksAndRefusesNewOnes() async throws {
         let (server, source, gate) = try await half()
         try await withTask(server.url("/f")) { daemon, id in
             try await daemon.waitForBytes(200_000, of: id)
@@ -93,7 +95,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aStaleSocketIsReplacedALiveOneIsNot() async throws {
+    @Test func aStaleSocketIsReplacedAndALiveOneIsNot() async throws {
         try await withDaemon { daemon in
             await daemon.kill9()
             #expect(FileTree.exists(daemon.socket))
@@ -110,14 +112,14 @@ import XferTestSupport
         }
     }
 
-    @Test func theSocketIsForItsOwnerOnly() async throws {
+    @Test func theSocketIsAccessibleToItsOwnerOnly() async throws {
         try await withDaemon { daemon in
             #expect(FileTree.mode(daemon.socket) == 0o600)
             #expect(FileTree.mode("\(daemon.stateDirectory)/xferd.sqlite") == 0o600)
         }
     }
 
-    @Test func reloadTakesNewLimitsAndKeepsOldOnesWhenBroken() async throws {
+    @Test func aReloadAppliesNewLimitsAndKeepsTheOldOnesIfBroken() async throws {
         try await withDaemon { daemon in
             func maxActive() async throws -> Int64? {
                 try await daemon.call("queue.stats")["limits"]?["max_active"]?.integerValue
@@ -140,7 +142,7 @@ import XferTestSupport
         ("download: { reserve: 12Qi }\n", "config.yaml:1:"), ("queue: [\n", "config.yaml:"),
         ("surprise: 1\n", "config.yaml:1:"),
     ])
-    func anUnreadableConfigurationSaysWhere(_ text: String, _ place: String) async throws {
+    func anUnreadableConfigurationIsReportedWithItsPlace(_ text: String, _ place: String) async throws {
         var options = DaemonFixture.Options()
         options.configuration = text
         let daemon = try DaemonFixture(options)

@@ -5,7 +5,7 @@ import XferTestSupport
 /// Bodies stream: what they weigh is on the disk (AFNetworking #2672).
 @Suite struct FlatMemoryTests {
     /// 4 GiB in `make soak`, with room for them twice in the temporary directory.
-    @Test func aLargeDownloadBesideAHundredAnswersCostsNoMemory() async throws {
+    @Test func aLargeDownloadBesideAHundredResponsesDoesNotGrowTheDaemon() async throws {
         let large = SourceVersion.tagged(170, length: Machine.isSoak ? 4 << 30 : 256 << 20)
         let answer = SourceVersion.tagged(171, length: 1 << 20)
         let nginx = try await NginxFixture()

@@ -18,7 +18,7 @@ import XferTestSupport
         return try #require(result["task"]?["id"]?.integerValue)
     }
 
-    @Test func killedOnTheSecondMirrorItGoesOnThere() async throws {
+    @Test func aDownloadKilledOnItsSecondMirrorContinuesOnThatMirror() async throws {
         let (first, second) = (try await FaultServer(), try await FaultServer())
         let gate = Gate()
         first.serve("/f", SourceVersion(seed: 61, length: Self.length, etag: "\"other\"")).always(.status(503))
@@ -43,7 +43,7 @@ import XferTestSupport
     }
 
     /// Bytes of both, held together by the checksum, killed on the second.
-    @Test func killedAmongBytesOfTwoMirrors() async throws {
+    @Test func aDownloadKilledWithBytesOfTwoMirrorsContinuesOnTheSecond() async throws {
         let (first, second) = (try await FaultServer(), try await FaultServer())
         let gate = Gate()
         first.serve("/f", version("\"a\""), faults: [[.drop(after: Self.cut)]]).always(.status(404))
@@ -84,7 +84,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aBatchHasEntriesWithMirrors() async throws {
+    @Test func batchEntriesMayHaveMirrors() async throws {
         let server = try await FaultServer()
         server.serve("/f", version("\"a\""))
         try await withDaemon { daemon in

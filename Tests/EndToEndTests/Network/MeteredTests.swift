@@ -7,7 +7,7 @@ import XferTestSupport
 struct MeteredTests {
     private static let settings = ["network": ["metered_interfaces": "[wwan*]"]]
 
-    @Test func whatAvoidsMeteredLinksStopsOnOneAndGoesOnOverAnother() async throws {
+    @Test func aTaskThatAvoidsMeteredLinksStopsOnOneAndContinuesOnAnother() async throws {
         let world = try await NetworkWorld(rate: 100_000)
         let source = try world.publish("f", 90, length: 700_000)
         let other = try world.publish("g", 91, length: 700_000)
@@ -39,7 +39,7 @@ struct MeteredTests {
         }
     }
 
-    @Test func whetherATaskAvoidsThemCanBeChangedAtAnyTime() async throws {
+    @Test func avoidMeteredCanBeChangedInEveryState() async throws {
         let world = try await NetworkWorld(rate: 100_000)
         let source = try world.publish("f", 92, length: 500_000)
         try await world.address("wwan0")
@@ -61,7 +61,7 @@ struct MeteredTests {
         }
     }
 
-    @Test func aProfileMayAvoidThemAndTheConfigurationMayChange() async throws {
+    @Test func avoidMeteredFollowsTheProfileAndAReloadedConfiguration() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 93)
         try await world.address("wwan0")
@@ -79,7 +79,7 @@ struct MeteredTests {
         }
     }
 
-    @Test func theCommandLineShowsAndSaysIt() async throws {
+    @Test func xferctlSetsAndShowsAvoidMetered() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 94)
         try await world.address("wwan0")

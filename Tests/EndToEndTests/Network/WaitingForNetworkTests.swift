@@ -6,7 +6,7 @@ import XferTestSupport
 @Suite(.enabled(if: NetworkNamespace.isPossible, Comment(rawValue: NetworkNamespace.requirement)))
 struct WaitingForNetworkTests {
     /// The row of AFNetworkReachabilityManager: parked, resumed by itself, order kept, tries not counted.
-    @Test func aLinkThatGoesDownParksAndOneThatComesUpWakesInOrder() async throws {
+    @Test func aLinkThatGoesDownParksTasksAndOneThatComesUpWakesThemInOrder() async throws {
         let world = try await NetworkWorld(rate: 100_000)
         let big = try world.publish("0", 10, length: 1_200_000)
         let small = try (1...5).map { try world.publish("\($0)", UInt64(10 + $0)) }
@@ -64,7 +64,7 @@ struct WaitingForNetworkTests {
     }
 
     /// Hosts of one's own network are there without any default route.
-    @Test func offlineHoldsBackNoFirstTry() async throws {
+    @Test func anOfflineNetworkDoesNotHoldBackAFirstTry() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 30)
         try await world.home.ip("route", "add", "\(NetworkWorld.server)/32", "via", "198.51.100.1")
@@ -89,7 +89,7 @@ struct WaitingForNetworkTests {
     }
 
     /// The connection of before is dead and does not know it: nobody waits a minute for it.
-    @Test func anotherAddressMeansAnotherConnection() async throws {
+    @Test func aChangedAddressMakesTasksReconnect() async throws {
         let world = try await NetworkWorld(rate: 100_000)
         let source = try world.publish("f", 40, length: 900_000)
         try await world.route("eth0")
@@ -107,7 +107,7 @@ struct WaitingForNetworkTests {
         }
     }
 
-    @Test func whatWaitsGoesOnAfterARestart() async throws {
+    @Test func tasksThatWaitForTheNetworkContinueAfterARestart() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 50)
         try await world.withDaemon { daemon in
@@ -132,7 +132,7 @@ struct WaitingForNetworkTests {
         }
     }
 
-    @Test func aPausedQueueStartsNothingWhenTheNetworkIsBack() async throws {
+    @Test func aPausedQueueStartsNothingWhenTheNetworkReturns() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 60)
         try await world.withDaemon { daemon in
@@ -170,7 +170,7 @@ struct WaitingForNetworkTests {
     /// The disk of the state is full when the network goes, and has room again only after it came back: nothing of what
     /// happened meanwhile could be written down, and nothing is lost.
     @Test(.enabled(if: Machine.canMount, "needs to mount file systems"))
-    func theNetworkGoesAndComesWhileNothingCanBeWritten() async throws {
+    func networkChangesWhileTheDatabaseIsUnwritableAreHandled() async throws {
         let disk = try SmallFileSystem(bytes: 16 << 20)
         let world = try await NetworkWorld(rate: 100_000)
         let big = try world.publish("0", 90, length: 900_000)
@@ -203,7 +203,7 @@ struct WaitingForNetworkTests {
         }
     }
 
-    @Test func whereNobodyWatchesNothingIsKnownAndNothingHeldBack() async throws {
+    @Test func withoutAMonitorTheNetworkIsUnknownAndNoTaskIsHeldBack() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 80)
         try await world.withDaemon(["network": ["monitor": "false"]]) { daemon in

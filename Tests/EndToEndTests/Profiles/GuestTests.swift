@@ -12,7 +12,7 @@ import XferTestSupport
         return server
     }
 
-    @Test func profilesAreTheOperatorsToWriteAndAnybodysToName() async throws {
+    @Test func onlyOperatorsWriteProfilesAndEveryUserMayNameThem() async throws {
         let (home, elsewhere) = (try await server(), try await server())
         try await withGuest { daemon, guest in
             try await daemon.setProfile([
@@ -52,7 +52,7 @@ import XferTestSupport
     }
 
     /// Every field of a task's that could lead a profile's secret to somebody else.
-    @Test func nothingOfItsOwnLeadsAProfilesSecretsElsewhere() async throws {
+    @Test func aGuestsTaskCannotRedirectAProfilesSecretsElsewhere() async throws {
         let (home, own) = (try await server(), try await server())
         let proxy: JSONValue = .string("http://127.0.0.1:\(own.port)")
         try await withGuest { daemon, guest in
@@ -116,7 +116,7 @@ import XferTestSupport
         }
     }
 
-    @Test func onlyFilesBelowItsRootThatItCouldReadAreSent() async throws {
+    @Test func aGuestsTaskSendsOnlyFilesBelowItsRootsThatTheGuestMayRead() async throws {
         let server = try await server()
         try await withGuest { daemon, guest in
             let outside = try TemporaryDirectory("xfer-outside")

@@ -9,7 +9,7 @@ import XferTestSupport
 
     init() throws { trust = try TrustFixture() }
 
-    @Test func nullUnsetsOneAndLeavesTheOther() async throws {
+    @Test func nullUnsetsOneSecretOfAProfileAndLeavesTheOther() async throws {
         let leaf = try trust.authority.issue()
         var subject = TestCA.Leaf.clientOnly
         subject.commonName = "somebody"

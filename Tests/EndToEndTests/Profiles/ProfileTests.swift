@@ -63,7 +63,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aTaskTakesOverWhatItDoesNotSayAndChangesDoNotTouchIt() async throws {
+    @Test func aTaskCopiesUnsetFieldsFromItsProfileAndKeepsThemWhenItChanges() async throws {
         let server = try await server()
         try await withDaemon { daemon in
             func profile(_ value: String) -> JSONObject {
@@ -95,7 +95,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aTaskOutlivesItsProfileUnlessItNeedsItsCredential() async throws {
+    @Test func aTaskOutlivesItsRemovedProfileUnlessItNeedsItsCredential() async throws {
         let server = try await server()
         try await withDaemon { daemon in
             let credential: JSONValue = ["scheme": "bearer", "secret": "t0ken"]
@@ -129,7 +129,7 @@ import XferTestSupport
         }
     }
 
-    @Test func theConfigurationsProfilesAreItsOwn() async throws {
+    @Test func profilesOfTheConfigurationCannotBeChangedOverRPC() async throws {
         let server = try await server()
         let configured = ["profiles": ["site": "{base_url: \"\(server.url("/site"))\", headers: {X-Env: file}}"]]
         try await withDaemon(DaemonFixture.Options(settings: configured)) { daemon in
@@ -152,7 +152,7 @@ import XferTestSupport
     }
 
     /// The answer to an add was lost, and before it is repeated somebody changes the profile.
-    @Test func aRepeatedAddIsKnownByWhatTheClientSent() async throws {
+    @Test func aRepeatedAddIsRecognisedAfterItsProfileChanged() async throws {
         try await withDaemon { daemon in
             try await daemon.setProfile([
                 "name": "api", "base_url": "http://127.0.0.1:1/v1/", "headers": ["X-Env": "one"],

@@ -20,7 +20,7 @@ import XferTestSupport
         return (bytes, json)
     }
 
-    @Test func thePrefixOfADownloadInEveryState() async throws {
+    @Test func readReturnsTheWrittenPrefixInEveryState() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         let source = SourceVersion.tagged(500, length: 400_000)
@@ -82,7 +82,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aFailedDownloadGivesWhatItKept() async throws {
+    @Test func readOfAFailedDownloadReturnsItsKeptBytes() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(501, length: 300_000)
         let served = server.serve("/f", source)
@@ -99,7 +99,7 @@ import XferTestSupport
     }
 
     /// A page that ends within a character comes back byte for byte.
-    @Test func charactersAreNotTornApart() async throws {
+    @Test func readDoesNotSplitCharacters() async throws {
         let server = try await FaultServer()
         let text = String(repeating: "äöü€🙂 ", count: 2000)
         server.on("/t") { _ in Reply(200, headers: [], text: text) }
@@ -118,7 +118,7 @@ import XferTestSupport
         }
     }
 
-    @Test func responsesAreReadTheSameWay() async throws {
+    @Test func readReturnsResponsesOfDataTasks() async throws {
         let server = try await FaultServer()
         server.on("/api") { _ in Reply(200, headers: [], text: "the answer") }
         try await withDaemon { daemon in
@@ -163,7 +163,7 @@ import XferTestSupport
         }
     }
 
-    @Test func catTellsHowTheTaskEnded() async throws {
+    @Test func catExitsWithTheOutcomeOfItsTask() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         let source = SourceVersion.tagged(503, length: 300_000)
@@ -216,7 +216,7 @@ import XferTestSupport
     }
 
     @Test(.enabled(if: Guest.isPossible, "needs root and setpriv"))
-    func othersTasksCannotBeRead() async throws {
+    func readOfAnotherUsersTaskIsRefused() async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(506, length: 3000))
         try await withGuests(2) { daemon, guests in

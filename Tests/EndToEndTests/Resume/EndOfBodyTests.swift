@@ -19,25 +19,27 @@ import XferTestSupport
         #expect(server.requests.last?.header("Range") == "bytes=199999-")
     }
 
-    @Test func chunksWithoutLengthAreWhole() async throws {
+    @Test func aChunkedBodyWithoutALengthIsComplete() async throws {
         let server = try await serve([[.chunked]])
         try await withTask(server.url("/f")) { daemon, id in try expectFile(try await daemon.complete(id), is: source) }
         #expect(server.requests.count == 1)
     }
 
-    @Test func missingLastChunkIsNoEnd() async throws {
+    @Test func aMissingLastChunkIsNotTheEndOfABody() async throws {
         let server = try await serve([[.chunked, .drop(after: 70_000, by: .close)]])
         try await withTask(server.url("/f")) { daemon, id in try expectFile(try await daemon.complete(id), is: source) }
         #expect(server.requests.count == 2)
     }
 
-    @Test func emptyFilesAreFiles() async throws {
+    @Test func anEmptyBodyMakesAnEmptyFile() async throws {
         let empty = SourceVersion.tagged(31, length: 0)
         let server = try await serve([], empty)
         try await withTask(server.url("/f")) { daemon, id in try expectFile(try await daemon.complete(id), is: empty) }
     }
 
-    @Test(arguments: Checksum.Algorithm.allCases) func digestsAreChecked(_ algorithm: Checksum.Algorithm) async throws {
+    @Test(arguments: Checksum.Algorithm.allCases) func aWrongChecksumFailsTheDownload(_ algorithm: Checksum.Algorithm)
+        async throws
+    {
         let server = try await serve([])
         try await withDaemon { daemon in
             let right = source.checksum(algorithm)
@@ -53,7 +55,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [Checksum.Algorithm.sha256, .sha512, .sha1, .md5])
-    func digestsTheServerAnnouncesAreCheckedToo(_ algorithm: Checksum.Algorithm) async throws {
+    func aDigestAnnouncedByTheServerIsChecked(_ algorithm: Checksum.Algorithm) async throws {
         let server = try await serve([[.digests([algorithm])], [.digests([algorithm], truthful: false)]])
         try await withDaemon { daemon in
             try expectFile(
@@ -63,7 +65,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anotherVersionUnderTheRightHeadIsFoundByTheDigest() async throws {
+    @Test func anotherVersionUnderAMatchingHeadFailsTheChecksum() async throws {
         let server = try await serve([[.drop(after: 90_000)], [.bytes(of: .tagged(32, length: 200_000))]])
         let checksum = JSONValue.string(source.checksum().description)
         try await withTask(server.url("/f"), ["checksum": checksum]) { daemon, id in
@@ -73,7 +75,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["Wed, 21 Oct 2015 07:28:00 GMT", "-5", "99999999999999", "soon"])
-    func strangeRetryAfterIsClamped(_ value: String) async throws {
+    func anOutOfRangeRetryAfterIsClamped(_ value: String) async throws {
         let server = try await serve([[.status(503, retryAfter: value)]])
         try await withTask(server.url("/f")) { daemon, id in
             let waiting = TaskView(json: try await daemon.wait(id, for: "waiting", "completed"))
@@ -86,7 +88,7 @@ import XferTestSupport
         }
     }
 
-    @Test func silenceEndsInTheIdleTimeout() async throws {
+    @Test func aSilentServerEndsInTheIdleTimeout() async throws {
         let gate = Gate()
         let server = try await serve([[.stall(at: 100_000, until: gate)]])
         try await withTask(server.url("/f"), ["idle_timeout": 1]) { daemon, id in
@@ -98,7 +100,7 @@ import XferTestSupport
         gate.open()
     }
 
-    @Test func slowButSteadyDoesNot() async throws {
+    @Test func aSlowButSteadyBodyDoesNotTimeOut() async throws {
         let small = SourceVersion.tagged(33, length: 2000)
         // Twice the idle timeout in all, a twentieth of it at a time.
         let server = try await serve([[.drip(50, every: .milliseconds(50 * Patience.factor))]], small)

@@ -5,7 +5,7 @@ import XferTestSupport
 /// The property over all rules: whatever the server does, a published file equals one version of the source from first
 /// to last byte, or the task is not completed.
 @Suite struct LyingServerPropertyTests {
-    @Test func aPublishedFileIsOneVersion() async throws {
+    @Test func aFilePublishedFromALyingServerIsOneVersion() async throws {
         let seeds = 0..<UInt64(150 * Machine.soakFactor)
         let options = DaemonFixture.Options(settings: [
             "queue": ["max_active": "8", "max_active_per_host": "8"]

@@ -4,7 +4,7 @@ import XferTestSupport
 
 /// What a pause costs: no bytes where they can be continued, and never a try.
 @Suite(.serialized) struct PausingTests {
-    @Test(arguments: ["\"v1\"", "W/\"v1\""]) func whetherBytesCanBeContinuedIsSaid(tag: String) async throws {
+    @Test(arguments: ["\"v1\"", "W/\"v1\""]) func aTaskReportsWhetherItsBytesCanBeContinued(tag: String) async throws {
         let gate = Gate()
         let server = try await FaultServer()
         let source = SourceVersion(seed: 1, length: 300_000, etag: tag)

@@ -24,7 +24,7 @@ import XferTestSupport
         .noAnswer(.reset), .ignoreRange, .refuseIfRange, .status(500), .status(503, retryAfter: "0"), .unaskedRange,
     ]
 
-    @Test(arguments: lies) func aLieDoesNotReachTheFile(_ lie: Fault) async throws {
+    @Test(arguments: lies) func aLieInARangeResponseDoesNotReachTheFile(_ lie: Fault) async throws {
         let server = try await FaultServer()
         server.serve("/f", source, faults: [[.drop(after: Self.cut)], [lie]])
         try await withTask(server.url("/f")) { daemon, id in
@@ -34,7 +34,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: lies) func aLieAboutAChangedSourceDoesNotEither(_ lie: Fault) async throws {
+    @Test(arguments: lies) func aLieAboutAChangedSourceDoesNotReachTheFile(_ lie: Fault) async throws {
         let server = try await FaultServer()
         let gate = Gate()
         let served = server.serve("/f", source, faults: [[.stall(at: Self.cut, until: gate), .drop(after: Self.cut)]])
@@ -64,7 +64,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aChangedSourceIsFetchedAnewAndSaid() async throws {
+    @Test func aChangedSourceIsFetchedAgainAndReported() async throws {
         try await change(to: other) { daemon, id, server in
             try expectFile(try await daemon.complete(id), is: other)
             let changes = try await daemon.events(of: id, types: "task.source_changed")
@@ -74,13 +74,13 @@ import XferTestSupport
         }
     }
 
-    @Test func a206OfTheNewVersionIsSeenThrough() async throws {
+    @Test func a206OfTheNewVersionIsDetected() async throws {
         try await change(to: other, faults: [.ignoreIfRange]) { daemon, id, _ in
             try expectFile(try await daemon.complete(id), is: other)
         }
     }
 
-    @Test func a206WithoutTagStartsOverUnlessADigestIsKnown() async throws {
+    @Test func a206WithoutATagStartsOverUnlessADigestIsKnown() async throws {
         let server = try await FaultServer()
         server.serve(
             "/f", source, faults: [[.drop(after: Self.cut)], [.header("ETag", nil), .header("Last-Modified", nil)]])
@@ -97,24 +97,24 @@ import XferTestSupport
         #expect(trusting.requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
     }
 
-    @Test func aChangedSourceAsLongAsTheOffsetIsNotTakenForAlreadyThere() async throws {
+    @Test func aChangedSourceAsLongAsTheOffsetIsNotTakenForComplete() async throws {
         let short = SourceVersion.tagged(22, length: Self.cut)
         try await change(to: short) { daemon, id, _ in try expectFile(try await daemon.complete(id), is: short) }
     }
 
-    @Test func aSourceThatShrankBelowTheOffset() async throws {
+    @Test func aSourceThatShrankBelowTheOffsetIsFetchedAgain() async throws {
         let short = SourceVersion.tagged(23, length: 5000)
         try await change(to: short) { daemon, id, _ in try expectFile(try await daemon.complete(id), is: short) }
     }
 
-    @Test func aSourceThatShrankAndTellsNoLength() async throws {
+    @Test func aSourceThatShrankWithoutALengthIsFetchedAgain() async throws {
         let short = SourceVersion.tagged(24, length: 5000)
         try await change(to: short, faults: [.chunked]) { daemon, id, _ in
             try expectFile(try await daemon.complete(id), is: short)
         }
     }
 
-    @Test func theSame200AfterARangeKeepsTheBytes() async throws {
+    @Test func a200OfTheSameVersionAfterARangeKeepsTheBytes() async throws {
         let server = try await FaultServer()
         server.serve("/f", source, faults: [[.drop(after: Self.cut)], [.ignoreRange]])
         try await withTask(server.url("/f")) { daemon, id in
@@ -123,7 +123,7 @@ import XferTestSupport
         }
     }
 
-    @Test func unsatisfiableIsNotCompletion() async throws {
+    @Test func a416IsNotTakenForCompletion() async throws {
         // The head says 1,000 bytes more than there are: all bytes are held, the length does not agree.
         let server = try await FaultServer()
         server.serve("/f", source, faults: [[.contentLength(off: 1000)]])
@@ -133,7 +133,7 @@ import XferTestSupport
         #expect(server.requests.count > 1)
     }
 
-    @Test func aCodedBodyIsKeptAsItCameAndNeverContinued() async throws {
+    @Test func aCodedBodyIsKeptVerbatimAndNeverContinued() async throws {
         let server = try await FaultServer()
         server.serve("/f", source, faults: [[.gzip, .drop(after: 50_000)], [.gzip]])
         try await withTask(server.url("/f")) { daemon, id in

@@ -26,24 +26,24 @@ import XferTestSupport
         return requests
     }
 
-    @Test func strongTagIsTheCondition() async throws {
+    @Test func aStrongTagIsSentAsIfRange() async throws {
         let requests = try await requests(for: .tagged(1, length: length))
         #expect(requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
         #expect(requests.map { $0.header("If-Range") } == [nil, "\"v1\""])
     }
 
-    @Test func weakTagIsNever() async throws {
+    @Test func aWeakTagIsNeverSentAsIfRange() async throws {
         let requests = try await requests(for: SourceVersion(seed: 2, length: length, etag: "W/\"weak\""))
         #expect(requests.map { $0.header("Range") } == [nil, nil])
     }
 
-    @Test func weakTagHidesAStrongDate() async throws {
+    @Test func aWeakTagOverridesAStrongDate() async throws {
         let modified = HTTPDate.text(1_700_000_000)
         let source = SourceVersion(seed: 3, length: length, etag: "W/\"weak\"", lastModified: modified)
         #expect(try await requests(for: source).map { $0.header("If-Range") } == [nil, nil])
     }
 
-    @Test func strongDateIsSentAsItCame() async throws {
+    @Test func aStrongDateIsSentVerbatimAsIfRange() async throws {
         let modified = "Tuesday, 14-Nov-23 22:13:20 GMT"
         let source = SourceVersion(seed: 4, length: length, lastModified: modified)
         let requests = try await requests(for: source)
@@ -51,31 +51,31 @@ import XferTestSupport
         #expect(requests.last?.header("Range") == "bytes=100000-")
     }
 
-    @Test func dateOfTheSameSecondIsWeak() async throws {
+    @Test func aDateOfTheSameSecondIsWeak() async throws {
         let date = HTTPDate.text(1_700_000_000)
         let source = SourceVersion(seed: 5, length: length, lastModified: date, date: date)
         #expect(try await requests(for: source).map { $0.header("Range") } == [nil, nil])
     }
 
-    @Test func dateOfTheSecondBeforeIsStrong() async throws {
+    @Test func aDateOfTheSecondBeforeIsStrong() async throws {
         let modified = HTTPDate.text(1_700_000_000)
         let source = SourceVersion(
             seed: 6, length: length, lastModified: modified, date: HTTPDate.text(1_700_000_001))
         #expect(try await requests(for: source).map { $0.header("If-Range") } == [nil, modified])
     }
 
-    @Test func withoutValidatorItStartsOver() async throws {
+    @Test func aDownloadWithoutAValidatorStartsOver() async throws {
         let requests = try await requests(for: SourceVersion(seed: 7, length: length))
         #expect(requests.map { $0.header("Range") } == [nil, nil])
     }
 
-    @Test func withoutValidatorItGoesOnWhenToldTo() async throws {
+    @Test func aDownloadWithoutAValidatorContinuesUnderUnsafeResume() async throws {
         let requests = try await requests(for: SourceVersion(seed: 8, length: length), ["resume": "unsafe"])
         #expect(requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
         #expect(requests.last?.header("If-Range") == nil)
     }
 
-    @Test func selectingHeadersAreSentAgain() async throws {
+    @Test func aResumeSendsTheSelectingHeadersAgain() async throws {
         let headers: JSONValue = ["Accept": "application/x-test", "Accept-Language": "eo", "User-Agent": "tester/1"]
         let requests = try await requests(for: .tagged(9, length: length), ["headers": headers])
         #expect(requests.count == 2)
@@ -86,7 +86,7 @@ import XferTestSupport
         }
     }
 
-    @Test func shortRangesAreAskedOn() async throws {
+    @Test func theRestOfAShortRangeIsRequested() async throws {
         let requests = try await requests(
             for: .tagged(10, length: length),
             faults: [[.drop(after: cut)], [.shortRange(50_000)], [.shortRange(1)], [.shortRange(100_000)]])
@@ -95,7 +95,7 @@ import XferTestSupport
                 == [nil, "bytes=100000-", "bytes=150000-", "bytes=150001-", "bytes=250001-"])
     }
 
-    @Test func everyBreakIsContinuedWhereItWas() async throws {
+    @Test func aDownloadContinuesAtTheOffsetOfEveryBreak() async throws {
         let faults: [[Fault]] = (1...5).map { [.drop(after: 50_000, by: $0.isMultiple(of: 2) ? .close : .reset)] }
         let requests = try await requests(for: .tagged(11, length: length), faults: faults)
         #expect(

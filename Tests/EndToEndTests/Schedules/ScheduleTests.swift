@@ -13,7 +13,7 @@ import XferTestSupport
             microseconds: (Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000 + milliseconds) * 1000)
     }
 
-    @Test func aDeadlineEndsWhatRuns() async throws {
+    @Test func aPassedDeadlineEndsARunningTask() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/a", .tagged(1, length: 300_000)).always(.stall(at: 100_000, until: gate))
@@ -31,7 +31,7 @@ import XferTestSupport
     }
 
     /// Killed while a chain waits: nothing is forgotten, and the failure reaches its end.
-    @Test func aChainOverAKill() async throws {
+    @Test func aChainOfDependentTasksSurvivesAKill() async throws {
         let server = try await FaultServer()
         for name in ["a", "b", "c"] { server.serve("/\(name)", .tagged(1, length: 1000)) }
         try await withDaemon { daemon in
@@ -62,7 +62,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aRemovedTaskIsRemembered() async throws {
+    @Test func theOutcomeOfARemovedTaskCountsForItsDependents() async throws {
         let server = try await FaultServer()
         for name in ["a", "b", "c"] { server.serve("/\(name)", .tagged(1, length: 1000)) }
         try await withDaemon { daemon in
@@ -81,7 +81,7 @@ import XferTestSupport
         }
     }
 
-    @Test func waitingForItsTimeOverARestart() async throws {
+    @Test func aTaskThatWaitsForItsTimeStillWaitsAfterARestart() async throws {
         let server = try await FaultServer()
         server.serve("/a", .tagged(1, length: 1000))
         try await withDaemon { daemon in
@@ -96,7 +96,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatMakesNoSenseIsRefusedByName() async throws {
+    @Test func aContradictorySchedulingFieldIsRefusedByName() async throws {
         try await withDaemon { daemon in
             let url = JSONValue.string("http://127.0.0.1:9/x")
             for (fields, path) in [

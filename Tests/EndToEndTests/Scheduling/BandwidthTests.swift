@@ -23,7 +23,7 @@ import XferTestSupport
         return ContinuousClock.now - start
     }
 
-    @Test func aLimitOfTheConfigurationIsForAllTogether() async throws {
+    @Test func aConfiguredLimitAppliesToAllTransfersTogether() async throws {
         let server = try await serve()
         try await withDaemon(DaemonFixture.Options(settings: ["bandwidth": ["recv": "256Ki"]])) { daemon in
             let limits = try await daemon.call("queue.stats")["limits"]
@@ -50,7 +50,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aProfileHasARateOfItsOwn() async throws {
+    @Test func aProfilesRateAppliesToItsTasks() async throws {
         let server = try await serve()
         try await withDaemon { daemon in
             let profile = try await daemon.call(
@@ -64,7 +64,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aGroupHasARateOfItsOwn() async throws {
+    @Test func aGroupsRateAppliesToItsTasks() async throws {
         let server = try await serve()
         try await withDaemon { daemon in
             let group = try await daemon.call("group.set", ["name": "g", "max_recv_rate": 262_144])["group"]

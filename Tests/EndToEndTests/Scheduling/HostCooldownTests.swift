@@ -5,7 +5,7 @@ import XferTestSupport
 
 /// A server that answers with `Retry-After` holds up every task for its host.
 struct HostCooldownTests {
-    @Test func queuedTasksOfACoolingHostSayWhyAndUntilWhen() async throws {
+    @Test func queuedTasksOfACoolingHostReportTheReasonAndTheTime() async throws {
         let server = try await FaultServer()
         server.on("/busy") { _ in
             Reply(503, headers: [HeaderField(name: "Retry-After", value: "3000")], text: "later")

@@ -6,7 +6,7 @@ import XferTestSupport
 /// SDWebImageDownloader's order, limits and background tasks, seen from outside.
 @Suite struct OrderTests {
     /// With max 1, seven tasks 1–7 added in one call, and 8–14 in one call while 7 runs: 7, 14 … 8, 6 … 1.
-    @Test func lifoAlsoForWhatIsAddedMeanwhile() async throws {
+    @Test func lifoOrderAppliesToTasksAddedMeanwhile() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         for number in 1...14 { server.serve("/\(number)", .tagged(UInt64(number), length: 100)) }
@@ -29,7 +29,7 @@ import XferTestSupport
 
     /// Of 20 adds never more than 6 are active at once; `queue.pause` (`suspended`) holds the rest back, and cancelling all
     /// (`cancelAllDownloads`) ends everything.
-    @Test func twentyAddsAreNeverMoreThanSixAtOnceAndSuspendAndCancelAllHold() async throws {
+    @Test func neverMoreThanSixOfTwentyTasksRunAndSuspendAndCancelApplyToAll() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         for number in 1...20 {

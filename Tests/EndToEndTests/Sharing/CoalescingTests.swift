@@ -5,7 +5,7 @@ import XferTestSupport
 
 /// Tasks of several clients that want the same bytes, through the real daemon. Requests are counted at the server.
 @Suite(.serialized) struct CoalescingTests {
-    @Test func addsOfTenClientsAreOneRequest() async throws {
+    @Test func equalAddsOfTenClientsMakeOneRequest() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(1, length: 400_000)
         let gate = Gate()
@@ -31,7 +31,7 @@ import XferTestSupport
     }
 
     /// The five are the same tasks after the crash, and go on together where they were.
-    @Test func killedInTheMiddleTheyGoOnTogether() async throws {
+    @Test func tasksThatShareATransferContinueTogetherAfterAKill() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(2, length: 3 << 20)
         let gate = Gate()
@@ -65,7 +65,7 @@ import XferTestSupport
     }
 
     /// Killed while some have their files and some do not: nobody's file is wrong, nothing is fetched again, nothing stays.
-    @Test func killedWhileTheBytesAreHandedOut() async throws {
+    @Test func aKillWhileFilesAreHandedOutCorruptsNoFileAndFetchesNothingAgain() async throws {
         let server = try await FaultServer()
         var random = SplitMix64(seed: 5)
         for round in 0..<8 {

@@ -6,7 +6,7 @@ import XferTestSupport
 /// SDWebImage's failedURLs with the real programs.
 @Suite(.serialized) struct FailedURLTests {
     /// Row "failedURLs and its exclusions; RetryFailed" of the SDWebImage part.
-    @Test func aFoundMissingURLIsNotAskedForAgainUntilSomebodyInsists() async throws {
+    @Test func aURLFoundMissingIsNotRequestedAgainUntilARetryIsDemanded() async throws {
         let server = try await FaultServer()
         try await withDaemon { daemon in
             let url = server.url("/gone.bin?token=hunter2")
@@ -40,7 +40,7 @@ import XferTestSupport
         }
     }
 
-    @Test func entriesAreRemovedByHandAndTheListIsTurnedOff() async throws {
+    @Test func failedURLEntriesCanBeRemovedAndTheListTurnedOff() async throws {
         let server = try await FaultServer()
         try await withDaemon { daemon in
             for path in ["/a", "/b", "/c"] {
@@ -67,7 +67,7 @@ import XferTestSupport
     }
 
     /// Wherever the daemon is killed, a failure is told if and only if it is listed, and every task ends once.
-    @Test func killedAmongFailuresEveryTaskEndsOnceAndIsListedOnce() async throws {
+    @Test func everyTaskEndsOnceAndIsListedOnceIfKilledAmongFailures() async throws {
         let server = try await FaultServer()
         try await withDaemon { daemon in
             var ids: [Int64] = []

@@ -4,7 +4,7 @@ import XferTestSupport
 
 /// A user sees, empties and is bothered by its own slots and failed URLs only; an operator sees everybody's failed URLs.
 @Suite(.serialized, .enabled(if: Guest.isPossible)) struct SharingAccessTests {
-    @Test func failedURLsOfOthersAreNeitherSeenNorRemovedNorInTheWay() async throws {
+    @Test func failedURLsOfAnotherUserAreNotVisibleRemovableOrBlocking() async throws {
         let server = try await FaultServer()
         try await withGuest { daemon, guest in
             try await daemon.fails(try await daemon.add(server.url("/a")), "http_status")

@@ -5,7 +5,7 @@ import XferTestSupport
 /// UIView+WebCacheOperation with the real programs.
 @Suite(.serialized) struct SlotTests {
     /// Row "UIView+WebCacheOperation: set cancels the previous, remove does not" of the SDWebImage part.
-    @Test func settingCancelsThePreviousRemovingDoesNot() async throws {
+    @Test func settingASlotCancelsItsTaskAndRemovingTheSlotDoesNot() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/old", .tagged(1, length: 300_000)).always(.stall(at: 100_000, until: gate))
@@ -37,7 +37,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aNameThatIsTooLongIsRefused() async throws {
+    @Test func aSlotNameThatIsTooLongIsRefused() async throws {
         try await withDaemon { daemon in
             for (size, path) in [(129, "slot"), (1 << 20, "slot")] {
                 let name = JSONValue.string(String(repeating: "s", count: size))
@@ -61,7 +61,7 @@ import XferTestSupport
     }
 
     /// Killed between any two steps: whoever was in the slot ended once, and the last one that was answered is in it.
-    @Test func killedWhileSlotsChangeHandsEverybodyEndsOnce() async throws {
+    @Test func everyTaskEndsOnceIfKilledWhileSlotsChangeHands() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         // A newcomer goes on from what its predecessor had: too little at a time for anybody to come to the end.

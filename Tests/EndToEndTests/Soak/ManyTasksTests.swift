@@ -4,7 +4,7 @@ import XferTestSupport
 
 /// A long queue costs neither memory nor time to start. With optimised programs (`XFER_PROGRAMS`, as `make soak` does).
 @Suite(.serialized, .enabled(if: Machine.isSoak, "make soak")) struct ManyTasksTests {
-    @Test func aHundredThousandQueuedTasks() async throws {
+    @Test func aHundredThousandQueuedTasksAreHandled() async throws {
         try await withDaemon { daemon in
             _ = try await daemon.call("queue.pause")
             for batch in 0..<10 {

@@ -14,7 +14,7 @@ struct PowerCutTests {
         let completed: Set<Int64>
     }
 
-    @Test func nothingAnsweredIsLostAndNothingCompletedIsBroken() async throws {
+    @Test func aPowerCutLosesNoAnsweredCallAndBreaksNoCompletedFile() async throws {
         let big = SourceVersion.tagged(200, length: 96 << 20)
         let small = (0..<80).map { SourceVersion.tagged(201 + $0, length: 1000 + Int64($0) * 5003) }
         var slow = NginxFixture.Options()

@@ -20,7 +20,7 @@ import XferTestSupport
         try await daemon.call("task.commit", ["ids": .array(ids.map { .integer($0) })])
     }
 
-    @Test func aFileAppearsWhenItIsCommitted() async throws {
+    @Test func aStagedFileAppearsWhenItIsCommitted() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(400, length: 300_000)
         server.serve("/f", source)
@@ -72,7 +72,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aNameThatIsTakenLeavesItStaged() async throws {
+    @Test func aCommitUnderATakenNameLeavesTheTaskStaged() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(402, length: 100_000)
         server.serve("/f", source)
@@ -99,7 +99,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatTheConflictPolicySaysHoldsAtTheCommit() async throws {
+    @Test func theConflictPolicyAppliesAtTheCommit() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(403, length: 60_000)
         server.serve("/f", source)
@@ -120,7 +120,7 @@ import XferTestSupport
         }
     }
 
-    @Test func cancelDeletesWhatIsStaged() async throws {
+    @Test func cancelDeletesStagedBytes() async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(404, length: 60_000))
         try await withDaemon { daemon in
@@ -135,7 +135,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatWasTouchedIsLookedAtAgain() async throws {
+    @Test func aStagedFileThatWasTouchedIsVerifiedAgainAtTheCommit() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(405, length: 60_000)
         server.serve("/f", source)
@@ -195,7 +195,7 @@ import XferTestSupport
         }
     }
 
-    @Test func manyCommitsOfOneTaskAreOne() async throws {
+    @Test func concurrentCommitsOfOneTaskPublishOnce() async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(407, length: 3000))
         try await withDaemon { daemon in
@@ -217,7 +217,7 @@ import XferTestSupport
     }
 
     /// Killed at any point of a commit: the file is there, or the task is still staged; never both, never neither.
-    @Test func killedWhileCommittingItIsThereOrStaged() async throws {
+    @Test func aTaskKilledDuringItsCommitIsEitherPublishedOrStillStaged() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(408, length: 20_000)
         server.serve("/f", source)
@@ -255,7 +255,7 @@ import XferTestSupport
     }
 
     @Test(.enabled(if: Machine.canMount, "needs to mount file systems"))
-    func aFullDiskLeavesItStaged() async throws {
+    func aCommitToAFullDiskLeavesTheTaskStaged() async throws {
         let disk = try await LoopFileSystem(megabytes: 16)
         var options = DaemonFixture.Options()
         options.downloads = disk.path
@@ -307,7 +307,7 @@ import XferTestSupport
         fsync(descriptor)
     }
 
-    @Test func aHookComesBeforeStaging() async throws {
+    @Test func aHookRunsBeforeItsTaskIsStaged() async throws {
         let server = try await FaultServer()
         server.on("/t") { _ in Reply(200, headers: [], text: "words") }
         let hooks = ["up": "{argv: [/bin/sh, -c, 'tr a-z A-Z < \"$0\" > \"$0.n\"; mv \"$0.n\" \"$0\"']}"]
@@ -327,7 +327,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatCannotChangeAnyMoreIsRefused() async throws {
+    @Test func anUpdateOfAFieldFixedByStagingIsRefused() async throws {
         let server = try await FaultServer()
         server.serve("/f", .tagged(410, length: 3000))
         try await withDaemon { daemon in

@@ -5,7 +5,7 @@ import XferTestSupport
 /// Identifiers are given by the database, inside the insertion: AFNetworking #2093 was tasks made at the same time that
 /// got the same one.
 @Suite struct ManyClientsTests {
-    @Test func everyTaskHasAnIDOfItsOwn() async throws {
+    @Test func tasksAddedByManyClientsHaveUniqueIDs() async throws {
         try await withDaemon { daemon in
             let ids = try await Self.add(100, byEachOf: 64, to: daemon)
             #expect(ids.count == 6400 && Set(ids).count == 6400)

@@ -4,7 +4,7 @@ import XferTestSupport
 
 /// Tasks of every kind, made paused as an NSURLSession makes its own.
 @Suite struct PausedTaskTests {
-    @Test func noneSendsAnythingBeforeItIsResumed() async throws {
+    @Test func aTaskAddedPausedSendsNothingBeforeItIsResumed() async throws {
         let server = try await FaultServer()
         server.onAnyOther { request in Reply(200, text: String(decoding: request.body, as: UTF8.self)) }
         let source = SourceVersion.tagged(130, length: 70_000)
@@ -44,7 +44,7 @@ import XferTestSupport
     }
 
     /// AFNetworking #2702, #1477, #2638: a change that is none is not told.
-    @Test func pausingTwiceIsOnePause() async throws {
+    @Test func pausingATaskTwiceEmitsOnePause() async throws {
         let gate = Gate()
         let server = try await FaultServer()
         server.serve("/f", .tagged(132, length: 100_000)).always(.stall(at: 50_000, until: gate))

@@ -4,7 +4,7 @@ import XferTestSupport
 
 /// What the completion group was: an answer when the last of several tasks has ended.
 @Suite struct WaitingTests {
-    @Test func theAnswerComesAfterTheLast() async throws {
+    @Test func waitIsAnsweredAfterTheLastTaskEnds() async throws {
         let server = try await FaultServer()
         let gates = (0..<3).map { _ in Gate() }
         for (index, gate) in gates.enumerated() {

@@ -39,21 +39,21 @@ import XferTestSupport
         }
     }
 
-    @Test func aPinThatIsNoCertificate() async throws {
+    @Test func aPinThatIsNoCertificateIsRefused() async throws {
         let words = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         try await refuses(
             "policy.pins[0]", "cannot be parsed", { $0["pins"] = [.string(words)] })
         try await refuses("policy.pins[1]", "not a pin", { $0["pins"] = [.string(TrustFixture.foreignPin), "hello"] })
     }
 
-    @Test func aPrivateKeyAsAPin() async throws {
+    @Test func aPrivateKeyAsAPinIsRefused() async throws {
         let key = try TestCA.selfSigned()
         try await refuses(
             "policy.pins[0]", "private key", { $0["pins"] = [.string(key.privateKey)] },
             { $0["pins"] = [.string(key.certificate + key.privateKey)] })
     }
 
-    @Test func base64OfAWrongLength() async throws {
+    @Test func aPinDigestOfAWrongLengthIsRefused() async throws {
         try await refuses(
             "policy.pins[0]", "bytes, expected the 32", { $0["pins"] = ["sha256/AAAA"] },
             { $0["pins"] = [.string("sha256/" + String(repeating: "AAAA", count: 11))] })
@@ -61,7 +61,7 @@ import XferTestSupport
             "policy.pins[0]", "base64", { $0["pins"] = ["sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"] })
     }
 
-    @Test func patternsThatSayTooMuch() async throws {
+    @Test func aHostPatternThatIsTooWideIsRefused() async throws {
         try await refuses(
             "policy.hosts[1]", "*", { $0["hosts"] = ["a.test", "*.*.org"] }, { $0["hosts"] = ["a.test", "*"] },
             { $0["hosts"] = ["a.test", "b*.test"] }, { $0["hosts"] = ["a.test", "*:443"] },
@@ -70,12 +70,12 @@ import XferTestSupport
             "policy.hosts[0]", "host", { $0["hosts"] = ["."] }, { $0["hosts"] = ["*."] }, { $0["hosts"] = [""] })
     }
 
-    @Test func anExpiredPin() async throws {
+    @Test func anExpiredPinIsRefused() async throws {
         let expired = try TestCA.selfSigned(.expired)
         try await refuses("policy.pins", "has expired", { $0["pins"] = [.string(expired.certificate)] })
     }
 
-    @Test func anExpiredPinFile() async throws {
+    @Test func anExpiredPinFileIsRefused() async throws {
         let file = trust.directory.file("expired.pem")
         try FileTree.write(try TestCA.selfSigned(.expired).certificate, to: file)
         let bad = trust.options(policies: "[{name: bank, mode: certificate, hosts: [bank.test], pins: [\"\(file)\"]}]")
@@ -95,7 +95,7 @@ import XferTestSupport
         try await daemon.stop()
     }
 
-    @Test func duplicateNames() async throws {
+    @Test func aDuplicatePolicyNameIsRefused() async throws {
         let file = "[{name: bank, hosts: [a.test]}, {name: bank, hosts: [b.test]}]"
         let check = try await run(try DaemonFixture(trust.options(policies: file)), "--check-config")
         #expect(check.exit == .code(2) && check.errors.contains("two policies named \"bank\""), "\(check)")
@@ -107,7 +107,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aTaskThatNamesAnUnknownPolicy() async throws {
+    @Test func aTaskThatNamesAnUnknownPolicyIsRefused() async throws {
         try await withDaemon(trust.options()) { daemon in
             let add = try await daemon.refusal("task.add", ["url": "https://bank.test/", "policy": "bank"])
             #expect(add?.code == -32602 && add?.path == "policy")
@@ -124,7 +124,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aTasksPolicyChangesOnlyWhileItDoesNotRun() async throws {
+    @Test func theTrustPolicyOfATaskCanBeChangedOnlyWhileItDoesNotRun() async throws {
         let leaf = try trust.authority.issue()
         let server = try trust.server(leaf) { $0.body = String(repeating: "0123456789abcdef", count: 1 << 16) }
         let url = "https://localhost:\(server.port)/f"
@@ -149,7 +149,7 @@ import XferTestSupport
         }
     }
 
-    @Test func clientCertificatesThatCannotBeUsed() async throws {
+    @Test func anUnusableClientCertificateIsRefused() async throws {
         let clients = try TestCA(name: "clients")
         let (client, other) = (try clients.issue(.clientOnly), try clients.issue(.clientOnly))
         let place = trust.directory
@@ -178,7 +178,7 @@ import XferTestSupport
     }
 
     /// Whatever is sent, the answer is a policy that can be read back, or an error that names a field of it.
-    @Test func mutatedPoliciesAreTakenWholeOrRefusedWithTheirField() async throws {
+    @Test func aMutatedPolicyIsEitherStoredWholeOrRefusedByField() async throws {
         var random = SplitMix64(seed: 0x706f_6c69)
         let texts = [
             "", "bank", "default", "*", "*.*", ".org", "[::1]", "[::1]:0", "::", "a b", "\u{0}", "\u{202e}x", "ü.test",

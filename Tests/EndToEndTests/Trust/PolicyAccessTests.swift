@@ -9,7 +9,7 @@ import XferTestSupport
     init() throws { trust = try TrustFixture() }
 
     /// A guest's task is held to the host's policy, and to its own besides; naming a laxer one takes nothing away.
-    @Test func aGuestsTaskAsksForMoreNeverForLess() async throws {
+    @Test func aGuestsTaskMayTightenButNotLoosenThePolicy() async throws {
         let leaf = try trust.authority.issue()
         let stranger = try TestCA.selfSigned()
         let server = try trust.server(leaf)
@@ -35,7 +35,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aGuestWritesNoPolicy() async throws {
+    @Test func aGuestMayNotWritePolicies() async throws {
         try await withGuest(trust.options()) { daemon, guest in
             let kept = try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
             let seq = try await daemon.events().count

@@ -72,7 +72,7 @@ import XferTestSupport
         }
     }
 
-    @Test func tasksHoldOnToThePolicyTheyName() async throws {
+    @Test func aPolicyNamedByATaskCannotBeRemoved() async throws {
         try await withDaemon(trust.options()) { daemon in
             try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
             let unknown = try await daemon.refusal("task.add", ["url": "https://bank.test/", "policy": "bonk"])
@@ -93,7 +93,7 @@ import XferTestSupport
         }
     }
 
-    @Test func theConfigurationsPoliciesAreItsOwn() async throws {
+    @Test func policiesOfTheConfigurationCannotBeChangedOverRPC() async throws {
         let file = #"[{name: bank, mode: public_key, hosts: [bank.test], pins: ["\#(TrustFixture.foreignPin)"]}]"#
         try await withDaemon(trust.options(policies: file)) { daemon in
             let bank = try await daemon.call("policy.get", ["name": "bank"])["policy"]

@@ -28,7 +28,7 @@ import XferTestSupport
 
     /// Fifty transfers that end one after the other, those past their last byte among them, when the policy changes.
     @Test(arguments: [true, false])
-    func underLoadNothingCompletesUnderAReplacedPolicy(byRPC: Bool) async throws {
+    func noTransferCompletesUnderAReplacedPolicyUnderLoad(byRPC: Bool) async throws {
         let body = String(repeating: "0123456789abcdef", count: 4096)
         let server = try trust.server(leaf) { $0.body = body }
         let host = "localhost:\(server.port)"
@@ -73,7 +73,7 @@ import XferTestSupport
     }
 
     /// Tasks that join one transfer before, while and after the policy changes: nobody gets bytes under the old one.
-    @Test func whoJoinsWhileThePolicyChangesIsHeldToTheNewOne() async throws {
+    @Test func aTaskThatJoinsDuringAPolicyChangeIsJudgedByTheNewPolicy() async throws {
         let body = String(repeating: "0123456789abcdef", count: 16_384)
         let server = try trust.server(leaf) { $0.body = body }
         let host = "localhost:\(server.port)"
@@ -95,7 +95,8 @@ import XferTestSupport
         }
     }
 
-    @Test(.enabled(if: NginxFixture.isInstalled)) func anEditThatStillBelievesTheServerKeepsTheBytes() async throws {
+    @Test(.enabled(if: NginxFixture.isInstalled)) func aPolicyEditThatStillAcceptsTheServerKeepsTheBytes() async throws
+    {
         var nginxOptions = NginxFixture.Options()
         nginxOptions.tls = (trust.authority.chain(for: leaf), leaf.privateKey)
         let nginx = try await NginxFixture(nginxOptions)
@@ -116,7 +117,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aPinFileThatChangesAloneIsReadAnew() async throws {
+    @Test func aPinFileThatChangesAloneIsReadAgain() async throws {
         let server = try trust.server(leaf)
         let host = "localhost:\(server.port)"
         let pins = trust.directory.file("pins.pem")
@@ -146,7 +147,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aConfiguredPolicyThatClashesWithAStoredOneStopsTheStart() async throws {
+    @Test func aConfiguredPolicyThatConflictsWithAStoredOneStopsTheStart() async throws {
         for clash in [
             "[{name: bank, hosts: [other.test]}]": "name", "[{name: other, hosts: [bank.test]}]": "hosts",
         ] {
@@ -169,7 +170,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aReloadThatClashesChangesNothing() async throws {
+    @Test func aReloadWithAConflictingPolicyChangesNothing() async throws {
         let before = "[{name: own, hosts: [own.test], min_tls: \"1.3\"}]"
         try await withDaemon(options(before)) { daemon in
             try await daemon.pin("bank", "bank.test", [TrustFixture.foreignPin])
@@ -188,7 +189,7 @@ import XferTestSupport
     }
 
     /// Each use of a policy that believes anybody is logged, also over a connection that was there already.
-    @Test func everyTaskThatALaxPolicyLetsPassIsLogged() async throws {
+    @Test func everyTaskThatALaxPolicyAcceptsIsLogged() async throws {
         let stranger = try TestCA.selfSigned()
         let server = try TLSServer(TLSServer.Options(chain: stranger.certificate, privateKey: stranger.privateKey))
         let host = "localhost:\(server.port)"
@@ -207,7 +208,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aPolicyThatAppearsIsForWhatRunsToo() async throws {
+    @Test func aNewPolicyAppliesToRunningTasks() async throws {
         let server = try trust.server(leaf) { $0.body = String(repeating: "0123456789abcdef", count: 1 << 16) }
         let host = "localhost:\(server.port)"
         try await withDaemon(options()) { daemon in

@@ -8,7 +8,7 @@ import XferTestSupport
 
     init() throws { trust = try TrustFixture() }
 
-    @Test func aStrictTaskNeverRidesOnALaxConnection() async throws {
+    @Test func aStrictTaskNeverReusesALaxConnection() async throws {
         let leaf = try TestCA.selfSigned()
         var options = TLSServer.Options(chain: leaf.certificate, privateKey: leaf.privateKey)
         options.offersResumption = true
@@ -35,7 +35,7 @@ import XferTestSupport
         }
     }
 
-    @Test func everyHopIsHeldToItsOwnPolicy() async throws {
+    @Test func everyRedirectHopIsJudgedByItsOwnPolicy() async throws {
         let leaf = try trust.authority.issue()
         let end = try trust.server(leaf)
         let start = try trust.server(leaf) { options in
@@ -72,7 +72,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anEditStopsWhatRunsAndJudgesItAnew() async throws {
+    @Test func aPolicyEditStopsRunningTasksAndJudgesThemAgain() async throws {
         let leaf = try trust.authority.issue()
         let server = try trust.server(leaf) { $0.body = String(repeating: "0123456789abcdef", count: 1 << 16) }
         let host = "localhost:\(server.port)"
@@ -91,7 +91,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aReportingPolicyTellsAndRefusesNothing() async throws {
+    @Test func aReportOnlyPolicyEmitsAViolationAndRefusesNothing() async throws {
         let leaf = try trust.authority.issue()
         let server = try trust.server(leaf)
         let host = "localhost:\(server.port)"

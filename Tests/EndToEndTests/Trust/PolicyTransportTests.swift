@@ -9,7 +9,7 @@ import XferTestSupport
     init() throws { trust = try TrustFixture() }
 
     @Test(.enabled(if: NginxFixture.isInstalled), arguments: ["1.1", "2"], ["localhost", "127.0.0.1", "[::1]"])
-    func overEveryVersionAndAddress(version: String, host: String) async throws {
+    func policiesAreEnforcedOverEveryHTTPVersionAndAddress(version: String, host: String) async throws {
         let leaf = try trust.authority.issue()
         var options = NginxFixture.Options()
         options.tls = (trust.authority.chain(for: leaf), leaf.privateKey)
@@ -37,7 +37,9 @@ import XferTestSupport
         .enabled(if: NginxFixture.isInstalled),
         arguments: [("http", "1.1"), ("http", "2"), ("socks5h", "1.1"), ("socks5h", "2")],
         ["localhost", "127.0.0.1", "[::1]"])
-    func throughAProxyOverEveryVersionAndAddress(way: (scheme: String, version: String), host: String) async throws {
+    func policiesAreEnforcedThroughAProxyOverEveryHTTPVersionAndAddress(
+        way: (scheme: String, version: String), host: String
+    ) async throws {
         let leaf = try trust.authority.issue()
         var options = NginxFixture.Options()
         options.tls = (trust.authority.chain(for: leaf), leaf.privateKey)
@@ -97,7 +99,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [Int32(0), 0x0303])
-    func sessionsAreNotResumedThoughTheServerOffersThem(maxVersion: Int32) async throws {
+    func sessionsAreNotResumedEvenIfTheServerOffersIt(maxVersion: Int32) async throws {
         let leaf = try trust.authority.issue()
         let server = try trust.server(leaf) { options in
             options.offersResumption = true
@@ -133,7 +135,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [true, false])
-    func aPinnedCertificateInTheSentChainConvincesNobody(isCertified: Bool) async throws {
+    func aPinnedCertificateInTheSentChainDoesNotSatisfyAPin(isCertified: Bool) async throws {
         let pinned = try trust.authority.issue()
         let attacker = isCertified ? try trust.authority.issue() : try TestCA.selfSigned()
         let stuffed = attacker.certificate + pinned.certificate + trust.authority.pem
@@ -159,7 +161,7 @@ import XferTestSupport
     }
 
     /// Whoever pins with other programs' help gets what `policy test` shows, and the other way round.
-    @Test func opensslAndCurlAgreeOnTheLeafsPin() async throws {
+    @Test func opensslAndCurlComputeTheSameLeafPin() async throws {
         let (shell, curl) = (try #require(Command.find("sh")), try #require(Command.find("curl")))
         for key in [TestKey.ec, .rsa(bits: 2048)] {
             var made = TestCA.Leaf()

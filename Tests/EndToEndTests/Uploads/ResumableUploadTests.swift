@@ -33,7 +33,7 @@ import XferTestSupport
         }
     }
 
-    @Test func thePlaceIsCommittedWhileTheRequestIsInFlight() async throws {
+    @Test func theUploadURLIsCommittedWhileTheRequestIsInFlight() async throws {
         let gate = Gate()
         try await run([("POST", .hold(after: 1_000_000, gate))]) { daemon, server, source, id in
             await gate.arrived()
@@ -51,7 +51,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aBreakIsContinuedAtTheServersWord() async throws {
+    @Test func aBrokenUploadContinuesAtTheServersOffset() async throws {
         try await run([("POST", .drop(after: 1_000_000)), ("PATCH", .drop(after: 500_000))]) {
             daemon, server, source, id in
             try await daemon.complete(id)
@@ -64,7 +64,7 @@ import XferTestSupport
         }
     }
 
-    @Test func theAnswerThatWasLostIsAskedForAgain() async throws {
+    @Test func aLostFinalResponseIsRequestedAgain() async throws {
         try await run([("POST", .loseAnswer)], { $0.finalBody = "done" }) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -73,7 +73,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [400, 422, 503]) func aFinalFailureIsTheAnswer(status: Int) async throws {
+    @Test(arguments: [400, 422, 503]) func aFinalFailureStatusFailsTheTask(status: Int) async throws {
         try await run([], { ($0.finalStatus, $0.finalBody) = (status, "no good") }) { daemon, server, _, id in
             let view = try await daemon.fails(id, "http_status")
             #expect(view.json["error"]?["http_status"]?.integerValue == Int64(status))
@@ -82,7 +82,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aConflictCarriesTheRightOffset() async throws {
+    @Test func aConflictResponseCorrectsTheOffset() async throws {
         let faults: [(String, UploadFault)] = [("POST", .drop(after: 1_000_000)), ("HEAD", .misstate(offset: "0"))]
         try await run(faults, { $0.progressInterval = 1 << 30 }) { daemon, server, source, id in
             try await daemon.complete(id)
@@ -93,7 +93,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [true, false]) func tooLargeARequestBecomesSmallerParts(isAnnounced: Bool) async throws {
+    @Test(arguments: [true, false]) func aRequestThatIsTooLargeIsSplitIntoParts(isAnnounced: Bool) async throws {
         try await run([], { ($0.largestAppend, $0.announcesLimit) = (1_000_000, isAnnounced) }) {
             daemon, server, source, id in
             try await daemon.complete(id)
@@ -103,7 +103,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anotherRefusalStops() async throws {
+    @Test func aRefusedAppendFailsTheTask() async throws {
         try await run([("POST", .drop(after: 1_000_000)), ("PATCH", .answer(403))]) { daemon, server, _, id in
             let view = try await daemon.fails(id, "http_status")
             #expect(view.json["error"]?["http_status"] == 403)
@@ -111,7 +111,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aServersTroubleIsFollowedByTheQuestionHowFarItGot() async throws {
+    @Test func aServerErrorIsFollowedByAnOffsetRequest() async throws {
         try await run([("POST", .drop(after: 1_000_000)), ("PATCH", .answer(503))]) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -119,7 +119,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: ["99999999", "-5"]) func nonsenseProgressIsRejected(offset: String) async throws {
+    @Test(arguments: ["99999999", "-5"]) func invalidProgressIsRejected(offset: String) async throws {
         try await run([("POST", .claim(offset: offset))]) { daemon, server, _, id in
             try await daemon.fails(id, "upload_rejected")
             #expect(server.methods.filter { $0 != "DELETE" } == ["POST"])
@@ -127,7 +127,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [nil, "-1", "3000001", "1.5"] as [String?])
-    func nonsenseOffsetsAreRejected(offset: String?) async throws {
+    func invalidOffsetsAreRejected(offset: String?) async throws {
         try await run([("POST", .drop(after: 1_000_000)), ("HEAD", .misstate(offset: offset))]) {
             daemon, server, _, id in
             try await daemon.fails(id, "upload_rejected")
@@ -135,7 +135,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anEmptyFileIsOneRequest() async throws {
+    @Test func anEmptyFileIsUploadedInOneRequest() async throws {
         try await run([], length: 0) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -143,7 +143,7 @@ import XferTestSupport
         }
     }
 
-    @Test func cancellingDeletesTheUpload() async throws {
+    @Test func cancellingDeletesTheUploadOnTheServer() async throws {
         let gate = Gate()
         try await run([("POST", .drop(after: 1_000_000)), ("PATCH", .hold(after: 1, gate))]) { daemon, server, _, id in
             try await eventually("the upload goes on") {
@@ -170,7 +170,7 @@ import XferTestSupport
         }
     }
 
-    @Test func withoutAPlaceAnIdempotentRequestIsMadeAgain() async throws {
+    @Test func anIdempotentRequestWithoutAnUploadURLIsRepeated() async throws {
         try await run([("PUT", .drop(after: 1_000_000))], { _ in }, ["method": "PUT"], dialect: .plain) {
             daemon, server, source, id in
             try await daemon.complete(id)
@@ -180,7 +180,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [UploadServer.Dialect.plain, .resumable])
-    func withoutAPlaceAnotherRequestIsNot(dialect: UploadServer.Dialect) async throws {
+    func aNonIdempotentRequestWithoutAnUploadURLIsNotRepeated(dialect: UploadServer.Dialect) async throws {
         let gate = Gate()
         // A server that does not say where keeps the client from knowing that it could go on.
         let faults: [(String, UploadFault)] = [("POST", .silence)]
@@ -201,7 +201,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aPlaceOfAnotherVersionIsIgnored() async throws {
+    @Test func anUploadURLOfAnotherProtocolVersionIsIgnored() async throws {
         try await run([("PUT", .misversion("7")), ("PUT", .silence)], { _ in }, ["method": "PUT"]) {
             daemon, server, source, id in
             try await daemon.complete(id)

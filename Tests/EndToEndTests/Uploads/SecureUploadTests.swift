@@ -24,7 +24,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aFileGoesOverHTTP2AndIsTheSame() async throws {
+    @Test func aFileUploadedOverHTTP2ArrivesUnchanged() async throws {
         try await run([:]) { daemon, nginx, version, id in
             let view = try await daemon.complete(id)
             #expect(try version.equals(file: nginx.root + "/stored/a"))
@@ -35,7 +35,7 @@ import XferTestSupport
     }
 
     /// Three seconds' worth; a burst of one, and what the system takes in, may come off.
-    @Test func aSendLimitHoldsOnTheWay() async throws {
+    @Test func aSendLimitAppliesToAnUploadOverHTTPS() async throws {
         let limit: Int64 = 400_000
         try await run(["max_send_rate": .integer(limit)], length: 1_200_000) { daemon, nginx, version, id in
             let start = ContinuousClock.now
@@ -47,7 +47,7 @@ import XferTestSupport
         }
     }
 
-    @Test func progressIsToldOnTheWayAndALimitIsLifted() async throws {
+    @Test func anUploadReportsProgressAndFollowsALiftedLimit() async throws {
         try await run(["max_send_rate": 65_536], length: 4 << 20) { daemon, nginx, version, id in
             let part = try await eventually("something is sent") { () -> TaskView? in
                 let view = try await daemon.view(id)

@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aBreakIsContinuedAtTheServersWord() async throws {
+    @Test func aBrokenUploadContinuesAtTheServersOffset() async throws {
         try await run([("PATCH", .drop(after: 1_000_000)), ("PATCH", .loseAnswer)]) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -42,7 +42,7 @@ import XferTestSupport
         }
     }
 
-    @Test func thePlaceIsCommittedBeforeTheFirstByteIsSent() async throws {
+    @Test func theUploadURLIsCommittedBeforeTheFirstByteIsSent() async throws {
         let gate = Gate()
         try await run([("PATCH", .hold(after: 1, gate))]) { daemon, server, source, id in
             await gate.arrived()
@@ -56,7 +56,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aConflictIsAskedAbout() async throws {
+    @Test func aConflictIsFollowedByAnOffsetRequest() async throws {
         try await run([("PATCH", .drop(after: 1_000_000)), ("PATCH", .answer(409))]) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -64,7 +64,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [404, 410]) func aForgottenUploadIsMadeAnew(status: Int) async throws {
+    @Test(arguments: [404, 410]) func aForgottenUploadIsCreatedAgain(status: Int) async throws {
         try await run([("PATCH", .drop(after: 1_000_000)), ("HEAD", .forget(status))]) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -83,7 +83,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aFailedUploadGoesOnWhenItIsRetried() async throws {
+    @Test func aFailedUploadContinuesWhenItIsRetried() async throws {
         try await run([("PATCH", .drop(after: 1_000_000)), ("PATCH", .answer(403))]) { daemon, server, source, id in
             try await daemon.fails(id, "http_status")
             _ = try await daemon.call("task.retry", ["ids": [.integer(id)]])
@@ -94,7 +94,7 @@ import XferTestSupport
         }
     }
 
-    @Test func secretsStayWithTheOriginTheyWereGivenFor() async throws {
+    @Test func secretsAreSentOnlyToTheirOrigin() async throws {
         let source = try UploadSource(seed: 73, length: 10_000)
         let (home, elsewhere) = (try await FaultServer(), try await FaultServer())
         home.on("/files") { _ in
@@ -125,7 +125,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anExpiredUploadIsMadeAnewWithoutAsking() async throws {
+    @Test func anExpiredUploadIsCreatedAgainWithoutAnOffsetRequest() async throws {
         try await run([("PATCH", .drop(after: 1_000_000))], { $0.lifetime = -10 }) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -133,7 +133,7 @@ import XferTestSupport
         }
     }
 
-    @Test func tooLargeAPartIsHalved() async throws {
+    @Test func aPartThatIsTooLargeIsHalved() async throws {
         try await run([], { $0.largestAppend = 1_000_000 }) { daemon, server, source, id in
             try await daemon.complete(id)
             try expectUploaded(source, on: server)
@@ -142,7 +142,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [nil, "-1", "3000001", "999999", "1e6"] as [String?])
-    func nonsenseOffsetsAreRejected(offset: String?) async throws {
+    func invalidOffsetsAreRejected(offset: String?) async throws {
         let faults: [(String, UploadFault)] = [
             ("PATCH", .drop(after: 1_000_000)), ("PATCH", .drop(after: 1_000_000)), ("HEAD", .silence),
             ("HEAD", .misstate(offset: offset)),
@@ -153,14 +153,14 @@ import XferTestSupport
         }
     }
 
-    @Test func aServerThatDoesNotSayWhereIsRejected() async throws {
+    @Test func aCreationResponseWithoutALocationIsRejected() async throws {
         try await run([("POST", .omitLocation)]) { daemon, server, _, id in
             try await daemon.fails(id, "upload_rejected")
             #expect(server.methods == ["POST"])
         }
     }
 
-    @Test func cancellingDeletesTheUpload() async throws {
+    @Test func cancellingDeletesTheUploadOnTheServer() async throws {
         let gate = Gate()
         try await run([("PATCH", .hold(after: 1, gate))]) { daemon, server, _, id in
             await gate.arrived()
@@ -195,7 +195,7 @@ import XferTestSupport
     }
 
     /// By a daemon that keeps running.
-    @Test func aCancelledUploadIsDeletedThoughTheServerIsBusyAtFirst() async throws {
+    @Test func aCancelledUploadIsDeletedAfterABusyServerRecovers() async throws {
         let gate = Gate()
         let faults: [(String, UploadFault)] = [
             ("PATCH", .hold(after: 1, gate)), ("DELETE", .answer(503)), ("DELETE", .answer(423)),
@@ -210,7 +210,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aPausedUploadKeepsItsPlaceAndGoesOn() async throws {
+    @Test func aPausedUploadKeepsItsURLAndContinues() async throws {
         let gate = Gate()
         try await run([("PATCH", .hold(after: 1_000_000, gate))]) { daemon, server, source, id in
             await gate.arrived()
@@ -224,7 +224,7 @@ import XferTestSupport
         }
     }
 
-    @Test(.enabled(if: TusPyServer.isInstalled, "needs tuspyserver")) func tuspyserverTakesIt() async throws {
+    @Test(.enabled(if: TusPyServer.isInstalled, "needs tuspyserver")) func tuspyserverAcceptsUploads() async throws {
         let server = try await TusPyServer()
         let source = try UploadSource(seed: 71, length: 5_000_000)
         let empty = try UploadSource(seed: 72, length: 0)

@@ -12,7 +12,7 @@ import XferTestSupport
         return (0..<10).map { _ in Int64.random(in: 0..<length * 9 / 10, using: &random) }.sorted()
     }
 
-    @Test(arguments: ["tus", "resumable"]) func tenTimesInABigUpload(by name: String) async throws {
+    @Test(arguments: ["tus", "resumable"]) func aBigUploadSurvivesTenKillsWithRightBytes(by name: String) async throws {
         let source = try UploadSource(seed: 100, length: Self.length)
         // The server reads slowly enough for every kill to come while bytes flow.
         try await withUploads(name == "tus" ? .tus : .resumable, isKilled: true, { $0.readRate = 64 << 20 }) {
@@ -36,7 +36,9 @@ import XferTestSupport
         }
     }
 
-    @Test(.enabled(if: TusPyServer.isInstalled, "needs tuspyserver")) func tenTimesWithTuspyserver() async throws {
+    @Test(.enabled(if: TusPyServer.isInstalled, "needs tuspyserver")) func aBigUploadToTuspyserverSurvivesTenKills()
+        async throws
+    {
         let server = try await TusPyServer()
         let source = try UploadSource(seed: 101, length: Self.length)
         try await withDaemon { daemon in

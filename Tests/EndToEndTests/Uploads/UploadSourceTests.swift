@@ -5,7 +5,9 @@ import XferTestSupport
 
 /// A source that changes is never sent as a mixture.
 @Suite struct UploadSourceTests {
-    @Test(arguments: ["plain", "tus", "resumable"]) func changedBeforeNothingIsSent(by name: String) async throws {
+    @Test(arguments: ["plain", "tus", "resumable"]) func aSourceChangedBeforeTheUploadSendsNothing(by name: String)
+        async throws
+    {
         let source = try UploadSource(seed: 90, length: 200_000)
         try await withUploads(name == "tus" ? .tus : .resumable) { daemon, server in
             let id = try await daemon.upload(source, to: server.url(), by: name, ["paused": true])
@@ -16,7 +18,9 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: ["tus", "resumable"]) func changedWhileItIsSentTheRestStaysHere(by name: String) async throws {
+    @Test(arguments: ["tus", "resumable"]) func aSourceChangedDuringTheUploadStopsTheSending(by name: String)
+        async throws
+    {
         let source = try UploadSource(seed: 92, length: 64 << 20)
         let gate = Gate()
         try await withUploads(name == "tus" ? .tus : .resumable) { daemon, server in
@@ -35,7 +39,7 @@ import XferTestSupport
         }
     }
 
-    @Test func changedBetweenTwoRunsTheUploadStops() async throws {
+    @Test func aSourceChangedBetweenTwoRunsFailsTheUpload() async throws {
         let source = try UploadSource(seed: 94, length: 3_000_000)
         try await withUploads(.tus) { daemon, server in
             server.inject(.drop(after: 1_000_000), on: "PATCH")

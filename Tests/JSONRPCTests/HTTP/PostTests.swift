@@ -8,7 +8,7 @@ import XferTestSupport
         "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
     }
 
-    @Test func answersOneMessageAndKeepsTheConnection() async throws {
+    @Test func aPOSTWithOneMessageIsAnsweredAndTheConnectionKept() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             for id in 1...3 {
@@ -23,7 +23,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersABatch() async throws {
+    @Test func aPOSTWithABatchIsAnsweredWithABatch() async throws {
         try await withServer { fixture in
             let body = #"[{"jsonrpc":"2.0","method":"echo","id":1},{"jsonrpc":"2.0","method":"nowhere","id":2}]"#
             let answer = try await fixture.connect().exchange(Self.post(body))
@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersANotificationWithNothing() async throws {
+    @Test func aPOSTWithANotificationIsAnsweredWithoutABody() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             let answer = try await client.exchange(Self.post(#"{"jsonrpc":"2.0","method":"echo"}"#))
@@ -45,7 +45,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [("{", -32700), ("", -32700), ("[]", -32600), (#"{"jsonrpc":"2.0","id":1}"#, -32600)])
-    func answersWhatIsNoRequestWith400(body: String, code: Int64) async throws {
+    func aPOSTThatIsNoRequestIsAnswered400(body: String, code: Int64) async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             let answer = try await client.exchange(Self.post(body))
@@ -56,7 +56,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["application/json", "application/x-www-form-urlencoded", "text/plain", ""])
-    func takesAnyContentType(type: String) async throws {
+    func aPOSTOfAnyContentTypeIsAccepted(type: String) async throws {
         try await withServer { fixture in
             let body = #"{"jsonrpc":"2.0","method":"echo","id":1}"#
             let answer = try await fixture.connect().exchange(Self.post(body, headers: "Content-Type: \(type)\r\n"))
@@ -64,7 +64,7 @@ import XferTestSupport
         }
     }
 
-    @Test func takesAChunkedBody() async throws {
+    @Test func aPOSTWithAChunkedBodyIsAnswered() async throws {
         try await withServer { fixture in
             let answer = try await fixture.connect().exchange(
                 "POST /rpc HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -73,7 +73,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersPipelinedRequestsInOrder() async throws {
+    @Test func pipelinedPOSTsAreAnsweredInOrder() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             let requests = (0..<50).map {
@@ -84,7 +84,7 @@ import XferTestSupport
         }
     }
 
-    @Test func letsAClientAskBeforeItSendsItsBody() async throws {
+    @Test func aPOSTWithExpectContinueGetsAnInterimResponse() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             let body = #"{"jsonrpc":"2.0","method":"echo","id":1}"#
@@ -99,7 +99,7 @@ import XferTestSupport
         "Content-Length: 2001\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n7d1\r\n",
         "Content-Length: 2001\r\nExpect: 100-continue\r\n\r\n",
     ])
-    func refusesABodyBeyondTheLimit(framing: String) async throws {
+    func aPOSTBodyBeyondTheLimitIsRefused(framing: String) async throws {
         try await withServer(.with { $0.messageBytes = 2_000 }) { fixture in
             let client = try fixture.connect()
             try await client.send("POST /rpc HTTP/1.1\r\n\(framing)")
@@ -112,7 +112,7 @@ import XferTestSupport
         }
     }
 
-    @Test func hasNoNotifications() async throws {
+    @Test func aCallOverHTTPCannotSendNotifications() async throws {
         try await withServer { fixture in
             let body = #"{"jsonrpc":"2.0","method":"notify","params":{"count":1},"id":1}"#
             let answer = try await fixture.connect().exchange(Self.post(body))
@@ -120,7 +120,7 @@ import XferTestSupport
         }
     }
 
-    @Test func cancelsACallWhoseClientLeaves() async throws {
+    @Test func aPOSTWhoseClientDisconnectsIsCancelled() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(Self.post(#"{"jsonrpc":"2.0","method":"hold","id":1}"#))
@@ -130,7 +130,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersAClientThatHasEndedItsSide() async throws {
+    @Test func aPOSTFromAHalfClosedConnectionIsAnswered() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(Self.post(#"{"jsonrpc":"2.0","method":"hold","id":1}"#))

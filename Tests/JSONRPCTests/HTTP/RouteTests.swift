@@ -24,7 +24,7 @@ import XferTestSupport
         },
     ]
 
-    @Test func answersWithStatusHeadersAndBody() async throws {
+    @Test func aRouteAnswersWithStatusHeadersAndBody() async throws {
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             let healthy = try await client.exchange("GET /healthz HTTP/1.1\r\n\r\n")
@@ -39,7 +39,7 @@ import XferTestSupport
         }
     }
 
-    @Test func tellsTheRouteWhatWasAsked() async throws {
+    @Test func aRouteReceivesMethodPathQueryHeadersAndPeer() async throws {
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             let full = try await client.exchange("GET /mirror?a=b%20c?d HTTP/1.1\r\nLAST-Event-ID: 17\r\n\r\n")
@@ -48,7 +48,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersHEADWithoutABody() async throws {
+    @Test func aHEADRequestIsAnsweredWithoutABody() async throws {
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             let head = try await client.exchange("HEAD /healthz HTTP/1.1\r\n\r\n", hasBody: false)
@@ -66,7 +66,7 @@ import XferTestSupport
         ("GET /", 404, nil),
         ("GET /healthz/", 404, nil), ("PUT /nowhere", 404, nil),
     ])
-    func refusesWhatIsNotThere(request: String, status: Int, allowed: String?) async throws {
+    func anUnknownPathOrMethodIsRefused(request: String, status: Int, allowed: String?) async throws {
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             let answer = try await client.exchange("\(request) HTTP/1.1\r\n\r\n")
@@ -76,7 +76,7 @@ import XferTestSupport
         }
     }
 
-    @Test func refusesABodyItWillNotReadAndCloses() async throws {
+    @Test func anUnreadRequestBodyIsRefusedAndTheConnectionClosed() async throws {
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             try await client.send("PUT /healthz HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
@@ -89,7 +89,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["GET /healthz", "POST /rpc"])
-    func refusesRequestsFromWebPages(request: String) async throws {
+    func requestsFromWebPagesAreRefused(request: String) async throws {
         try await withServer(routes: Self.routes) { fixture in
             let body = #"{"jsonrpc":"2.0","method":"echo","id":1}"#
             let answer = try await fixture.connect().exchange(
@@ -100,7 +100,7 @@ import XferTestSupport
         }
     }
 
-    @Test func refusesHeadersBeyondTheLimits() async throws {
+    @Test func requestHeadersBeyondTheLimitsAreRefused() async throws {
         let limits = RPCLimits.with {
             $0.headerBytes = 2_000
             $0.headerFields = 10
@@ -122,7 +122,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["hello", "\u{16}\u{3}\u{1}", "GET /healthz HTTP/9.9", "GET"])
-    func answersWhatIsNoHTTPWith400(line: String) async throws {
+    func aLineThatIsNotHTTPIsAnswered400(line: String) async throws {
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             #expect(try await client.exchange(line + "\r\n\r\n").status == 400)
@@ -130,7 +130,7 @@ import XferTestSupport
         }
     }
 
-    @Test func closesWhenAskedToAndForOldClients() async throws {
+    @Test func theConnectionIsClosedOnRequestAndForOldClients() async throws {
         try await withServer(routes: Self.routes) { fixture in
             let asking = try fixture.connect()
             let last = try await asking.exchange("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n")
@@ -149,7 +149,7 @@ import XferTestSupport
     }
 
     /// As `curl --http2` asks over clear text.
-    @Test func answersARequestThatWouldRatherSpeakAnotherProtocol() async throws {
+    @Test func aRequestToUpgradeTheProtocolIsAnsweredAsHTTP() async throws {
         try await withServer(routes: Self.routes) { fixture in
             let client = try fixture.connect()
             let upgrade = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
@@ -162,7 +162,7 @@ import XferTestSupport
         }
     }
 
-    @Test func survivesClientsThatLeaveInTheMiddle() async throws {
+    @Test func clientsThatDisconnectInTheMiddleDoNotHarmTheServer() async throws {
         try await withServer(routes: Self.routes) { fixture in
             for text in ["G", "POST /rpc HTTP/1.1\r\nContent-Le", "POST /rpc HTTP/1.1\r\nContent-Length: 10\r\n\r\n{"] {
                 let client = try fixture.connect()

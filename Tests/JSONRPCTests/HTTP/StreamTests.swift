@@ -5,7 +5,7 @@ import Testing
 import XferTestSupport
 
 @Suite struct StreamTests {
-    @Test func sendsEachChunkWhenItIsThereAndThenTakesTheNextRequest() async throws {
+    @Test func aStreamSendsEachChunkAtOnceAndThenServesTheNextRequest() async throws {
         let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         let route = HTTPRoute("/events") { _, _ in
             HTTPAnswer(contentType: "text/event-stream", body: .stream(chunks))
@@ -26,7 +26,7 @@ import XferTestSupport
         }
     }
 
-    @Test func endsByClosingForHTTP10() async throws {
+    @Test func aStreamToAnHTTP10ClientEndsByClosing() async throws {
         let route = HTTPRoute("/events") { _, _ in
             HTTPAnswer(contentType: "text/plain", body: .stream(Chunks(["a", "", "b"])))
         }
@@ -40,7 +40,7 @@ import XferTestSupport
         }
     }
 
-    @Test func endsTheSequenceWhenTheClientLeaves() async throws {
+    @Test func aStreamEndsItsSequenceWhenTheClientDisconnects() async throws {
         let ended = Gate()
         let route = HTTPRoute("/events") { _, _ in
             let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
@@ -58,7 +58,7 @@ import XferTestSupport
         }
     }
 
-    @Test func cutsTheConnectionWhenTheSequenceFails() async throws {
+    @Test func aStreamWhoseSequenceFailsCutsTheConnection() async throws {
         let route = HTTPRoute("/events") { _, _ in
             HTTPAnswer(contentType: "text/plain", body: .stream(Chunks(["a"], failing: true)))
         }
@@ -70,7 +70,7 @@ import XferTestSupport
         }
     }
 
-    @Test func doesNotRunAheadOfAClientThatDoesNotRead() async throws {
+    @Test func aStreamDoesNotRunAheadOfASlowReader() async throws {
         let made = NIOLockedValueBox(0)
         let route = HTTPRoute("/events") { _, _ in
             HTTPAnswer(contentType: "text/plain", body: .stream(Counted(made: made)))

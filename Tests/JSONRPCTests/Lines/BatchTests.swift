@@ -5,7 +5,7 @@ import XferTestSupport
 
 @Suite struct BatchTests {
     /// The examples of the specification, section 7.
-    @Test func answersTheExamplesOfTheSpecification() async throws {
+    @Test func theBatchExamplesOfTheSpecificationAreAnsweredAsThere() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send("[1,2,3]\n")
@@ -26,7 +26,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersInTheOrderOfTheRequests() async throws {
+    @Test func aBatchIsAnsweredInTheOrderOfItsRequests() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(Self.batch(count: 500) { $0 % 7 == 0 ? "linger" : "echo" })
@@ -35,7 +35,7 @@ import XferTestSupport
         }
     }
 
-    @Test func refusesMoreRequestsThanAllowed() async throws {
+    @Test func aBatchOfMoreRequestsThanAllowedIsRefused() async throws {
         try await withServer(.with { $0.batchRequests = 3 }) { fixture in
             let client = try fixture.connect()
             try await client.send(Self.batch(count: 3) { _ in "echo" })
@@ -48,7 +48,7 @@ import XferTestSupport
         }
     }
 
-    @Test func runsNoMoreAtATimeThanOneClientMay() async throws {
+    @Test func aBatchRunsNoMoreRequestsAtATimeThanOneClientMay() async throws {
         try await withServer(.with { $0.requestsInFlight = 4 }) { fixture in
             let client = try fixture.connect()
             let single = (0..<10).map { #"{"jsonrpc":"2.0","method":"linger","id":\#($0)}"# + "\n" }.joined()
@@ -60,7 +60,7 @@ import XferTestSupport
         }
     }
 
-    @Test func replacesAnswersThatDoNotFit() async throws {
+    @Test func aBatchReplacesAnswersThatDoNotFit() async throws {
         try await withServer(.with { $0.messageBytes = 20_000 }) { fixture in
             let client = try fixture.connect()
             let requests = (0..<20).map {

@@ -17,14 +17,14 @@ import XferTestSupport
         }
     }
 
-    @Test func othersDoNot() async throws {
+    @Test func anOrdinaryCallLeavesTheEventLoop() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             #expect(try await client.call("place")["result"] == "elsewhere")
         }
     }
 
-    @Test func aLongLineDoesNot() async throws {
+    @Test func aBriefCallInALongLineLeavesTheEventLoop() async throws {
         try await withServer(service: service) { fixture in
             let client = try fixture.connect()
             let padding = String(repeating: "x", count: Dispatcher.shortMessage)
@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aBatchDoesNot() async throws {
+    @Test func aBriefCallInABatchLeavesTheEventLoop() async throws {
         try await withServer(service: service) { fixture in
             let client = try fixture.connect()
             try await client.send(#"[{"jsonrpc":"2.0","method":"place","id":1}]"# + "\n")
@@ -40,7 +40,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatWaitsKeepsNobodyElseFromTheLoop() async throws {
+    @Test func aWaitingBriefCallDoesNotBlockTheEventLoop() async throws {
         try await withServer(service: service) { fixture in
             let waiting = try fixture.connect()
             try await waiting.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"# + "\n")
@@ -51,7 +51,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatOutlivesTheLoopGoesOnElsewhere() async throws {
+    @Test func aTaskThatOutlivesItsEventLoopContinuesElsewhere() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let executor = LoopExecutor(group.next())
         let gate = Gate()

@@ -26,7 +26,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatWaitsForAClientThatHasGoneIsNotBegun() async throws {
+    @Test func waitingBulkRequestsOfADisconnectedClientAreNotBegun() async throws {
         let service = TestService(bulk: ["hold"])
         try await withServer(service: service) { fixture in
             let flooding = try fixture.connect()

@@ -4,7 +4,7 @@ import Testing
 import XferTestSupport
 
 @Suite struct LimitTests {
-    @Test func takesALineOfExactlyTheLimitAndNotAByteMore() async throws {
+    @Test func aLineOfExactlyTheLimitIsAcceptedAndOneByteMoreIsRefused() async throws {
         try await withServer(.with { $0.messageBytes = 1_000 }) { fixture in
             let frame = #"{"jsonrpc":"2.0","method":"echo","id":1,"params":["""#
             let filling = String(repeating: "x", count: 1_000 - frame.utf8.count - 3)
@@ -19,7 +19,7 @@ import XferTestSupport
         }
     }
 
-    @Test func refusesTenMegabytesWithoutALineEndToAClientThatWritesItAllFirst() async throws {
+    @Test func tenMegabytesWithoutALineEndAreRefusedToAClientThatWritesFirst() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"echo","id":1}"# + "\n" + #"{"params":""#)
@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    @Test func doesNotWaitForEverForAClientThatGoesOnSending() async throws {
+    @Test func aClientThatGoesOnSendingBeyondTheLimitIsDisconnected() async throws {
         let limits = RPCLimits.with {
             $0.messageBytes = 1_000
             $0.lingering = .milliseconds(10)
@@ -47,7 +47,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersWhatHadBegunBeforeALineThatIsTooLong() async throws {
+    @Test func aRequestBegunBeforeALineThatIsTooLongIsAnswered() async throws {
         try await withServer(.with { $0.messageBytes = 1_000 }) { fixture in
             let client = try fixture.connect()
             try await client.send(
@@ -59,7 +59,7 @@ import XferTestSupport
         }
     }
 
-    @Test func replacesAnAnswerThatIsTooLongAndKeepsTheConnection() async throws {
+    @Test func anAnswerThatIsTooLongIsReplacedAndTheConnectionKept() async throws {
         try await withServer(.with { $0.messageBytes = 1_000 }) { fixture in
             let client = try fixture.connect()
             let error = try await client.call("big", ["bytes": 1_000])["error"]
@@ -69,7 +69,7 @@ import XferTestSupport
         }
     }
 
-    @Test func beginsNoMoreRequestsThanAllowedAndForgetsNone() async throws {
+    @Test func noMoreRequestsThanAllowedAreBegunAndNoneIsForgotten() async throws {
         try await withServer(.with { $0.requestsInFlight = 3 }) { fixture in
             let client = try fixture.connect()
             let requests = (0..<200).map { #"{"jsonrpc":"2.0","method":"linger","id":\#($0)}"# + "\n" }
@@ -81,7 +81,7 @@ import XferTestSupport
         }
     }
 
-    @Test func holdsRequestsBackWhileOthersAreHeldAndServesOtherClients() async throws {
+    @Test func requestsBeyondTheLimitAreHeldBackAndOtherClientsServed() async throws {
         try await withServer(.with { $0.requestsInFlight = 2 }) { fixture in
             let busy = try fixture.connect()
             let requests = (0..<6).map { #"{"jsonrpc":"2.0","method":"hold","id":\#($0)}"# + "\n" }
@@ -94,7 +94,7 @@ import XferTestSupport
         }
     }
 
-    @Test func tellsOneClientTooManyAndTakesOthersWhenThereIsRoom() async throws {
+    @Test func aClientBeyondTheLimitIsRefusedUntilThereIsRoom() async throws {
         try await withServer(.with { $0.clients = 2 }) { fixture in
             let first = try fixture.connect()
             let second = try fixture.connect()
@@ -118,7 +118,7 @@ import XferTestSupport
         }
     }
 
-    @Test func tellsAPeerThatMayNotCallWhy() async throws {
+    @Test func aPeerWithoutAccessIsRefusedWithTheReason() async throws {
         let service = TestService(refusing: RPCError(-32003, "not you"))
         try await withServer(service: service) { fixture in
             let client = try fixture.connect()

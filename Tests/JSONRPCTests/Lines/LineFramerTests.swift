@@ -6,7 +6,7 @@ import XferTestSupport
 
 @Suite struct LineFramerTests {
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func findsTheSameLinesHoweverTheyAreCut(seed: UInt64) {
+    func theFramerFindsTheSameLinesInPiecesOfAnySize(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let lines = (0..<20).map { _ in
             [UInt8](repeating: UInt8(ascii: "a"), count: Int.random(in: 0...300, using: &random))
@@ -25,7 +25,7 @@ import XferTestSupport
         #expect(framer.rest().isEmpty)
     }
 
-    @Test func reportsALineAsTooLongAsSoonAsItIs() {
+    @Test func theFramerReportsALineAsTooLongAtTheFirstExtraByte() {
         var framer = LineFramer(limit: 10)
         framer.append(ByteBuffer(string: "0123456789"))
         #expect(framer.next() == nil)
@@ -37,7 +37,7 @@ import XferTestSupport
         #expect(framer.next() == .tooLong)
     }
 
-    @Test func givesWhatStandsBehindTheLastLine() {
+    @Test func theFramerReturnsTheBytesBehindTheLastLine() {
         var framer = LineFramer(limit: 10)
         framer.append(ByteBuffer(string: "a\nbc"))
         #expect(framer.next() == .line([0x61]))

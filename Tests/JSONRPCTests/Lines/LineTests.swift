@@ -8,7 +8,7 @@ import XferTestSupport
         (#""a""#, #""a""#), ("1", "1"), ("-7", "-7"), ("null", "null"), ("1.5", "1.5"), (#""é\n""#, #""é\n""#),
         ("9223372036854775807", "9223372036854775807"),
     ])
-    func givesTheIDBackAsItCame(sent: String, received: String) async throws {
+    func anAnswerCarriesTheIDOfItsRequestVerbatim(sent: String, received: String) async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"echo","params":[1,{"a":"b"}],"id":\#(sent)}"# + "\n")
@@ -17,7 +17,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["", #","params":null"#, #","params":[]"#, #", "params" : [ ]"#])
-    func emptyParamsAreNone(params: String) async throws {
+    func emptyParametersCountAsNone(params: String) async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             let request = #"{"jsonrpc":"2.0","method":"echo"\#(params),"id":1}"#
@@ -28,7 +28,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersNoNotification() async throws {
+    @Test func aNotificationIsCarriedOutAndNotAnswered() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"fail"}"# + "\n")
@@ -39,7 +39,7 @@ import XferTestSupport
         }
     }
 
-    @Test func passesTheServicesErrorOn() async throws {
+    @Test func anErrorOfTheServiceIsPassedOn() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             #expect(
@@ -51,7 +51,7 @@ import XferTestSupport
         }
     }
 
-    @Test func sendsEncodedResultsAsTheyAre() async throws {
+    @Test func anEncodedResultIsSentVerbatim() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             #expect(try await client.call("encoded")["result"] == ["ready": true])
@@ -59,7 +59,7 @@ import XferTestSupport
         }
     }
 
-    @Test func skipsBlankLinesAndTakesEitherLineEnd() async throws {
+    @Test func blankLinesAreSkippedAndEitherLineEndIsAccepted() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send("\n  \r\n\t\n" + #"{"jsonrpc":"2.0","method":"echo","id":1}"# + "\r\n \n")
@@ -69,7 +69,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersPipelinedRequestsAsTheyFinish() async throws {
+    @Test func pipelinedRequestsAreAnsweredAsTheyFinish() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(
@@ -81,7 +81,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersAThousandPipelinedRequestsEachOnce() async throws {
+    @Test func aThousandPipelinedRequestsAreAnsweredOnceEach() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             let requests = (0..<1_000).map { #"{"jsonrpc":"2.0","method":"echo","params":[\#($0)],"id":\#($0)}"# }
@@ -96,7 +96,7 @@ import XferTestSupport
         }
     }
 
-    @Test func takesLinesCutAnywhere() async throws {
+    @Test func linesSplitAnywhereAreAnswered() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             for byte in (#"{"jsonrpc":"2.0","method":"echo","params":["é"],"id":1}"# + "\n").utf8 {
@@ -106,7 +106,7 @@ import XferTestSupport
         }
     }
 
-    @Test func ignoresHalfALine() async throws {
+    @Test func aHalfLineBeforeADisconnectIsIgnored() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"echo","id":1}"# + "\n" + #"{"jsonrpc":"2.0","meth"#)
@@ -117,7 +117,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersALastLineWithoutEndWhenItIsWhole() async throws {
+    @Test func aCompleteLastLineWithoutALineEndIsAnswered() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"#)
@@ -129,7 +129,7 @@ import XferTestSupport
         }
     }
 
-    @Test func knowsItsPeer() async throws {
+    @Test func theServiceReceivesTheCredentialsOfItsPeer() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             #expect(try await client.call("peer")["result"] == .integer(Int64(CurrentProcess.userID)))
@@ -140,7 +140,7 @@ import XferTestSupport
         }
     }
 
-    @Test func cancelsWhatAClientThatLeavesHadAskedFor() async throws {
+    @Test func callsOfADisconnectedClientAreCancelled() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"# + "\n")
@@ -150,7 +150,7 @@ import XferTestSupport
         }
     }
 
-    @Test func carriesANotificationOutThoughItsClientLeaves() async throws {
+    @Test func aNotificationIsCarriedOutAfterItsClientDisconnects() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"hold"}"# + "\n")

@@ -56,7 +56,7 @@ import XferTestSupport
         Fault(line: " 17", code: -32600, reason: "invalid_request"),
         Fault(line: "[]", code: -32600, reason: "empty_batch"),
     ])
-    func isAnsweredAndTheConnectionKept(fault: Fault) async throws {
+    func aMalformedLineIsAnsweredAndTheConnectionKept(fault: Fault) async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(fault.line + "\n")
@@ -70,7 +70,7 @@ import XferTestSupport
         }
     }
 
-    @Test func invalidUTF8IsAParseErrorThatNamesItsPlace() async throws {
+    @Test func invalidUTF8IsAParseErrorThatNamesItsOffset() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(Array(#"{"params":{"s":""#.utf8) + [0xC3, 0x28] + Array("\"}}\n".utf8))

@@ -20,7 +20,7 @@ import XferTestSupport
         }
     }
 
-    @Test func canBeHeldBackBehindTheAnswerThatAnnouncesThem() async throws {
+    @Test func notificationsCanBeHeldBackUntilTheAnswerIsSent() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             for _ in 0..<100 {
@@ -37,7 +37,7 @@ import XferTestSupport
         await ran.wait()
     }
 
-    @Test func areRefusedWhileAClientDoesNotReadAndGoOnWhenItDoes() async throws {
+    @Test func notificationsToAClientThatDoesNotReadAreRefusedUntilItReads() async throws {
         try await withServer(.with { $0.waitingBytes = 100_000 }) { fixture in
             let client = try fixture.connect()
             _ = try await client.call("echo")
@@ -74,7 +74,7 @@ import XferTestSupport
         return accepted
     }
 
-    @Test func endWithTheConnection() async throws {
+    @Test func notificationsEndWithTheirConnection() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             _ = try await client.call("echo")
@@ -93,7 +93,7 @@ import XferTestSupport
         }
     }
 
-    @Test func waitersLearnThatTheConnectionClosedOrTheyWereCancelled() async throws {
+    @Test func notificationWaitersLearnOfAClosedConnectionOrACancellation() async throws {
         try await withServer(.with { $0.waitingBytes = 10_000 }) { fixture in
             let client = try fixture.connect()
             _ = try await client.call("echo")
@@ -108,7 +108,7 @@ import XferTestSupport
         }
     }
 
-    @Test func longerThanAMessageAreRefused() async throws {
+    @Test func notificationsLongerThanAMessageAreRefused() async throws {
         try await withServer(.with { $0.messageBytes = 1_000 }) { fixture in
             let client = try fixture.connect()
             _ = try await client.call("echo")
@@ -140,7 +140,7 @@ import XferTestSupport
         }
     }
 
-    @Test func canBeSentFromManyThreadsAtOnce() async throws {
+    @Test func notificationsCanBeSentFromManyThreadsAtOnce() async throws {
         try await withServer(.with { $0.waitingBytes = 1 << 24 }) { fixture in
             let client = try fixture.connect()
             _ = try await client.call("echo")

@@ -33,7 +33,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [0o600, 0o660, 0o666] as [UInt32])
-    func givesTheSocketItsMode(mode wanted: UInt32) async throws {
+    func aSocketHasItsConfiguredMode(mode wanted: UInt32) async throws {
         try await withServer(on: .path(path, mode: wanted, group: getegid())) {
             #expect(mode(path) == wanted)
             try await expectAnswer(from: path)
@@ -41,7 +41,7 @@ import XferTestSupport
         #expect(mode(path) == nil)
     }
 
-    @Test func replacesASocketNobodyListensOn() async throws {
+    @Test func aSocketWithoutAListenerIsReplaced() async throws {
         let stale = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         try #require(UnixSocket.withAddress(path) { bind(stale, $0, $1) } == 0)
         close(stale)
@@ -50,7 +50,7 @@ import XferTestSupport
         }
     }
 
-    @Test func leavesASocketAloneThatAnswers() async throws {
+    @Test func aSocketWithAListenerIsLeftAlone() async throws {
         try await withServer(on: .path(path)) {
             let second = RPCServer(service: TestService())
             await #expect(throws: RPCServerError.alreadyListening(path: path)) {
@@ -61,7 +61,7 @@ import XferTestSupport
         }
     }
 
-    @Test func leavesAFileAloneThatIsNoSocket() async throws {
+    @Test func aFileThatIsNoSocketIsLeftAlone() async throws {
         let descriptor = open(path, O_CREAT | O_WRONLY, 0o644)
         try #require(descriptor >= 0)
         close(descriptor)
@@ -69,19 +69,19 @@ import XferTestSupport
         #expect(mode(path) == 0o644)
     }
 
-    @Test func refusesPathsThatDoNotFitASocketAddress() async throws {
+    @Test func aPathThatDoesNotFitASocketAddressIsRefused() async throws {
         for path in ["relative.sock", "/" + String(repeating: "x", count: 107), "/a\0b"] {
             await #expect(throws: RPCServerError.invalidPath(path)) { try await withServer(on: .path(path)) {} }
         }
     }
 
-    @Test func namesTheDirectoryThatIsMissing() async throws {
+    @Test func aMissingSocketDirectoryIsNamed() async throws {
         let missing = directory.file("none/s.sock")
         let error = await #expect(throws: RPCServerError.self) { try await withServer(on: .path(missing)) {} }
         #expect(error?.description == "bind \(missing): No such file or directory")
     }
 
-    @Test func takesOverASocketThatIsListening() async throws {
+    @Test func aListeningSocketIsTakenOver() async throws {
         let inherited = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         try #require(UnixSocket.withAddress(path) { bind(inherited, $0, $1) } == 0)
         try #require(listen(inherited, 5) == 0)
@@ -96,7 +96,7 @@ import XferTestSupport
         #expect(throws: PosixError.self) { try UnixSocket(connectedTo: path) }
     }
 
-    @Test func refusesDescriptorsThatAreNoListeningUnixSocket() async throws {
+    @Test func aDescriptorThatIsNoListeningUnixSocketIsRefused() async throws {
         let unbound = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         let datagrams = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
         let internet = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
@@ -110,7 +110,7 @@ import XferTestSupport
         for descriptor in [unbound, datagrams, internet, file] { #expect(close(descriptor) == 0) }
     }
 
-    @Test func removesOnlyTheFileItMade() async throws {
+    @Test func theServerRemovesOnlyItsOwnSocketFile() async throws {
         try await withServer(on: .path(path)) {
             unlink(path)
             let descriptor = open(path, O_CREAT | O_WRONLY, 0o644)
@@ -120,7 +120,7 @@ import XferTestSupport
         #expect(mode(path) == 0o644)
     }
 
-    @Test func listensInTwoPlacesAtOnce() async throws {
+    @Test func theServerListensInTwoPlacesAtOnce() async throws {
         try await withServer(on: .path(path)) {}
         let server = RPCServer(service: TestService())
         let other = directory.file("t.sock")

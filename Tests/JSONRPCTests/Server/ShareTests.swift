@@ -17,7 +17,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aPlaceThatIsGivenBackIsThereForTheNext() async throws {
+    @Test func aReleasedConnectionPlaceIsGivenToTheNextClient() async throws {
         try await withServer(.with { $0.clientsPerUser = 1 }) { fixture in
             for _ in 0..<5 {
                 do {
@@ -48,7 +48,7 @@ import XferTestSupport
     }
 
     /// However many may be reserved, half of the places are everybody's.
-    @Test func moreThanHalfCannotBeReserved() async throws {
+    @Test func moreThanHalfOfThePlacesCannotBeReserved() async throws {
         let limits = RPCLimits.with {
             $0.clients = 2
             $0.reservedClients = 100
@@ -61,7 +61,7 @@ import XferTestSupport
 
     private static let impatient = RPCLimits.with { $0.requestTime = .milliseconds(200) }
 
-    @Test func aLineThatIsBegunAndNotEndedEndsTheConnection() async throws {
+    @Test func anIncompleteLineEndsItsConnectionAtTheTimeout() async throws {
         try await withServer(Self.impatient) { fixture in
             let client = try fixture.connect()
             #expect(try await client.call("echo")["result"] == .null)
@@ -73,7 +73,7 @@ import XferTestSupport
     }
 
     /// Further bytes do not put it off.
-    @Test func trickledBytesGainNoTime() async throws {
+    @Test func aLineSentByteByByteGainsNoTime() async throws {
         try await withServer(Self.impatient) { fixture in
             let client = try fixture.connect()
             let trickle = Task {
@@ -87,7 +87,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anIdleConnectionStaysHoweverLong() async throws {
+    @Test func anIdleConnectionIsNeverClosed() async throws {
         try await withServer(Self.impatient) { fixture in
             let idle = try fixture.connect()
             let asked = try fixture.connect()
@@ -102,7 +102,7 @@ import XferTestSupport
     }
 
     /// A call that takes long is no request that was not ended.
-    @Test func anAnswerMayTakeItsTime() async throws {
+    @Test func aSlowAnswerDoesNotTimeOut() async throws {
         try await withServer(Self.impatient) { fixture in
             let (lines, http, slow) = (try fixture.connect(), try fixture.connect(), try fixture.connect())
             try await lines.send(#"{"jsonrpc":"2.0","method":"hold","id":7}"# + "\n")
@@ -141,7 +141,7 @@ import XferTestSupport
     }
 
     /// Answers that nobody reads, on many connections of one user.
-    @Test func whoReadsNothingIsAnsweredNothingMore() async throws {
+    @Test func aUserThatReadsNoAnswersGetsNoFurtherAnswers() async throws {
         let limits = RPCLimits.with { $0.waitingBytesPerUser = 1 << 20 }
         try await withServer(limits) { fixture in
             let body = #"{"jsonrpc":"2.0","method":"big","id":1,"params":{"bytes":2000000}}"#

@@ -4,7 +4,7 @@ import Testing
 import XferTestSupport
 
 @Suite struct ShutdownTests {
-    @Test func waitsForWhatHasBegunAndSendsItsAnswer() async throws {
+    @Test func aShutdownWaitsForBegunCallsAndSendsTheirAnswers() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"# + "\n")
@@ -22,7 +22,7 @@ import XferTestSupport
         }
     }
 
-    @Test func sendsAnswersThatAClientHasNotReadYet() async throws {
+    @Test func aShutdownSendsAnswersThatAClientHasNotReadYet() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             let request = #"{"jsonrpc":"2.0","method":"big","params":{"bytes":3000000},"id":1}"# + "\n"
@@ -37,7 +37,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [Set(), ["hold"]])
-    func closesByForceWhenTheTimeIsOver(brief: Set<String>) async throws {
+    func aShutdownClosesByForceWhenItsTimeIsOver(brief: Set<String>) async throws {
         try await withServer(service: TestService(brief: brief)) { fixture in
             let client = try fixture.connect()
             try await client.send(#"{"jsonrpc":"2.0","method":"hold","id":1}"# + "\n")
@@ -48,7 +48,7 @@ import XferTestSupport
         }
     }
 
-    @Test func endsStreamsProperly() async throws {
+    @Test func aShutdownEndsStreamsWithTheirLastChunk() async throws {
         let (chunks, continuation) = AsyncThrowingStream<[UInt8], any Error>.makeStream()
         let route = HTTPRoute("/events") { _, _ in HTTPAnswer(contentType: "text/plain", body: .stream(chunks)) }
         try await withServer(routes: [route]) { fixture in
@@ -64,7 +64,7 @@ import XferTestSupport
         }
     }
 
-    @Test func answersACallOverHTTPAndClosesIdleConnections() async throws {
+    @Test func aShutdownAnswersACallOverHTTPAndClosesIdleConnections() async throws {
         try await withServer { fixture in
             let idle = try fixture.connect()
             #expect(try await idle.exchange("GET / HTTP/1.1\r\n\r\n").status == 404)
@@ -86,7 +86,7 @@ import XferTestSupport
         }
     }
 
-    @Test func stopsAcceptingWithoutDisturbingAnybody() async throws {
+    @Test func aStoppedListenerKeepsItsOpenConnections() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()
             _ = try await client.call("echo")
@@ -96,7 +96,7 @@ import XferTestSupport
         }
     }
 
-    @Test func canBeAskedForTwiceAndIsFinal() async throws {
+    @Test func aShutdownCanBeRequestedTwiceAndIsFinal() async throws {
         try await withServer { fixture in
             async let first: Void = fixture.server.shutdown()
             async let second: Void = fixture.server.shutdown()

@@ -6,7 +6,7 @@ import XferTestSupport
 
 /// Whether the kernel takes one more socket is found out before NIO, which traps when it does not.
 @Suite struct WatchProbeTests {
-    @Test func aSocketCanBeWatchedAsOftenAsItIsAskedAbout() throws {
+    @Test func aSocketCanBeWatchedRepeatedly() throws {
         var ends: [CInt] = [0, 0]
         try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }
@@ -14,7 +14,7 @@ import XferTestSupport
         for _ in 0..<3 { #expect(ends.allSatisfy(probe.canWatch)) }
     }
 
-    @Test func whatTheKernelRefusesCannotBeWatched() throws {
+    @Test func aDescriptorThatEpollRefusesCannotBeWatched() throws {
         let probe = try WatchProbe()
         #expect(!probe.canWatch(-1))
         // epoll refuses regular files (EPERM).

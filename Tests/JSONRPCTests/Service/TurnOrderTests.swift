@@ -3,7 +3,7 @@ import Testing
 @testable import JSONRPC
 
 @Suite struct TurnOrderTests {
-    @Test func givesAsManyTurnsAsThereAre() {
+    @Test func noMoreTurnsAreGivenThanThereAre() {
         var order = TurnOrder<String>(limit: 2)
         let asked = ["a1", "a2", "a3"].map { order.ask($0, for: 1) }
         #expect(asked == [true, true, false])
@@ -13,7 +13,7 @@ import Testing
         #expect(askedAgain == [true, false])
     }
 
-    @Test func connectionsTakeTurnsHoweverMuchEachAsksFor() {
+    @Test func connectionsTakeTurnsWhateverTheirNumberOfRequests() {
         var order = TurnOrder<String>(limit: 1)
         let waiting: [(String, UInt64)] = [
             ("a0", 1), ("a1", 1), ("a2", 1), ("a3", 1), ("b1", 2), ("b2", 2), ("c1", 3),

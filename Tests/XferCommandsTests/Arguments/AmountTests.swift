@@ -10,12 +10,12 @@ import Testing
             ("2G", 2_000_000_000), ("1Gi", 1_073_741_824), ("1T", 1_000_000_000_000), (".5Ki", 512),
             ("10 MB/s", 10_000_000),
         ] as [(String, Int64)])
-    func `sizes are read`(text: String, bytes: Int64) {
+    func sizesAreParsed(text: String, bytes: Int64) {
         #expect(ByteAmount(parsing: text)?.bytes == bytes)
     }
 
     @Test(arguments: ["", "K", "-1", "1X", "1..2", "1e3", "9223372036854775808", "9300000T", "0x10", "٣", "1 K i"])
-    func `other texts are no sizes`(text: String) {
+    func textsThatAreNoSizesAreRejected(text: String) {
         #expect(ByteAmount(parsing: text) == nil)
     }
 
@@ -23,16 +23,16 @@ import Testing
         ("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1d", 86_400), ("1h30m", 5400), ("0.5", 0.5),
         ("250ms", 0.25),
     ])
-    func `spans are read`(text: String, seconds: Double) {
+    func durationsAreParsed(text: String, seconds: Double) {
         #expect(TimeSpan(parsing: text)?.seconds == seconds)
     }
 
     @Test(arguments: ["", "s", "-5", "5x", "1h30", "1h 30m", "99999999999999d"])
-    func `other texts are no spans`(text: String) {
+    func textsThatAreNoDurationsAreRejected(text: String) {
         #expect(TimeSpan(parsing: text) == nil)
     }
 
-    @Test func `a short span never becomes none`() {
+    @Test func aShortDurationIsNeverRoundedToZero() {
         #expect(TimeSpan(seconds: 0.25).wholeSeconds == 1)
     }
 }
@@ -48,7 +48,7 @@ import Testing
             ("data", "x/../a.iso", "/home/me/data", "a.iso"), ("data", "/abs/a", nil, "/abs/a"), (nil, "/a", nil, "/a"),
             ("../you", "a", "/home/you", "a"), ("data", nil, "/home/me/data", nil),
         ] as [(String?, String?, String?, String?)])
-    func `relative paths mean the caller's directory`(
+    func relativePathsMeanTheCallersDirectory(
         directory: String?, output: String?, expected: String?, expectedOutput: String?
     ) throws {
         let destination = try paths.destination(directory: directory, output: output)
@@ -56,19 +56,19 @@ import Testing
         #expect(destination.output == expectedOutput)
     }
 
-    @Test func `no directory and no name leave both to the daemon`() throws {
+    @Test func withoutDirectoryAndNameBothAreLeftToTheDaemon() throws {
         let destination = try paths.destination(directory: nil, output: nil)
         #expect(destination.dir == nil && destination.output == nil)
     }
 
     @Test(arguments: ["", "dir/", "..", "a/..", "/"])
-    func `a directory as output is refused`(output: String) {
+    func aDirectoryAsOutputIsRefused(output: String) {
         #expect(throws: CommandFailure.self) { try paths.destination(directory: nil, output: output) }
     }
 }
 
 @Suite struct ArgumentTextTests {
-    @Test func `headers are read as curl reads them`() {
+    @Test func headersAreParsedAsInCurl() {
         #expect(HeaderArgument(argument: "X-Token:  a b: c")?.value == "a b: c")
         #expect(HeaderArgument(argument: "Accept:")?.value == "")
         #expect(HeaderArgument(argument: "no colon") == nil)
@@ -76,7 +76,7 @@ import Testing
         #expect(HeaderArgument(argument: "X: a\r\nEvil: b") == nil)
     }
 
-    @Test func `URL lists skip comments and blanks`() throws {
+    @Test func urlListsSkipCommentsAndBlankLines() throws {
         let text = "# mirrors\nhttp://a/1\r\n\n  http://a/2  \n#http://a/3\n"
         #expect(try URLList.parse(text, name: "list").map(\.url) == ["http://a/1", "http://a/2"])
         #expect(throws: CommandFailure.self) { try URLList.parse("# nothing\n", name: "list") }

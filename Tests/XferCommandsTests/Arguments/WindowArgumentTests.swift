@@ -6,7 +6,7 @@ import XferProtocol
 @testable import XferCommands
 
 struct WindowArgumentTests {
-    @Test func daysTimesAndAZoneInAnyOrder() throws {
+    @Test func aWindowIsParsedWithDaysTimesAndZoneInAnyOrder() throws {
         let window = try #require(WindowArgument(argument: "mon-wed,sun 22:00-06:00,12:00-13:00 Europe/Berlin"))
         #expect(window.record.days == [.monday, .tuesday, .wednesday, .sunday])
         #expect(window.record.times?.map(\.description) == ["22:00-06:00", "12:00-13:00"])
@@ -17,16 +17,16 @@ struct WindowArgumentTests {
     }
 
     @Test(arguments: ["", "Europe/Berlin", "22:00", "22:00-22:00", "mon 25:00-26:00", "mon A/B C/D", "mon,funday"])
-    func whatIsNoWindow(text: String) { #expect(WindowArgument(argument: text) == nil) }
+    func aTextThatIsNoWindowIsRejected(text: String) { #expect(WindowArgument(argument: text) == nil) }
 
-    @Test func times() throws {
+    @Test func aTimeArgumentIsParsedIfItIsAbsoluteOrRelative() throws {
         let now = Timestamp(seconds: 1_767_614_400)
         #expect(TimeArgument("+90m", now: now)?.time == now.advanced(by: .seconds(5400)))
         #expect(TimeArgument("2026-01-05T12:00:00Z", now: now)?.time == now)
         for text in ["", "+", "tomorrow", "90m", "2026-01-05"] { #expect(TimeArgument(text, now: now) == nil) }
     }
 
-    @Test func ofAnAddAndAnUpdate() throws {
+    @Test func scheduleOptionsOfAddAndUpdateReachTheirFields() throws {
         let add = try AddCommand.parse([
             "--after", "3", "--after", "4", "--not-before", "2026-01-05T12:00:00Z", "--deadline",
             "2026-01-06T12:00:00Z",

@@ -10,7 +10,7 @@ import XferTestSupport
         return words.map(\.text)
     }
 
-    @Test func verbsComeFirst() throws {
+    @Test func completionOffersVerbsFirst() throws {
         #expect(try words(["pau"]) == ["pause"])
         #expect(try words(["queue", ""]) == ["stats", "pause", "resume"])
         #expect(try words([""]).contains("add"))
@@ -19,21 +19,21 @@ import XferTestSupport
         #expect(try words(["pause", "7", ""]) == [])
     }
 
-    @Test func optionsOfTheVerbComeOnce() throws {
+    @Test func completionOffersEachOptionOfTheVerbOnce() throws {
         #expect(try words(["add", "--http"]) == ["--http1.1", "--http2"])
         #expect(try words(["add", "--http1.1", "--http"]) == ["--http2"])
         #expect(try words(["add", "-H", "a: b", "--head"]) == ["--header"])
         #expect(try words(["add", "--", "--http"]) == [])
     }
 
-    @Test func enumeratedValuesAreOffered() throws {
+    @Test func completionOffersEnumeratedValues() throws {
         let policies = ["rename", "overwrite", "skip", "fail", "update"]
         #expect(try words(["add", "--on-conflict", ""]) == policies)
         #expect(try words(["add", "--on-conflict=ov"]) == ["--on-conflict=overwrite"])
         #expect(try words(["completions", ""]) == ["bash", "zsh", "fish"])
     }
 
-    @Test func filesAndDirectoriesAreTheShells() throws {
+    @Test func completionLeavesFilesAndDirectoriesToTheShell() throws {
         let tree = try CommandTree.ofThisProgram()
         #expect(Completion(["add", "-i", ""], in: tree) == .files)
         #expect(Completion(["add", "-d", "x"], in: tree) == .directories)
@@ -44,7 +44,7 @@ import XferTestSupport
         (["add", "--on-conflict", "=", "ov"], ["add", "--on-conflict=ov"]), (["a", "="], ["a", "="]),
         (["--a", "="], ["--a="]), (["--a", "=", "b", "c"], ["--a=b", "c"]), ([], []),
     ])
-    func bashsWordsAreJoined(split: [String], whole: [String]) {
+    func completionJoinsTheWordsThatBashSplits(split: [String], whole: [String]) {
         #expect(CompleteCommand.joined(split) == whole)
     }
 
@@ -71,7 +71,7 @@ import XferTestSupport
             ("xferctl pau", ["pause"]), ("xferctl add --http", ["--http1.1", "--http2"]),
             ("xferctl add --on-conflict=ov", ["--on-conflict=overwrite"]), ("xferctl add -i comp", ["completions"]),
         ])
-    func fish(line: String, expected: [String]) async throws {
+    func fishCompletesCommandLines(line: String, expected: [String]) async throws {
         let found = try await run("fish", "source completions; complete -C '\(line)'")
         #expect(found.map { String($0.prefix { $0 != "\t" }) } == expected)
     }
@@ -82,7 +82,7 @@ import XferTestSupport
             ("pau", ["pause"]), ("add --http", ["--http1.1", "--http2"]), ("add --on-conflict = ov", ["overwrite"]),
             ("add --on-conflict ov", ["overwrite"]),
         ])
-    func bash(line: String, expected: [String]) async throws {
+    func bashCompletesCommandLines(line: String, expected: [String]) async throws {
         let found = try await run(
             "bash",
             """
@@ -99,7 +99,7 @@ import XferTestSupport
         arguments: [
             ("xferctl pau", "xferctl pause "), ("xferctl add --on-conflict=ov", "xferctl add --on-conflict=overwrite "),
         ])
-    func zsh(line: String, expected: String) async throws {
+    func zshCompletesCommandLines(line: String, expected: String) async throws {
         let found = try await run(
             "zsh",
             #"""

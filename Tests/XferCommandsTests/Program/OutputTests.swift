@@ -24,7 +24,7 @@ import XferTestSupport
         }
     }
 
-    @Test func theResponseOfARequestIsAllThatGoesToStandardOutput() async throws {
+    @Test func requestWritesOnlyTheResponseToStandardOutput() async throws {
         let result = try await Program.run(
             ["add", "--kind", "data", "--wait", "http://host/list.json"], daemon: try Self.daemon())
         #expect(result.exit == .code(0), "\(result)")

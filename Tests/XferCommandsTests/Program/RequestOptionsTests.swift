@@ -25,7 +25,7 @@ import XferTestSupport
         return (.object(others), directory.path)
     }
 
-    @Test func `--data is a form that is posted, and its response kept`() async throws {
+    @Test func dataOptionPostsAFormAndKeepsTheResponse() async throws {
         let (json, _) = try await params(["--data", "a=1", "--data", "@f", "http://h/"], files: ["f": "b=\r\n2\n"])
         #expect(
             json == [
@@ -34,7 +34,7 @@ import XferTestSupport
             ])
     }
 
-    @Test func `with -o the response goes to a file`() async throws {
+    @Test func outputOptionSendsTheResponseToAFile() async throws {
         let (json, directory) = try await params(["--json-body", #"{"a":null}"#, "-o", "x", "http://h/"])
         #expect(
             json == [
@@ -42,7 +42,7 @@ import XferTestSupport
             ])
     }
 
-    @Test func `-F takes files, types and names`() async throws {
+    @Test func formOptionAcceptsFilesTypesAndNames() async throws {
         let (json, directory) = try await params(
             ["-F", "a=x;y", "-F", "b=@p.jpg;type=image/jpeg;filename=q", "http://h/"])
         #expect(
@@ -58,7 +58,7 @@ import XferTestSupport
             ])
     }
 
-    @Test func `-T uploads, and a URL that ends in a slash gets the file's name`() async throws {
+    @Test func uploadToAURLThatEndsInASlashAppendsTheFileName() async throws {
         let (json, directory) = try await params(["-T", "a b.tar", "--spool", "http://h/up/"])
         #expect(
             json == [
@@ -67,12 +67,12 @@ import XferTestSupport
             ])
     }
 
-    @Test func `a method but GET keeps the response`() async throws {
+    @Test func aMethodOtherThanGETKeepsTheResponse() async throws {
         let (json, _) = try await params(["-X", "delete", "--param", "a=1", "--param", "a=2", "http://h/"])
         #expect(json == ["url": "http://h/", "kind": "data", "method": "DELETE", "params": ["a": ["1", "2"]]])
     }
 
-    @Test func `profile, proxy, cookies, credentials and limits`() async throws {
+    @Test func profileProxyCookieCredentialAndLimitOptionsReachTheirFields() async throws {
         let (json, directory) = try await params(
             [
                 "--profile", "api", "--proxy", "http://p:1", "--no-proxy", "a, b", "--no-cookies", "--bearer-file", "t",
@@ -89,7 +89,7 @@ import XferTestSupport
             ])
     }
 
-    @Test func `references are the daemon's to read`() async throws {
+    @Test func secretReferencesAreLeftForTheDaemonToRead() async throws {
         #expect(
             try await params([
                 "-u", "AKIA", "--aws-sigv4", "aws:amz:eu-1:s3", "--password-from", "env:KEY", "http://h/",
@@ -102,7 +102,7 @@ import XferTestSupport
         #expect(try await params(["--no-proxy", "*", "http://h/"]).json["proxy"] == .null)
     }
 
-    @Test func `a credential's origins are stated`() async throws {
+    @Test func theOriginsOfACredentialAreSent() async throws {
         let (json, _) = try await params([
             "--netrc-file", "/n", "--login-origin", "https://urs.test", "--login-origin", "http://data.test:8080",
             "http://h/",
@@ -121,7 +121,7 @@ import XferTestSupport
         ["--no-proxy", "a"], ["--bearer-from", "nowhere"], ["--login-origin", "https://a"],
         ["--netrc", "--login-origin", "https://a/path"],
     ])
-    func `what makes no sense is a usage error`(arguments: [String]) async throws {
+    func contradictoryRequestOptionsAreAUsageError(arguments: [String]) async throws {
         let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
         let result = try await Program.run(["add"] + arguments + ["http://h/"], daemon: daemon)
         #expect(result.exit == .code(2), "\(result)")

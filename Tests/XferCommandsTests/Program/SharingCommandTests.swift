@@ -14,7 +14,7 @@ import XferTestSupport
         "failed_at": "2026-01-02T03:04:05.678Z", "expires_at": "2026-01-02T04:04:05.678Z",
     ]
 
-    @Test func `--slot names one place for one task, --no-retry-failed does not insist`() async throws {
+    @Test func addSendsTheSlotAndTheRetryFailedOption() async throws {
         let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(1, "queued")]) }
         let added = try await Program.run(
             ["add", "--slot", "avatar", "--no-retry-failed", "http://host/f"], daemon: daemon)
@@ -25,7 +25,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [("detach", "detached: #17\n"), ("cancel", "cancelled: #17\n")])
-    func `a slot is emptied by its name`(verb: String, output: String) async throws {
+    func slotRemoveEmptiesTheSlotByName(verb: String, output: String) async throws {
         let daemon = try ScriptedDaemon { _, params in
             .result(["task": params["slot"] == "avatar" ? Wire.task(17, "running") : .null])
         }
@@ -36,7 +36,7 @@ import XferTestSupport
         #expect(empty.exit == .code(0) && empty.output == "nothing is in banner\n", "\(empty)")
     }
 
-    @Test func `slot get shows the task`() async throws {
+    @Test func slotGetShowsTheTask() async throws {
         let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(17, "running", ["slot": "avatar"])]) }
         let result = try await Program.run(["slot", "get", "avatar"], daemon: daemon)
         #expect(result.output.contains("id                 17\n"), "\(result)")
@@ -45,7 +45,7 @@ import XferTestSupport
         #expect(json.output == JSONValue.object(["task": Wire.task(17, "running", ["slot": "avatar"])]).text + "\n")
     }
 
-    @Test func `the list is a table, page after page`() async throws {
+    @Test func failedURLListPrintsATableOverAllPages() async throws {
         let daemon = try ScriptedDaemon { _, params in
             .result(["entries": [Self.entry], "next_cursor": params["cursor"] == nil ? "more" : .null])
         }
@@ -57,7 +57,7 @@ import XferTestSupport
         #expect(daemon.calls(of: "failed_url.list").last?["cursor"] == "more")
     }
 
-    @Test func `ids and URLs are removed, all are cleared`() async throws {
+    @Test func failedURLRemoveAcceptsIDsURLsAndAll() async throws {
         let daemon = try ScriptedDaemon { method, params in
             if method == "failed_url.clear" { return .result(["removed_count": 5]) }
             return .result(
@@ -71,7 +71,7 @@ import XferTestSupport
         #expect(cleared.output == "5 removed\n")
     }
 
-    @Test func `a task that was superseded while it is waited for is a task that was cancelled`() async throws {
+    @Test func waitTreatsASupersededTaskAsCancelled() async throws {
         let daemon = try ScriptedDaemon { method, _ in
             switch method {
             case "task.list": .result(["tasks": [Wire.task(1, "running")], "next_cursor": nil])

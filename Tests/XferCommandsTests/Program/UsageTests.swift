@@ -20,14 +20,14 @@ import XferTestSupport
         ["update", "7"], ["rpc", "task.list", "{"], ["limit", "--max-active", "0x"], ["list", "--user", "--system"],
         ["events", "--since", "-1"], ["shutdown", "--mode", "hard"], ["wait"],
     ])
-    func `a wrong command line exits with 2 and says so`(arguments: [String]) async throws {
+    func aWrongCommandLineExitsWith2AndAMessage(arguments: [String]) async throws {
         let result = try await Program.run(arguments)
         #expect(result.exit == .code(2), "\(result)")
         #expect(result.errors.hasPrefix("xferctl: "), "\(result)")
         #expect(result.output.isEmpty)
     }
 
-    @Test func `a password on the command line is refused and not repeated`() async throws {
+    @Test func aPasswordOnTheCommandLineIsRefusedAndNotRepeated() async throws {
         let result = try await Program.run(["add", "-u", "me:hunter2", "http://h/"])
         #expect(result.exit == .code(2))
         #expect(!result.description.contains("hunter2"))
@@ -37,12 +37,12 @@ import XferTestSupport
     @Test(arguments: [
         ["--help"], ["--version"], ["help", "add"], ["add", "--help"], ["completions", "bash"], ["man"],
     ])
-    func `help, version, completions and manual need no daemon`(arguments: [String]) async throws {
+    func helpVersionCompletionsAndManualNeedNoDaemon(arguments: [String]) async throws {
         let result = try await Program.run(arguments)
         #expect(result.exit == .code(0) && !result.output.isEmpty && result.errors.isEmpty, "\(result)")
     }
 
-    @Test func `without a daemon it says which sockets were tried and how to start one`() async throws {
+    @Test func aMissingDaemonMessageListsTriedSocketsAndHowToStartOne() async throws {
         let empty = try TemporaryDirectory()
         let result = try await Program.run(
             ["list"], environment: ["XFERD_SOCKET": "", "XDG_RUNTIME_DIR": empty.path])
@@ -55,7 +55,7 @@ import XferTestSupport
 }
 
 @Suite struct ManualTests {
-    @Test func `the manual describes every verb, every option and every exit status`() throws {
+    @Test func theManualDescribesEveryVerbOptionAndExitStatus() throws {
         let page = try ManualCommand.page()
         for verb in [
             "add", "list", "show", "wait", "watch", "pause", "resume", "cancel", "retry", "remove", "update", "move",
@@ -70,7 +70,7 @@ import XferTestSupport
         for status in ExitStatus.allCases { #expect(page.contains("\\fB\(status.rawValue)\\fR")) }
     }
 
-    @Test func `man and groff take the manual without a complaint`() async throws {
+    @Test func manAndGroffAcceptTheManualWithoutAWarning() async throws {
         guard let groff = Command.find("groff") else { return }
         let directory = try TemporaryDirectory()
         try FileTree.write(try ManualCommand.page(), to: directory.file("xferctl.1"))
@@ -78,7 +78,7 @@ import XferTestSupport
         #expect(result.isSuccess && result.errors.isEmpty, "\(result)")
     }
 
-    @Test func `roff's own characters are escaped`() {
+    @Test func roffControlCharactersAreEscaped() {
         #expect(Roff.escaped("a-b\\c`d") == "a\\-b\\ec\\(gad")
         var page = Roff()
         page.text(".not a request")

@@ -14,7 +14,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
 }
 
 @Suite struct AddTests {
-    @Test func `options become the task's fields, relative paths the caller's`() async throws {
+    @Test func addOptionsBecomeTaskFieldsWithTheCallersPaths() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(17, "queued")])
         let directory = try TemporaryDirectory()
         try FileTree.write("hunter2\nsecond line\n", to: directory.file("pw"))
@@ -48,13 +48,13 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         _ = try TaskAdd.Params(strict: params)
     }
 
-    @Test func `without -d and -o the daemon's directory is used`() async throws {
+    @Test func addWithoutDirectoryAndOutputUsesTheDaemonsDirectory() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
         _ = try await Program.run(["add", "http://host/f"], daemon: daemon)
         #expect(daemon.calls(of: "task.add") == [["url": "http://host/f", "retry_failed": true]])
     }
 
-    @Test func `-O means the current directory under the server's name`() async throws {
+    @Test func remoteNameOptionMeansTheCurrentDirectoryAndTheServersName() async throws {
         let daemon = try daemon("task.add", ["task": Wire.task(1, "queued")])
         let directory = try TemporaryDirectory()
         _ = try await Program.run(["add", "-O", "http://host/f"], daemon: daemon, directory: directory.path)
@@ -63,14 +63,14 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 == [["url": "http://host/f", "dir": .string(directory.path), "retry_failed": true]])
     }
 
-    @Test func `--json prints exactly what was answered, unknown fields included`() async throws {
+    @Test func jsonOptionPrintsTheAnswerVerbatimWithUnknownFields() async throws {
         let answer: JSONValue = ["task": Wire.task(17, "queued", ["from_the_future": [1, 2]]), "later": nil]
         let daemon = try daemon("task.add", answer)
         let result = try await Program.run(["add", "--json", "http://host/f"], daemon: daemon)
         #expect(result.output == answer.text + "\n")
     }
 
-    @Test func `a list of URLs is added in calls of a thousand and answered as one`() async throws {
+    @Test func aURLListIsAddedInCallsOfAThousandAndAnsweredAsOne() async throws {
         let daemon = try ScriptedDaemon { _, params in
             let count = params["tasks"]?.arrayValue?.count ?? 0
             return .result(["ids": .array((1...Int64(max(1, count))).map { .integer($0) }), "existing": []])
@@ -84,7 +84,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.output == "10001 tasks: #1 to #1000\n")
     }
 
-    @Test func `batches stay below the longest message`() {
+    @Test func batchesStayBelowTheLongestMessage() {
         let tasks = (0..<3000).map { NewTask(url: "http://host/\($0)?" + String(repeating: "x", count: 4000)) }
         let batches = Array(TaskBatches(tasks))
         #expect(batches.flatMap { $0 } == tasks)
@@ -94,12 +94,12 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         }
     }
 
-    @Test func `a task too large for any message goes alone`() {
+    @Test func aTaskTooLargeForAnyMessageIsSentAlone() {
         let tasks = [NewTask(url: "a"), NewTask(url: String(repeating: "x", count: 4 << 20)), NewTask(url: "b")]
         #expect(TaskBatches(tasks).map(\.count) == [1, 1, 1])
     }
 
-    @Test func `a refused entry is named by its number`() async throws {
+    @Test func aRefusedEntryIsNamedByItsNumber() async throws {
         let daemon = try ScriptedDaemon { _, _ in
             let data = ErrorData(reason: "invalid_value", path: "tasks[1].url", expected: "an http or https URL")
             return .failure(RPCFailure(.invalidParams, "tasks[1].url: expected an http or https URL", data: data))
@@ -117,7 +117,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         ("pause", "paused"), ("resume", "resumed"), ("cancel", "cancelled"), ("retry", "retried"),
         ("remove", "removed"),
     ])
-    func `ids are acted on in one call`(verb: String, deed: String) async throws {
+    func aVerbWithSeveralIDsMakesOneCall(verb: String, deed: String) async throws {
         let daemon = try daemon(
             "task.\(verb)", ["changed": [17], "unchanged": [["id": 18, "state": "completed"]], "missing": []])
         let result = try await Program.run([verb, "17", "#18"], daemon: daemon)
@@ -126,7 +126,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(daemon.calls(of: "task.\(verb)") == [["ids": [17, 18]]])
     }
 
-    @Test func `an id that does not exist exits with 3 after the others were acted on`() async throws {
+    @Test func anUnknownIDExitsWith3AfterTheOthersWereActedOn() async throws {
         let daemon = try daemon("task.pause", ["changed": [1], "unchanged": [], "missing": [99]])
         let result = try await Program.run(["pause", "1", "99"], daemon: daemon)
         #expect(result.exit == .code(3))
@@ -144,14 +144,14 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 ["state": ["queued", "waiting"], "group": "g", "label": "l", "slot": "s", "host": "h"]
             ),
         ] as [([String], JSONValue)])
-    func `filters select`(arguments: [String], filter: JSONValue) async throws {
+    func listFiltersSelectTasks(arguments: [String], filter: JSONValue) async throws {
         let daemon = try daemon("task.cancel", ["changed_count": 3, "unchanged_count": 1])
         let result = try await Program.run(["cancel"] + arguments, daemon: daemon)
         #expect(result.output == "3 cancelled, 1 unchanged\n")
         #expect(daemon.calls(of: "task.cancel") == [["filter": filter]])
     }
 
-    @Test func `list follows the pages up to its limit`() async throws {
+    @Test func listFollowsThePagesUpToItsLimit() async throws {
         let daemon = try ScriptedDaemon { _, params in
             let limit = params["limit"]?.integerValue ?? 0
             let first = params["cursor"] == nil ? Int64(2000) : 1000
@@ -164,7 +164,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.errors.contains("there are more"))
     }
 
-    @Test func `list is an aligned table without escapes when piped`() async throws {
+    @Test func listIsAnAlignedTableWithoutEscapesIfPiped() async throws {
         let daemon = try daemon(
             "task.list",
             [
@@ -194,7 +194,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 """)
     }
 
-    @Test func `show tells what to do about a failure`() async throws {
+    @Test func showAdvisesOnAFailure() async throws {
         let daemon = try daemon(
             "task.get",
             [
@@ -207,7 +207,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.output.contains("what to do         Check the digest"))
     }
 
-    @Test func `update sends only what is to change, and clears what is to be unset`() async throws {
+    @Test func updateSendsOnlyChangedFieldsAndClearsUnsetOnes() async throws {
         let daemon = try daemon("task.update", ["task": Wire.task(7, "queued")])
         let result = try await Program.run(
             ["update", "7", "--priority", "low", "--limit-rate", "0", "--clear", "label"], daemon: daemon)
@@ -217,7 +217,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 == [["id": 7, "changes": ["priority": "low", "label": nil, "max_recv_rate": 0]]])
     }
 
-    @Test func `limits can be set, and set back to the configuration`() async throws {
+    @Test func limitsCanBeSetAndResetToTheConfiguration() async throws {
         let daemon = try daemon(
             "queue.set_limits",
             [
@@ -242,13 +242,13 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 ])
     }
 
-    @Test func `move names its target`() async throws {
+    @Test func moveNamesItsTarget() async throws {
         let daemon = try daemon("task.move", ["changed": [7], "unchanged": [], "missing": []])
         _ = try await Program.run(["move", "7", "--before", "3"], daemon: daemon)
         #expect(daemon.calls(of: "task.move") == [["ids": [7], "to": "before", "target": 3]])
     }
 
-    @Test func `rpc passes parameters and prints the result`() async throws {
+    @Test func rpcPassesParametersAndPrintsTheResult() async throws {
         let daemon = try daemon("any.method", ["x": [1, nil, 2.5]])
         let result = try await Program.run(["rpc", "any.method", #"{"a": "b"}"#], daemon: daemon)
         #expect(result.output == #"{"x":[1,null,2.5]}"# + "\n")
@@ -266,21 +266,21 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
             "the database cannot be written; see to the daemon's state directory (`xferctl status`), it goes on by itself"
         ),
     ])
-    func `a refusal exits with 3, names the field and says what to do`(failure: RPCFailure, text: String) async throws {
+    func aRefusalExitsWith3AndNamesTheFieldAndTheRemedy(failure: RPCFailure, text: String) async throws {
         let daemon = try ScriptedDaemon { _, _ in .failure(failure) }
         let result = try await Program.run(["status"], daemon: daemon)
         #expect(result.exit == .code(3))
         #expect(result.errors == "xferctl: \(text)\n")
     }
 
-    @Test func `a daemon that hangs up exits with 4`() async throws {
+    @Test func aDaemonThatHangsUpExitsWith4() async throws {
         let daemon = try ScriptedDaemon { _, _ in .hangUp }
         let result = try await Program.run(["status"], daemon: daemon)
         #expect(result.exit == .code(4))
         #expect(result.errors == "xferctl: the daemon closed the connection\n")
     }
 
-    @Test func `events are read page by page, over a gap`() async throws {
+    @Test func eventsAreReadPageByPageAcrossAGap() async throws {
         let daemon = try ScriptedDaemon { _, params in
             switch params["seq"]?.integerValue {
             case 0: .result(["gap": true, "first_seq": 5])

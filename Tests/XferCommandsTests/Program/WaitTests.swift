@@ -60,7 +60,7 @@ private final class Tasks: Sendable {
         return try await result
     }
 
-    @Test func `add --wait ends with the task and names its file`() async throws {
+    @Test func addWithWaitEndsWithTheTaskAndNamesItsFile() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await running(["add", "--wait", "http://host/file7.iso"], daemon) {
             try await daemon.called("task.list")
@@ -71,7 +71,7 @@ private final class Tasks: Sendable {
         #expect(result.output == "#7 running: file7.iso\n#7 completed: file7.iso -> /d/file7.iso (1.0 KiB)\n")
     }
 
-    @Test func `one failure among several exits with 1 and says why`() async throws {
+    @Test func oneFailureAmongSeveralTasksExitsWith1AndItsReason() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running"), 8: Wire.task(8, "queued")]))
         let result = try await running(["wait", "7", "8"], daemon) {
             try await daemon.called("task.list")
@@ -84,24 +84,24 @@ private final class Tasks: Sendable {
         #expect(result.output.contains("#7 completed"))
     }
 
-    @Test func `a task that ended before is told at once`() async throws {
+    @Test func aTaskThatEndedBeforeIsReportedAtOnce() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "cancelled")]))
         let result = try await Program.run(["wait", "7"], daemon: daemon)
         #expect(result.exit == .code(1) && result.output == "#7 cancelled: file7.iso\n", "\(result)")
     }
 
-    @Test func `a task that does not exist is refused`() async throws {
+    @Test func waitingForAnUnknownTaskIsRefused() async throws {
         let result = try await Program.run(["wait", "7"], daemon: try daemon(Tasks([:])))
         #expect(result.exit == .code(3) && result.errors == "xferctl: there is no task 7\n", "\(result)")
     }
 
-    @Test func `time that is up exits with 5 and leaves the transfer`() async throws {
+    @Test func anExpiredTimeoutExitsWith5AndLeavesTheTransfer() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await Program.run(["wait", "7", "--timeout", "50ms"], daemon: daemon)
         #expect(result.exit == .code(5) && result.errors.contains("the transfer goes on"), "\(result)")
     }
 
-    @Test func `waiting outlives a restart of the daemon`() async throws {
+    @Test func waitingOutlivesARestartOfTheDaemon() async throws {
         let tasks = Tasks([7: Wire.task(7, "running")])
         let daemon = try daemon(tasks)
         let result = try await running(["wait", "7"], daemon) {
@@ -115,7 +115,7 @@ private final class Tasks: Sendable {
         #expect(result.errors.contains("the daemon went away") && result.errors.contains("the daemon is back"))
     }
 
-    @Test func `another database behind the same socket is not mistaken for the first`() async throws {
+    @Test func anotherDatabaseBehindTheSameSocketIsNotTakenForTheFirst() async throws {
         let tasks = Tasks([7: Wire.task(7, "running")])
         let daemon = try daemon(tasks)
         let result = try await running(["wait", "7"], daemon) {
@@ -127,7 +127,7 @@ private final class Tasks: Sendable {
         #expect(result.exit == .code(3) && result.errors.contains("another database"), "\(result)")
     }
 
-    @Test func `what ended while the daemon was away is found in the listing`() async throws {
+    @Test func aTaskThatEndedDuringARestartIsFoundInTheListing() async throws {
         let tasks = Tasks([7: Wire.task(7, "running")])
         let daemon = try daemon(tasks)
         let result = try await running(["wait", "7"], daemon) {
@@ -139,7 +139,7 @@ private final class Tasks: Sendable {
         #expect(result.exit == .code(0) && result.output.contains("#7 completed: x -> /d/x"), "\(result)")
     }
 
-    @Test func `a task that is removed meanwhile ends the waiting with 1`() async throws {
+    @Test func aTaskRemovedMeanwhileEndsTheWaitWith1() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "failed"), 8: Wire.task(8, "paused")]))
         let result = try await running(["wait", "7", "8"], daemon) {
             try await daemon.called("task.list")
@@ -148,7 +148,7 @@ private final class Tasks: Sendable {
         #expect(result.exit == .code(1) && result.output.contains("#8 was removed"), "\(result)")
     }
 
-    @Test func `an overflow makes it look again`() async throws {
+    @Test func anEventOverflowMakesWaitListTheTasksAgain() async throws {
         let tasks = Tasks([7: Wire.task(7, "running")])
         let daemon = try daemon(tasks)
         let result = try await running(["wait", "7"], daemon) {
@@ -160,7 +160,7 @@ private final class Tasks: Sendable {
         #expect(daemon.calls(of: "events.subscribe").count == 2)
     }
 
-    @Test func `--json prints what task.wait answers and nothing else`() async throws {
+    @Test func jsonOptionPrintsOnlyTheAnswerOfTaskWait() async throws {
         let tasks = Tasks([7: Wire.task(7, "running")])
         let daemon = try daemon(tasks)
         let result = try await running(["wait", "7", "--json"], daemon) {
@@ -173,7 +173,7 @@ private final class Tasks: Sendable {
         #expect(result.output == answer.text + "\n")
     }
 
-    @Test func `waiting tasks say why when piped`() async throws {
+    @Test func waitingTasksPrintTheirReasonIfPiped() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await running(["wait", "7"], daemon) {
             try await daemon.called("task.list")
@@ -191,7 +191,7 @@ private final class Tasks: Sendable {
 }
 
 @Suite struct TerminalSessionTests {
-    @Test func `on a terminal a bar is drawn and Ctrl-C leaves the transfer alone`() async throws {
+    @Test func aTerminalShowsABarAndCtrlCLeavesTheTransferRunning() async throws {
         let tasks = Tasks([7: Wire.task(7, "running")])
         let daemon = try ScriptedDaemon { method, params in tasks.answer(method, params) }
         let terminal = try FakeTerminal(columns: 80, rows: 24)
@@ -213,7 +213,7 @@ private final class Tasks: Sendable {
         #expect(daemon.calls.allSatisfy { $0.method != "task.cancel" })
     }
 
-    @Test func `watch fills the screen, follows, and q quits`() async throws {
+    @Test func watchFillsTheScreenFollowsEventsAndQuitsOnQ() async throws {
         let tasks = Tasks([7: Wire.task(7, "running"), 8: Wire.task(8, "running")])
         let daemon = try ScriptedDaemon { method, params in tasks.answer(method, params) }
         let terminal = try FakeTerminal(columns: 80, rows: 24)
@@ -231,7 +231,7 @@ private final class Tasks: Sendable {
         #expect(seen.contains("\u{1b}[?1049h") && seen.hasSuffix("\u{1b}[?25h\u{1b}[?1049l"))
     }
 
-    @Test func `events follow live and outlive a restart without a gap`() async throws {
+    @Test func eventsFollowLiveAcrossARestartWithoutAGap() async throws {
         let tasks = Tasks([:])
         let daemon = try ScriptedDaemon { method, params in tasks.answer(method, params) }
         let terminal = try FakeTerminal(columns: 80, rows: 24)

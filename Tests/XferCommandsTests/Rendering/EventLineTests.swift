@@ -10,7 +10,7 @@ import XferProtocol
         return String(try #require(line.split(separator: " ", maxSplits: 1).dropFirst().first))
     }
 
-    @Test func `nested values keep the name of what they are in`() throws {
+    @Test func nestedValuesArePrintedUnderTheNameOfTheirParent() throws {
         let event = Wire.event(
             "task.waiting", 7, seq: 12,
             ["wait": ["reason": "retry"], "error": ["reason": "idle_timeout", "message": "no byte"]])
@@ -20,7 +20,7 @@ import XferProtocol
         )
     }
 
-    @Test func `events of a newer daemon are shown as they are, harmless`() throws {
+    @Test func eventsOfANewerDaemonArePrintedEscaped() throws {
         let event: JSONValue = ["time": "2026-01-02T03:04:05Z", "type": "moon.full\u{1b}", "phase": 1]
         #expect(try line(event) == "     - moon.full␛                 phase=1")
     }

@@ -10,11 +10,11 @@ import XferModel
             (1_300_000_000, "1.2 GiB"),
             (Int64.max, "8.0 EiB"), (-5, "0 B"),
         ] as [(Int64, String)])
-    func `sizes have at most four figures`(bytes: Int64, text: String) {
+    func sizesHaveAtMostFourDigits(bytes: Int64, text: String) {
         #expect(ByteText.size(bytes) == text)
     }
 
-    @Test func `a limit of zero is none`() {
+    @Test func aLimitOfZeroIsPrintedAsNone() {
         #expect(ByteText.limit(0) == "unlimited")
         #expect(ByteText.limit(65_536) == "64 KiB/s")
     }
@@ -24,18 +24,18 @@ import XferModel
             (0, "0s"), (59, "59s"), (200, "3m20s"), (3900, "1h05m"), (183_600, "2d03h"), (-1, "0s"),
             (Int64.max, "long"),
         ] as [(Int64, String)])
-    func `durations have at most two units`(seconds: Int64, text: String) {
+    func durationsHaveAtMostTwoUnits(seconds: Int64, text: String) {
         #expect(DurationText.short(seconds) == text)
     }
 
-    @Test func `a hundred percent means all of it`() {
+    @Test func aHundredPercentIsPrintedOnlyForTheWhole() {
         #expect(Bar.percent(999_999, of: 1_000_000) == "99%")
         #expect(Bar.percent(1_000_000, of: 1_000_000) == "100%")
         #expect(Bar.percent(0, of: 0) == "100%")
         #expect(Bar.percent(5, of: nil) == "")
     }
 
-    @Test func `bars fill in eighths or in letters`() {
+    @Test func barsFillInEighthsOrInLetters() {
         #expect(Bar(usesUnicode: true).text(0.5, width: 5) == "██▌░░")
         #expect(Bar(usesUnicode: true).text(1, width: 4) == "████")
         #expect(Bar(usesUnicode: false).text(0.5, width: 8) == "===>----")
@@ -44,7 +44,7 @@ import XferModel
     }
 
     @Test(arguments: 0...64)
-    func `bars are always as wide as asked`(step: Int) {
+    func barsAlwaysHaveTheirRequestedWidth(step: Int) {
         for bar in [Bar(usesUnicode: true), Bar(usesUnicode: false)] {
             #expect(bar.text(Double(step) / 64, width: 17).count == 17)
         }
@@ -55,7 +55,7 @@ import XferModel
         .nan, .infinity, -.infinity, -1, 0, 0.5, 1, 2, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
     ]
 
-    @Test(arguments: extremes) func `every number has a figure`(number: Int64) {
+    @Test(arguments: extremes) func everyNumberCanBePrinted(number: Int64) {
         #expect(!ByteText.size(number).isEmpty && !ByteText.rate(number).isEmpty && !ByteText.limit(number).isEmpty)
         #expect(!DurationText.short(number).isEmpty)
         for total in Self.extremes { #expect(Bar.percent(number, of: total).hasSuffix("%")) }
@@ -67,7 +67,7 @@ import XferModel
         }
     }
 
-    @Test(arguments: fractions) func `every fraction has a bar of the width asked for`(fraction: Double) {
+    @Test(arguments: fractions) func everyFractionHasABarOfTheRequestedWidth(fraction: Double) {
         for bar in [Bar(usesUnicode: true), Bar(usesUnicode: false)] {
             #expect(bar.text(fraction, width: 17).count == 17)
         }

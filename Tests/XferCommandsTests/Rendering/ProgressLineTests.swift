@@ -14,14 +14,14 @@ import XferModel
             rate: 12 << 20, eta: 25)
     }
 
-    @Test func `a running task has bar, percent, rate, time left and amount`() {
+    @Test func aRunningTaskShowsBarPercentRateTimeLeftAndAmount() {
         #expect(
             renderer(80).line(running).text
                 == "debian.iso                  █████▌░░░░░  50%   12 MiB/s    25s   300 MiB/600 MiB")
     }
 
     @Test(arguments: [10, 14, 20, 30, 40, 60, 80, 120, 250])
-    func `it never exceeds the terminal and says how wide it is`(width: Int) {
+    func aProgressLineNeverExceedsTheTerminalAndReportsItsWidth(width: Int) {
         var wide = running
         wide.name = "日本語のとても長いファイル名です.tar.gz"
         for task in [running, wide] {
@@ -31,7 +31,7 @@ import XferModel
         }
     }
 
-    @Test func `an unknown length shows what has come so far`() {
+    @Test func anUnknownLengthShowsTheReceivedAmount() {
         var task = running
         task.total = nil
         task.eta = nil
@@ -39,7 +39,7 @@ import XferModel
         #expect(text.contains("300 MiB") && !text.contains("%"))
     }
 
-    @Test func `a waiting task says why and until when`() {
+    @Test func aWaitingTaskShowsReasonAndTime() {
         var task = running
         task.state = "waiting"
         task.waitReason = "retry"
@@ -48,7 +48,7 @@ import XferModel
         #expect(renderer(100).line(task).text.hasSuffix("waiting next try in 12s after connection lost"))
     }
 
-    @Test func `verifying is shown as such`() {
+    @Test func verificationIsShownAsSuch() {
         var task = running
         task.phase = "verifying"
         #expect(renderer(80).line(task).text.contains("verifying 300 MiB/600 MiB"))
@@ -58,13 +58,13 @@ import XferModel
 @Suite struct OutcomeTextTests {
     private let text = OutcomeText(style: .plain)
 
-    @Test func `a completed task names its file`() {
+    @Test func aCompletedTaskNamesItsFile() {
         let task = TaskSummary(
             id: 7, name: "a.iso", state: "completed", received: 10, total: 10, finalPath: "/d/a (1).iso")
         #expect(text.lines(task) == ["#7 completed: a.iso -> /d/a (1).iso (10 B)"])
     }
 
-    @Test func `a failed task has reason, message and advice`() {
+    @Test func aFailedTaskShowsReasonMessageAndAdvice() {
         let failure = TaskSummary.Failure(reason: "http_status", message: "the server answered 404 Not Found")
         let task = TaskSummary(id: 7, name: "a.iso", state: "failed", failure: failure)
         #expect(
@@ -75,12 +75,12 @@ import XferModel
     }
 
     @Test(arguments: FailureReason.allCases)
-    func `every reason of the closed list has advice`(reason: FailureReason) throws {
+    func everyKnownFailureReasonHasAdvice(reason: FailureReason) throws {
         let advice = try #require(FailureAdvice.sentence(reason: reason.rawValue, id: 1))
         #expect(advice.hasSuffix(".") && advice.count > 20)
     }
 
-    @Test func `a reason of a newer daemon still leads somewhere`() {
+    @Test func aFailureReasonOfANewerDaemonHasGeneralAdvice() {
         #expect(FailureAdvice.sentence(reason: "quota_exceeded", id: 3) == "See `xferctl show 3`.")
     }
 }

@@ -13,7 +13,7 @@ import Testing
         return table
     }
 
-    @Test func `columns are aligned and nothing is cut when piped`() {
+    @Test func columnsAreAlignedAndNothingIsCutIfPiped() {
         #expect(
             table.lines(style: .plain, width: nil) == [
                 "ID  STATE    NAME",
@@ -22,16 +22,16 @@ import Testing
             ])
     }
 
-    @Test func `only flexible columns are cut to fit`() {
+    @Test func onlyFlexibleColumnsAreCutToFit() {
         #expect(table.lines(style: .plain, width: 30).dropFirst().first == " 7  running  a-very-l…d.tar.gz")
     }
 
-    @Test func `colours do not disturb the alignment`() {
+    @Test func coloursDoNotDisturbTheAlignment() {
         let line = table.lines(style: Style(isEnabled: true), width: nil).dropFirst().first
         #expect(line == " 7  \u{1b}[36mrunning\u{1b}[0m  a-very-long-name-indeed.tar.gz")
     }
 
-    @Test func `control characters in cells never reach the terminal`() {
+    @Test func controlCharactersInCellsNeverReachTheTerminal() {
         var table = table
         table.rows = [["1", "queued", "\u{1b}[2Jgone"]]
         #expect(table.lines(style: .plain, width: nil).dropFirst().first == " 1  queued  ␛[2Jgone")

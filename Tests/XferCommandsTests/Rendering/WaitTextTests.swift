@@ -6,7 +6,7 @@ import XferModel
 @Suite struct WaitTextTests {
     private let now = Timestamp(microseconds: 0)
 
-    @Test func `a status is named, other causes are said in words`() {
+    @Test func aWaitIsPrintedWithItsStatusCodeOrItsCauseInWords() {
         let status = TaskSummary.Failure(reason: "http_status", message: "a:80 answered 503 (Service Unavailable)")
         let text = WaitText.sentence(
             reason: "retry", until: now.advanced(by: .seconds(3)), failure: status, now: now)

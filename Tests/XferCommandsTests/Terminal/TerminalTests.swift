@@ -4,7 +4,7 @@ import Testing
 @testable import XferCommands
 
 @Suite struct TerminalTests {
-    @Test func `a terminal has colours unless NO_COLOR says otherwise`() throws {
+    @Test func aTerminalHasColoursUnlessNOCOLORIsSet() throws {
         let fake = try FakeTerminal()
         #expect(fake.terminal(["TERM": "xterm"]).usesColour)
         #expect(!fake.terminal(["TERM": "xterm", "NO_COLOR": "1"]).usesColour)
@@ -12,7 +12,7 @@ import Testing
         #expect(!fake.terminal(["TERM": "dumb"]).isInteractive)
     }
 
-    @Test func `a pipe is no terminal`() throws {
+    @Test func aPipeIsNotATerminal() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         defer { ends.forEach { close($0) } }
@@ -21,7 +21,7 @@ import Testing
         #expect(terminal.size == Terminal.Size(columns: 80, rows: 24))
     }
 
-    @Test func `the size is the terminal's of now`() throws {
+    @Test func theTerminalSizeIsReadAtEachCall() throws {
         let fake = try FakeTerminal(columns: 100, rows: 30)
         #expect(fake.terminal().size == Terminal.Size(columns: 100, rows: 30))
         fake.resize(columns: 50, rows: 20)
@@ -29,13 +29,13 @@ import Testing
     }
 
     @Test(arguments: [("LANG", "de_DE.UTF-8", true), ("LC_ALL", "C", false), ("LC_CTYPE", "C.utf8", true)])
-    func `block characters need a UTF-8 locale`(name: String, value: String, expected: Bool) throws {
+    func blockCharactersNeedAUTF8Locale(name: String, value: String, expected: Bool) throws {
         #expect(try FakeTerminal().terminal(["TERM": "xterm", name: value]).usesUnicode == expected)
     }
 }
 
 @Suite struct LiveRegionTests {
-    @Test func `redraws in place and scrolls finished lines away above`() throws {
+    @Test func theRegionIsRedrawnInPlaceAndFinishedLinesScrollAbove() throws {
         let fake = try FakeTerminal()
         var region = LiveRegion(fake.terminal())
         region.show([.init("a 1%"), .init("b 1%")])
@@ -48,7 +48,7 @@ import Testing
                 + "\n\u{1b}[?25h")
     }
 
-    @Test func `finds its top again after the terminal became narrower`() throws {
+    @Test func theRegionFindsItsTopAfterTheTerminalBecameNarrower() throws {
         let fake = try FakeTerminal(columns: 40)
         var region = LiveRegion(fake.terminal())
         region.show([.init(String(repeating: "x", count: 40)), .init("short")])
@@ -59,14 +59,14 @@ import Testing
         #expect(fake.written() == "\r\u{1b}[2Anow\u{1b}[K\u{1b}[J")
     }
 
-    @Test func `never grows taller than the screen`() throws {
+    @Test func theRegionNeverGrowsTallerThanTheScreen() throws {
         let fake = try FakeTerminal(columns: 40, rows: 5)
         var region = LiveRegion(fake.terminal())
         region.show((0..<20).map { .init("task \($0)") })
         #expect(fake.written().filter { $0 == "\n" }.count == 3)
     }
 
-    @Test func `finishing twice shows the cursor once`() throws {
+    @Test func finishingTwiceShowsTheCursorOnce() throws {
         let fake = try FakeTerminal()
         var region = LiveRegion(fake.terminal())
         region.finish()
@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite struct PasswordTests {
-    @Test func `what is typed is not shown`() async throws {
+    @Test func aTypedPasswordIsNotEchoed() async throws {
         let fake = try FakeTerminal()
         fake.type("s3crez\u{7f}t\n")
         #expect(PasswordPrompt.ask("Password: ", terminalPath: fake.path) == .entered("s3cret"))
@@ -90,11 +90,11 @@ import Testing
         #expect(settings.c_lflag & tcflag_t(ECHO) != 0, "echo is on again")
     }
 
-    @Test func `no terminal, no question`() {
+    @Test func withoutATerminalNoPasswordIsAsked() {
         #expect(PasswordPrompt.ask("Password: ", terminalPath: "/dev/null") == .unavailable)
     }
 
-    @Test func `keys edit the line`() {
+    @Test func keysEditTheTypedLine() {
         func enter(_ keys: String) -> PasswordPrompt.Outcome? {
             var line = PasswordLine()
             var outcome: PasswordPrompt.Outcome?

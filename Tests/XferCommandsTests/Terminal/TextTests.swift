@@ -7,18 +7,18 @@ import Testing
         ("plain.iso", 9), ("", 0), ("日本語", 6), ("e\u{301}te\u{301}", 3), ("👍🏽", 2), ("❤️", 2), ("ﬀ", 1), ("한글.txt", 8),
         ("a\u{200d}b", 2),
     ])
-    func `counts the columns terminals use`(text: String, columns: Int) {
+    func textWidthIsCountedInTerminalColumns(text: String, columns: Int) {
         #expect(TextWidth.columns(of: text) == columns)
     }
 
-    @Test func `cuts in the middle so that the extension stays`() {
+    @Test func textIsCutInTheMiddleSoThatTheExtensionStays() {
         #expect(TextWidth.fitted("a-very-long-name.tar.gz", to: 11, keepingEnd: true) == "a-ver…ar.gz")
         #expect(TextWidth.fitted("a-very-long-name.tar.gz", to: 8) == "a-very-…")
         #expect(TextWidth.fitted("short", to: 5) == "short")
     }
 
     @Test(arguments: 0...20)
-    func `never exceeds the width, wide characters included`(width: Int) {
+    func cutTextNeverExceedsItsWidthEvenWithWideCharacters(width: Int) {
         let text = "日本語のファイル名.tar.gz"
         #expect(TextWidth.columns(of: TextWidth.fitted(text, to: width, keepingEnd: true)) <= width)
         #expect(TextWidth.columns(of: TextWidth.fitted(text, to: width)) <= width)
@@ -26,15 +26,15 @@ import Testing
 }
 
 @Suite struct SafeTextTests {
-    @Test func `escape sequences lose their effect`() {
+    @Test func escapeSequencesLoseTheirEffect() {
         #expect(SafeText.sanitised("\u{1b}]0;owned\u{7}x\r\n") == "␛]0;owned␇x␍␊")
     }
 
-    @Test func `C1 controls and direction overrides are replaced`() {
+    @Test func c1ControlsAndDirectionOverridesAreReplaced() {
         #expect(SafeText.sanitised("a\u{9b}31m\u{202e}gpj.exe") == "a\u{fffd}31m\u{fffd}gpj.exe")
     }
 
-    @Test func `printable text of any script is unchanged`() {
+    @Test func printableTextOfAnyScriptIsUnchanged() {
         let text = "Grüße 日本語 👍🏽 a~b.tar.gz"
         #expect(SafeText.sanitised(text) == text)
     }

@@ -28,7 +28,7 @@ import XferProtocol
     }
 
     @Test(arguments: [1, 2, 3, 5, 10, 24, 60], [1, 5, 20, 80, 200])
-    func `fits a terminal of any size`(rows: Int, columns: Int) {
+    func watchFitsATerminalOfAnySize(rows: Int, columns: Int) {
         for counts in [(0, 0, 0), (1, 0, 0), (3, 2, 2), (100, 100, 50), (0, 50, 0), (0, 0, 50)] {
             let lines = lines(
                 model(running: counts.0, waiting: counts.1, recent: counts.2), columns: columns, rows: rows)
@@ -36,19 +36,19 @@ import XferProtocol
         }
     }
 
-    @Test func `what does not fit is counted`() {
+    @Test func tasksThatDoNotFitAreCounted() {
         let text = lines(model(running: 100, waiting: 0, recent: 0), columns: 80, rows: 14).map(\.text)
         #expect(text.contains { $0.hasPrefix("and 9") && $0.hasSuffix("more") })
     }
 
-    @Test func `an ended task moves to those that ended last`() throws {
+    @Test func anEndedTaskMovesToTheLastEndedTasks() throws {
         var model = model(running: 2, waiting: 0, recent: 0)
         model.onEvent(try EventMessage(lenient: Wire.completed(1)))
         #expect(model.active.map(\.id) == [2] && model.recent.map(\.id) == [1])
         #expect(model.isStale, "the counts are asked anew")
     }
 
-    @Test func `tasks that share a transfer count once in the rate of all`() {
+    @Test func tasksThatShareATransferCountOnceInTheTotalRate() {
         var stats = QueueStats.Result()
         stats.rates = QueueStats.Rates(received: 5, sent: 2)
         var model = WatchModel()
@@ -56,7 +56,7 @@ import XferProtocol
         #expect(model.rate == 7 && model.isMoving)
     }
 
-    @Test func `progress of a known task needs no listing`() throws {
+    @Test func progressOfAKnownTaskNeedsNoListing() throws {
         var model = model(running: 1, waiting: 0, recent: 0)
         model.onEvent(try EventMessage(lenient: Wire.progress(1, received: 50, total: 100)))
         #expect(!model.isStale && model.active.first?.received == 50)
@@ -67,7 +67,7 @@ import XferProtocol
 }
 
 @Suite struct TaskBoardTests {
-    @Test func `each end is told once, whether it came as event or listing`() throws {
+    @Test func eachEndIsReportedOnceWhetherByEventOrListing() throws {
         var board = TaskBoard(ids: [1, 2, 1])
         #expect(board.onListed(TaskSummary(id: 1, name: "a", state: "running")) == nil)
         #expect(board.onListed(TaskSummary(id: 2, name: "b", state: "completed"))?.id == 2)
@@ -77,14 +77,14 @@ import XferProtocol
         #expect(board.isFinished && board.status == .done)
     }
 
-    @Test func `late progress does not bring an ended task back`() throws {
+    @Test func lateProgressDoesNotReviveAnEndedTask() throws {
         var board = TaskBoard(ids: [1])
         _ = board.onListed(TaskSummary(id: 1, name: "a", state: "failed"))
         _ = board.onEvent(try EventMessage(lenient: Wire.progress(1, received: 1, total: 2)))
         #expect(board.tasks[1]?.state == "failed" && board.rows(limit: 5).isEmpty && board.status == .taskFailed)
     }
 
-    @Test func `running tasks are shown first`() {
+    @Test func runningTasksAreShownFirst() {
         var board = TaskBoard(ids: [1, 2, 3])
         for (id, state) in [(1, "queued"), (2, "running"), (3, "queued")] as [(Int64, String)] {
             _ = board.onListed(TaskSummary(id: id, name: "", state: state))
@@ -96,7 +96,7 @@ import XferProtocol
         ("task.paused", "paused"), ("task.resumed", "queued"), ("task.started", "running"),
         ("task.cancelled", "cancelled"),
     ])
-    func `events move a task`(type: String, state: String) throws {
+    func eventsMoveATaskBetweenSections(type: String, state: String) throws {
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "network")
         let more: JSONObject = ["received": 1, "attempt": 1, "offset": 5, "terminal": true, "state": "cancelled"]
         task.apply(try EventMessage(lenient: Wire.event(type, 1, seq: 1, more)))

@@ -17,7 +17,7 @@ import XferModel
         rules.refusal(ofHost: host, port: port) == nil
     }
 
-    @Test func withoutListsEverythingMayBeAsked() throws {
+    @Test func withoutListsEveryHostIsAdmitted() throws {
         let rules = AdmissionRules()
         for host in ["example.org", "localhost", "127.0.0.1", "[::1]", "169.254.169.254"] {
             #expect(admits(rules, host))
@@ -42,7 +42,7 @@ import XferModel
     @Test(arguments: [
         "127.0.0.1", "127.9.8.7", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "0.0.0.0", "[::ffff:0.0.0.0]",
     ])
-    func aDeniedAddressIsRefusedInEveryDisguise(host: String) throws {
+    func aDeniedAddressIsRefusedInEverySpelling(host: String) throws {
         for list in [try rules(addresses: ["127.0.0.0/8"]), try rules(addresses: ["::ffff:127.0.0.0/104"])] {
             #expect(!admits(list, host))
             let address = try #require(IPAddress(host: host))
@@ -89,7 +89,7 @@ import XferModel
         }
     }
 
-    @Test func anAllowedIPv4AddressAllowsNoFormThatOnlyMayLeadToIt() throws {
+    @Test func anAllowedIPv4AddressAllowsNoIPv6FormThatMayLeadElsewhere() throws {
         let rules = try rules(allow: ["10.0.0.1"])
         #expect(admits(rules, "[::ffff:10.0.0.1]") && admits(rules, "[64:ff9b::10.0.0.1]"))
         for host in ["[2002:a00:1::1]", "[::10.0.0.1]", "[fe80::5efe:10.0.0.1]", "[2001:0:a00:1::1]"] {
@@ -97,7 +97,7 @@ import XferModel
         }
     }
 
-    @Test func deniedPatternsThatAreAddressesCountForConnectionsToo() throws {
+    @Test func aDeniedPatternThatIsAnAddressAppliesToConnections() throws {
         let rules = try rules(deny: ["127.0.0.1", "[::1]:99"])
         #expect(rules.judgesAddresses)
         #expect(!admits(rules, "[::ffff:127.0.0.1]") && admits(rules, "127.0.0.2"))
@@ -111,7 +111,7 @@ import XferModel
         #expect(!admits(rules, "[::]") && !admits(rules, "[::1]") && admits(rules, "[::2]") && admits(rules, "0.0.0.0"))
     }
 
-    @Test func allowedHostsAreTheOnlyOnes() throws {
+    @Test func onlyAllowedHostsAreAdmittedIfAnyIsListed() throws {
         let rules = try rules(allow: ["example.org", ".example.net", "10.0.0.1"])
         for host in ["example.org", "example.net", "a.example.net", "10.0.0.1", "[::ffff:10.0.0.1]"] {
             #expect(admits(rules, host), "\(host)")
@@ -121,7 +121,7 @@ import XferModel
         }
     }
 
-    @Test func beingAllowedLiftsNoDenial() throws {
+    @Test func anAllowedHostThatIsAlsoDeniedIsRefused() throws {
         let rules = try rules(
             deny: ["secret.example.org"], addresses: ["10.0.0.0/8"], allow: [".example.org", "10.0.0.1"])
         #expect(admits(rules, "www.example.org"))
@@ -131,7 +131,7 @@ import XferModel
         #expect(rules.refusal(ofAddress: try #require(IPAddress("192.0.2.1")), port: 1) == nil)
     }
 
-    @Test func theRefusalSaysWhichLineOfTheConfigurationItIs() throws {
+    @Test func aRefusalNamesTheLineOfTheConfiguration() throws {
         let rules = try rules(
             deny: [".bad.example"], addresses: ["fe80::/10"], allow: ["good.example", "x.bad.example"])
         #expect(
@@ -148,7 +148,7 @@ import XferModel
     }
 
     /// Every list against a second statement of the rule, on all combinations of a few hosts.
-    @Test func allCombinationsFollowTheOrder() throws {
+    @Test func everyCombinationOfListsFollowsTheOrderOfTheRules() throws {
         let hosts = ["a.example", "b.example", "10.0.0.1", "[::ffff:10.0.0.1]"]
         let patterns = ["a.example", ".example", "10.0.0.1"]
         for denied in 0..<8 {

@@ -11,7 +11,7 @@ import XferModel
         ResolvedCredential(scheme: scheme, user: user, secret: secret, origins: [hop.origin])
     }
 
-    @Test func eachKindShowsItselfInItsWay() {
+    @Test func eachKindOfCredentialBecomesItsOwnAuthentication() {
         #expect(HopAuthentication(credential(.basic), hop: hop) == .field("Basic bWU6czNjcmV0"))
         #expect(HopAuthentication(credential(.bearer, user: ""), hop: hop) == .field("Bearer s3cret"))
         #expect(HopAuthentication(credential(.digest), hop: hop) == .digest(user: "me", password: "s3cret"))
@@ -28,7 +28,7 @@ import XferModel
     @Test(arguments: [
         Credential.Scheme.basic, .digest, .bearer, .netrc, .awsSigV4(region: "r", service: "s3"),
     ])
-    func onlyItsOriginsSeeIt(scheme: Credential.Scheme) {
+    func aCredentialIsSentOnlyToItsOrigins(scheme: Credential.Scheme) {
         let shown = credential(scheme, secret: "default login a password b")
         for other in [
             HTTPURL(scheme: .http, host: "host.test", port: 443, target: "/"),
@@ -70,7 +70,7 @@ import XferModel
         #expect(HopAuthentication(netrc, hop: hop) != .none, "the same host over TLS")
     }
 
-    @Test func nothingOfItIsEverDescribed() {
+    @Test func secretsOfACredentialNeverAppearInItsDescription() {
         for scheme in [Credential.Scheme.basic, .digest, .bearer, .awsSigV4(region: "r", service: "s3")] {
             let text = "\(credential(scheme)) \(HopAuthentication(credential(scheme), hop: hop))"
             #expect(!text.contains("s3cret") && !text.contains("bWU6czNjcmV0"), "\(text)")
@@ -79,7 +79,7 @@ import XferModel
 
     // MARK: netrc(5)
 
-    @Test func entriesAreFoundByMachine() {
+    @Test func netrcEntriesAreFoundByMachine() {
         let netrc = Netrc(
             """
             # comment with machine words login
@@ -107,7 +107,7 @@ import XferModel
         "", "machine", "login a", "password", "machine a login", "\"", "default", "macdef", "macdef x\n\n",
         "garbage \\",
     ])
-    func brokenTextIsNoReasonToStop(text: String) {
+    func brokenNetrcTextIsIgnored(text: String) {
         let login = Netrc(text).login(for: "host.test")
         #expect(login == nil || login == Netrc.Login(user: "", password: ""))
     }
@@ -121,14 +121,14 @@ import XferModel
         ("/?q=a+b&r=a%2Bb", "/?q=a%20b&r=a%2Bb"), ("/?p=a/b", "/?p=a%2Fb"), ("/?&&x", "/?x="), ("/?", "/"),
         ("/b/%", "/b/%25"), ("/b/%zz", "/b/%25zz"), ("/?x=a=b", "/?x=a%3Db"),
     ])
-    func aTargetIsBroughtIntoTheFormThatIsSigned(target: String, normalized: String) {
+    func aTargetIsNormalisedForSigning(target: String, normalized: String) {
         #expect(SignableTarget.normalized(target) == normalized)
         #expect(SignableTarget.normalized(normalized) == normalized)
     }
 
     // MARK: What may be stored
 
-    @Test func whatCannotBeUsedIsRefused() {
+    @Test func anUnusableCredentialIsRefusedByField() {
         let refused: [(Credential, String)] = [
             (Credential(user: "a:b", password: "x"), "user"),
             (Credential(user: "a\nb", password: "x"), "user"),
@@ -158,14 +158,14 @@ import XferModel
     }
 
     @Test(arguments: [Secret.file("/x"), .systemdCredential("x"), .environment("X")])
-    func onlyOperatorsNameWhatTheServiceReads(secret: Secret) {
+    func onlyOperatorsMayNameSecretsThatTheServiceReads(secret: Secret) {
         let credential = Credential(user: "a", secret: secret)
         #expect(throws: Never.self) { try CredentialRules.check(credential, isOperator: true) }
         let fault = #expect(throws: CredentialFault.self) { try CredentialRules.check(credential, isOperator: false) }
         #expect(fault?.isPermission == true && fault?.field == "secret")
     }
 
-    @Test func aProxyTakesBasicAndDigest() {
+    @Test func aProxyAcceptsOnlyBasicAndDigestCredentials() {
         for (scheme, user, isTaken) in [
             (Credential.Scheme.basic, "a", true), (.digest, "a", true), (.bearer, "", false), (.netrc, "", false),
             (.awsSigV4(region: "r", service: "s3"), "a", false),

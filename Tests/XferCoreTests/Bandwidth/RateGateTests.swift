@@ -62,7 +62,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
 
 @Suite struct RateGateTests {
     @Test(arguments: [64 << 10, 1 << 20, 50 << 20] as [Int64], [1, 4, 32])
-    func aRateHoldsOverFiveSecondsForAnyNumber(rate: Int64, count: Int) {
+    func theRateHoldsOverFiveSecondsForAnyNumberOfTransfers(rate: Int64, count: Int) {
         var loop = Loop(Array(repeating: Loop.Transfer(), count: count))
         loop.gate.setLimits([.service: rate], now: loop.now)
         loop.run(until: 5)
@@ -70,7 +70,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect(Double(loop.total) >= Double(rate) * 5 * 0.9)
     }
 
-    @Test func itIsSharedEvenlyWhateverTheServersSend() {
+    @Test func theRateIsSharedEvenlyWhateverTheServersSend() {
         var loop = Loop([Loop.Transfer(chunk: 1000), Loop.Transfer(chunk: 16 << 10), Loop.Transfer(chunk: 64 << 10)])
         loop.gate.setLimits([.service: 5 << 20], now: loop.now)
         loop.run(until: 20)
@@ -78,7 +78,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         for share in shares { #expect((0.25...0.45).contains(share), "\(shares)") }
     }
 
-    @Test func whatASlowServerLeavesTheOthersGet() {
+    @Test func theShareThatASlowServerLeavesGoesToTheOthers() {
         // 16 KiB a second each.
         let slow = Loop.Transfer(pause: 1)
         var loop = Loop([slow, slow, Loop.Transfer()])
@@ -88,7 +88,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect((8...11).contains(loop.transfers[0].taken / (16 << 10)))
     }
 
-    @Test func everyLimitOfItsScopesHolds() {
+    @Test func aTransferObeysEveryLimitOfItsScopes() {
         let inGroup = Loop.Transfer(scopes: [.service, .group(a)])
         let inBoth = Loop.Transfer(scopes: [.service, .group(a), .profile("p")])
         var loop = Loop([inGroup, inGroup, inBoth, Loop.Transfer()])
@@ -103,7 +103,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect((0.9...1.1).contains(Double(loop.total) / Double(100 << 20)))
     }
 
-    @Test func withoutALimitNobodyWaits() {
+    @Test func withoutALimitNoTransferWaits() {
         var gate = RateGate<Int>()
         let now = MonotonicInstant(nanoseconds: 1)
         #expect(gate.lowestRate(in: [.service]) == nil)
@@ -116,7 +116,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect(deadline == nil && next == nil)
     }
 
-    @Test func aLimitThatGoesLetsGoWhoWaits() {
+    @Test func aRemovedLimitReleasesWaitingTransfers() {
         var loop = Loop(Array(repeating: Loop.Transfer(), count: 3))
         loop.gate.setLimits([.service: 1000], now: loop.now)
         loop.run(until: 1)
@@ -141,7 +141,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect((0.9...1.1).contains(Double(loop.total - before) / Double(20 << 20)))
     }
 
-    @Test func whoLeavesHoldsNobodyUp() throws {
+    @Test func aTransferThatLeavesDoesNotDelayTheOthers() throws {
         var gate = RateGate<Int>()
         var now = MonotonicInstant(nanoseconds: 1)
         gate.setLimits([.service: 1000], now: now)
@@ -159,7 +159,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
     }
 
     /// Two limits whose lines everybody has to pass: a turn in one must not cost the place in the other for ever.
-    @Test func nobodyStarvesBetweenTwoLines() {
+    @Test func noTransferStarvesBetweenTheQueuesOfTwoLimits() {
         let members = (0..<6).map { Loop.Transfer(scopes: $0.isMultiple(of: 2) ? [.service, .group(a)] : [.service]) }
         var loop = Loop(members)
         loop.gate.setLimits([.service: 1 << 20, .group(a): 512 << 10], now: loop.now)
@@ -167,7 +167,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         for transfer in loop.transfers { #expect(transfer.taken > 2 << 20) }
     }
 
-    @Test func whoLooksAfterSomeIsToldOfNobodyElse() {
+    @Test func aLoopIsGivenOnlyItsOwnWaitingTransfers() {
         var gate = RateGate<Int>()
         let isEven: (Int) -> Bool = { $0.isMultiple(of: 2) }
         let isOdd: (Int) -> Bool = { !isEven($0) }

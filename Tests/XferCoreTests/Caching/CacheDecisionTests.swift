@@ -7,7 +7,7 @@ import XferModel
     private static let tagged = Sample.response(("Cache-Control", "max-age=10"), ("ETag", "\"a\""))
     private static let bare = Sample.response(("Cache-Control", "max-age=10"))
 
-    @Test func nothingKept() {
+    @Test func withoutAStoredResponseEveryPolicyFetchesOrMisses() {
         for policy in CachePolicy.allCases {
             #expect(policy.decided(at: 0) == (policy == .onlyIfCached ? .miss : .fetch), "\(policy)")
         }
@@ -18,24 +18,24 @@ import XferModel
         (.reloadAll, .fetch, .fetch), (.preferCache, .use, .use), (.onlyIfCached, .use, .use),
         (.revalidate, .validate(["If-None-Match"]), .validate(["If-None-Match"])),
     ])
-    func freshAndStale(_ policy: CachePolicy, _ fresh: Decided, _ stale: Decided) {
+    func eachPolicyDecidesOnFreshAndStaleResponses(_ policy: CachePolicy, _ fresh: Decided, _ stale: Decided) {
         #expect(policy.decided(Self.tagged, at: 5) == fresh)
         #expect(policy.decided(Self.tagged, at: 15) == stale)
     }
 
-    @Test func withoutAValidatorTheWholeIsFetched() {
+    @Test func aStaleResponseWithoutAValidatorIsFetchedAgain() {
         #expect(CachePolicy.protocol.decided(Self.bare, at: 15) == .fetch)
         #expect(CachePolicy.revalidate.decided(Self.bare, at: 5) == .validate([]))
     }
 
     @Test(arguments: ["no-cache, max-age=100", "max-age=100, no-cache=\"Set-Cookie\""])
-    func noCacheIsAlwaysAskedAbout(_ text: String) {
+    func aNoCacheResponseIsAlwaysRevalidated(_ text: String) {
         let kept = Sample.response(("Cache-Control", text), ("ETag", "\"a\""))
         #expect(CachePolicy.protocol.decided(kept, at: 1) == .validate(["If-None-Match"]))
         #expect(CachePolicy.preferCache.decided(kept, at: 1) == .use)
     }
 
-    @Test func theRequestsOwnDirectivesCount() {
+    @Test func cacheDirectivesOfTheRequestAreObeyed() {
         func decided(_ directive: String, _ kept: StoredResponse = Self.tagged, at seconds: Int64) -> Decided {
             CachePolicy.protocol.decided(kept, asking: Sample.request(("Cache-Control", directive)), at: seconds)
         }
@@ -54,7 +54,7 @@ import XferModel
         #expect(decided("only-if-cached", at: 99) == .miss)
     }
 
-    @Test func mustRevalidateForbidsStaleOnes() {
+    @Test func mustRevalidateForbidsStaleResponses() {
         let kept = Sample.response(("Cache-Control", "max-age=10, must-revalidate"), ("ETag", "\"a\""))
         let lenient = Sample.request(("Cache-Control", "max-stale"))
         #expect(CachePolicy.protocol.decided(kept, asking: lenient, at: 9) == .use)
@@ -63,14 +63,14 @@ import XferModel
         #expect(CachePolicy.protocol.decided(shared, asking: lenient, at: 11) == .use)
     }
 
-    @Test func pragmaCountsWhereThereIsNothingElse() {
+    @Test func pragmaCountsOnlyWithoutCacheControl() {
         let old = Sample.request(("Pragma", "no-cache"))
         #expect(CachePolicy.protocol.decided(Self.tagged, asking: old, at: 1) == .validate(["If-None-Match"]))
         let both = Sample.request(("Pragma", "no-cache"), ("Cache-Control", "max-age=5"))
         #expect(CachePolicy.protocol.decided(Self.tagged, asking: both, at: 1) == .use)
     }
 
-    @Test func ofSeveralTheYoungestIsUsed() {
+    @Test func theYoungestOfSeveralResponsesIsUsed() {
         let old = Sample.response(("ETag", "\"old\""), ("Date", Sample.date(-50)))
         let young = Sample.response(("ETag", "\"young\""), ("Date", Sample.date(-5)))
         for kept in [[old, young], [young, old]] {
@@ -81,7 +81,7 @@ import XferModel
         }
     }
 
-    @Test func onlyReloadAllAsksOthers() {
+    @Test func onlyReloadAllForcesOtherCachesToRevalidate() {
         for policy in CachePolicy.allCases {
             #expect(policy.askedOfOtherCaches.map(\.name) == (policy == .reloadAll ? ["Cache-Control", "Pragma"] : []))
         }

@@ -14,7 +14,7 @@ import XferModel
         return CacheKey(specification, digest: { $0 })
     }
 
-    @Test func whoAsksAndWhatForTellsThemApart() {
+    @Test func differentRequestersAndRequestsHaveDifferentCacheKeys() {
         let credential = Credential(scheme: .basic, user: "u", secret: .value("p"))
         let changes: [(inout TaskSpecification) -> Void] = [
             { $0.owner = Owner(uid: 1001) }, { $0.policy = "strict" }, { $0.request.credential = credential },
@@ -29,7 +29,7 @@ import XferModel
         #expect(Set(keys).count == keys.count && !keys.contains(nil))
     }
 
-    @Test func whatVaryTellsAndWhereItGoesDoNot() {
+    @Test func varyFieldsAndDestinationsAreNotPartOfTheCacheKey() {
         #expect(key() == key { $0.request.headers = [HeaderField(name: "Accept", value: "a/b")] })
         #expect(key() == key { $0.kind = .data })
         #expect(key() == key { $0.destination.directory = "/elsewhere" })
@@ -46,7 +46,7 @@ import XferModel
         (CacheKeyRule(text: "url:https://example.org/f"), "text:url:https://example.org/f"),
         (CacheKeyRule(), "url:https://example.org/f?a=1&token=x&b"),
     ])
-    func rulesMakeURLsAlike(_ rule: CacheKeyRule, _ text: String) {
+    func keyRulesGiveEquivalentURLsOneCacheKey(_ rule: CacheKeyRule, _ text: String) {
         let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/f?a=1&token=x&b")
         #expect(rule.text(for: url) == text)
         #expect(CacheKeyRule?.some(rule).text(for: url) == text)

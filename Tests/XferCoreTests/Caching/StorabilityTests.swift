@@ -13,10 +13,10 @@ import XferModel
     }
 
     @Test(arguments: [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501])
-    func theseStatusesNeedNoWord(_ status: Int) { #expect(isKept(status: status)) }
+    func aResponseWithAHeuristicallyCacheableStatusIsStored(_ status: Int) { #expect(isKept(status: status)) }
 
     @Test(arguments: [201, 202, 205, 302, 303, 307, 400, 401, 403, 408, 429, 500, 502, 503])
-    func othersNeedOne(_ status: Int) {
+    func aResponseWithAnotherStatusIsStoredOnlyWithExplicitFreshness(_ status: Int) {
         #expect(!isKept(status: status))
         #expect(isKept(("Cache-Control", "max-age=5"), status: status))
         #expect(isKept(("Expires", Sample.date(9)), status: status))
@@ -25,27 +25,27 @@ import XferModel
         #expect(!isKept(("Cache-Control", "s-maxage=5"), status: status))
     }
 
-    @Test(arguments: [100, 103, 206, 304]) func neverAPartOrNoResponse(_ status: Int) {
+    @Test(arguments: [100, 103, 206, 304]) func aPartialOrInterimResponseIsNotStored(_ status: Int) {
         #expect(!isKept(("Cache-Control", "max-age=500"), status: status))
     }
 
-    @Test func noStoreOfEitherSide() {
+    @Test func noStoreOfEitherSideForbidsStoring() {
         #expect(!isKept(("Cache-Control", "no-store, max-age=5")))
         #expect(!isKept(request: Sample.request(("cache-control", "No-Store"))))
     }
 
-    @Test func mustUnderstandTakesItsPlace() {
+    @Test func mustUnderstandOverridesNoStore() {
         #expect(isKept(("Cache-Control", "must-understand, no-store, max-age=5")))
         #expect(!isKept(("Cache-Control", "must-understand, no-store, max-age=5"), status: 299))
     }
 
-    @Test func privateAndAuthorizedOnesAreKept() {
+    @Test func privateAndAuthorizedResponsesAreStored() {
         #expect(isKept(("Cache-Control", "private"), request: Sample.request(("Authorization", "Bearer x"))))
     }
 
-    @Test func noCacheIsKeptToBeAskedAbout() { #expect(isKept(("Cache-Control", "no-cache"))) }
+    @Test func aNoCacheResponseIsStoredForRevalidation() { #expect(isKept(("Cache-Control", "no-cache"))) }
 
-    @Test func varyingInUnknownWaysIsNot() {
+    @Test func aResponseThatVariesInUnknownWaysIsNotStored() {
         #expect(!isKept(("Vary", "*")))
         #expect(!isKept(("Vary", "Accept, *")))
         #expect(isKept(("Vary", "Cookie")))
@@ -54,16 +54,18 @@ import XferModel
         #expect(!isKept(("Vary", "Cookie"), request: jar))
     }
 
-    @Test(arguments: [HTTPMethod.head, .post, .put, .patch, .delete]) func onlyGET(_ method: HTTPMethod) {
+    @Test(arguments: [HTTPMethod.head, .post, .put, .patch, .delete]) func onlyResponsesToGETAreStored(
+        _ method: HTTPMethod
+    ) {
         #expect(!isKept(("Cache-Control", "max-age=5"), request: Sample.request(method: method)))
     }
 
     @Test(arguments: ["If-None-Match", "if-modified-since", "If-Match", "If-Unmodified-Since", "If-Range", "Range"])
-    func conditionsOfTheClientsOwnGoPast(_ name: String) {
+    func aRequestWithConditionsOfTheClientIsNotStored(_ name: String) {
         #expect(!isKept(("Cache-Control", "max-age=5"), request: Sample.request((name, "\"x\""))))
     }
 
-    @Test func fieldsOfTheConnectionAreNotKept() {
+    @Test func connectionFieldsAreNotStored() {
         let fields = Sample.fields([
             ("Connection", "close, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "5"), ("Transfer-Encoding", "chunked"),
             ("Proxy-Authenticate", "Basic"), ("Set-Cookie", "secret=1"), ("ETag", "\"a\""), ("Upgrade", "h2c"),
@@ -71,13 +73,13 @@ import XferModel
         #expect(Storability.keptFields(of: fields).map(\.name) == ["ETag"])
     }
 
-    @Test func aPartNobodyAskedForIsNeverTheWhole() {
+    @Test func anUnrequestedPartIsNotStoredAsTheWhole() {
         let part = Sample.head(
             ("ETag", "\"a\""), ("Content-Range", "bytes 0-9/10"), ("Content-Length", "10"), status: 206)
         #expect(Storability.combined(part, length: 10, isCombined: false) == nil)
     }
 
-    @Test func partsOfOneVersionMakeAWhole() throws {
+    @Test func partsOfOneVersionAreCombinedIntoAWhole() throws {
         let part = Sample.head(
             ("ETag", "\"a\""), ("Content-Range", "bytes 5-9/10"), ("Content-Length", "5"), status: 206)
         let whole = try #require(Storability.combined(part, length: 10, isCombined: true))

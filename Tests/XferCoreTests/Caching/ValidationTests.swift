@@ -12,7 +12,7 @@ import XferModel
             requestTime: Sample.time(50), responseTime: Sample.time(51))
     }
 
-    @Test func itAsksByTagAndDate() {
+    @Test func aRevalidationIsConditionalOnTagAndDate() {
         let kept = Sample.response(("ETag", "W/\"a\""), ("Last-Modified", Sample.date(-9)))
         #expect(
             Validation.conditions(for: kept)
@@ -20,7 +20,7 @@ import XferModel
         #expect(Validation.conditions(for: Sample.response()).isEmpty)
     }
 
-    @Test func fieldsAreRenewedButThoseOfTheContent() throws {
+    @Test func aRevalidationRenewsFieldsExceptThoseOfTheContent() throws {
         let kept = Sample.response(
             ("ETag", "\"a\""), ("Content-Length", "10"), ("Content-Type", "a/b"), ("X-Old", "stays"), ("Age", "9"),
             ("Cache-Control", "max-age=1"), ("Cache-Control", "private"))
@@ -37,7 +37,7 @@ import XferModel
         #expect(Freshness(of: new, at: Sample.time(60)).isFresh)
     }
 
-    @Test func anAnswerAboutAnotherVersionIsNoAnswer() {
+    @Test func a304ForAnotherVersionIsIgnored() {
         let kept = Sample.response(("ETag", "\"a\""), ("Last-Modified", Sample.date(-9)))
         #expect(renewed(kept, by: ("ETag", "\"b\"")) == nil)
         #expect(renewed(kept, by: ("ETag", "W/\"a\"")) != nil)
@@ -47,7 +47,7 @@ import XferModel
         #expect(renewed(Sample.response(("Last-Modified", Sample.date(-9))), by: ("ETag", "\"a\"")) == nil)
     }
 
-    @Test func anAnswerFromElsewhereIsNoAnswer() {
+    @Test func a304FromAnotherURLIsIgnored() {
         let kept = Sample.response(("ETag", "\"a\""), finalURL: Sample.elsewhere)
         #expect(renewed(kept, by: ("ETag", "\"a\""), from: Sample.url) == nil)
         #expect(renewed(kept, by: ("ETag", "\"a\""), from: Sample.elsewhere) != nil)
@@ -57,7 +57,9 @@ import XferModel
 
 /// RFC 9111 §4.4: what a change makes doubtful.
 @Suite struct InvalidationTests {
-    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete]) func changesDo(_ method: HTTPMethod) {
+    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete]) func unsafeMethodsInvalidateResponsesOfTheirOrigin(
+        _ method: HTTPMethod
+    ) {
         let other = HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/g")
         #expect(
             Invalidation.targets(
@@ -68,7 +70,7 @@ import XferModel
         #expect(Invalidation.targets(of: method, url: Sample.url, status: 500, named: []).isEmpty)
     }
 
-    @Test(arguments: [HTTPMethod.get, .head]) func questionsDoNot(_ method: HTTPMethod) {
+    @Test(arguments: [HTTPMethod.get, .head]) func safeMethodsInvalidateNothing(_ method: HTTPMethod) {
         #expect(Invalidation.targets(of: method, url: Sample.url, status: 200, named: []).isEmpty)
     }
 }

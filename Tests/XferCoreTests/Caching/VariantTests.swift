@@ -10,12 +10,12 @@ import XferModel
         return Variant.matches(variant, sent: Sample.fields(second), digest: Sample.digest)
     }
 
-    @Test func withoutVaryEverythingMatches() throws {
+    @Test func aResponseWithoutVaryMatchesEveryRequest() throws {
         #expect(Variant.selected(by: Sample.head(), sent: Sample.fields([("A", "1")]), digest: Sample.digest) == [])
         #expect(Variant.matches([], sent: Sample.fields([("A", "2")]), digest: Sample.digest))
     }
 
-    @Test func theNamedFieldsHaveToBeTheSame() throws {
+    @Test func aVariantMatchesOnlyIfTheNamedFieldsAreEqual() throws {
         #expect(try matches(vary: "accept", [("Accept", "a/b")], [("accept", "a/b"), ("Other", "x")]))
         #expect(try !matches(vary: "accept", [("Accept", "a/b")], [("Accept", "a/c")]))
         #expect(
@@ -23,25 +23,25 @@ import XferModel
                 vary: "Accept, Accept-Language", [("Accept", "a")], [("Accept", "a"), ("Accept-Language", "de")]))
     }
 
-    @Test func absentMatchesOnlyAbsent() throws {
+    @Test func anAbsentFieldMatchesOnlyAnAbsentField() throws {
         #expect(try matches(vary: "Accept", [], []))
         #expect(try !matches(vary: "Accept", [], [("Accept", "")]))
         #expect(try !matches(vary: "Accept", [("Accept", "")], []))
     }
 
-    @Test func linesAreOneListAndSpacesMeanNothing() throws {
+    @Test func repeatedFieldsAndSpacesDoNotChangeAVariant() throws {
         #expect(try matches(vary: "Accept", [("Accept", "a, b"), ("Accept", "c")], [("accept", "a ,b,  c")]))
         #expect(try !matches(vary: "Accept", [("Accept", "a, b")], [("Accept", "b, a")]))
     }
 
-    @Test func nothingSecretIsKept() {
+    @Test func aVariantContainsNoSecretValues() {
         let variant = Variant.selected(
             by: Sample.head(("Vary", "Authorization")), sent: Sample.fields([("Authorization", "Bearer swordfish")]),
             digest: { _ in [1, 2, 3] })
         #expect(variant == [HeaderField(name: "authorization", value: "010203")])
     }
 
-    @Test func withoutADigestNothingIsKept() {
+    @Test func withoutADigestNoVariantIsStored() {
         #expect(
             Variant.selected(
                 by: Sample.head(("Vary", "Accept")), sent: Sample.fields([("Accept", "a")]), digest: { _ in nil })

@@ -26,7 +26,7 @@ import XferModel
             ])
     }
 
-    @Test func theDirectionsMayDiffer() throws {
+    @Test func eachDirectionMayHaveALimitOfItsOwn() throws {
         let schedule = try BandwidthSchedule(parsing: ["00:00 2M/64Ki", "12:00 off/1"])
         #expect(
             schedule.limits(at: at("2026-01-05T03:00:00Z"), in: .utc)
@@ -35,7 +35,7 @@ import XferModel
         #expect(schedule.entries.map(\.description) == ["00:00 2M/64Ki", "12:00 off/1"])
     }
 
-    @Test func oneEntryHoldsAlwaysAndNoneSaysNothing() throws {
+    @Test func oneEntryHoldsAlwaysAndAnEmptyScheduleSetsNoLimit() throws {
         let one = try BandwidthSchedule(parsing: ["08:00 1K"])
         #expect(one.limits(at: at("2026-01-05T03:00:00Z"), in: .utc)?.receive == 1000)
         #expect(one.nextChange(after: at("2026-01-05T03:00:00Z"), in: .utc) == nil)
@@ -62,7 +62,7 @@ import XferModel
     @Test(arguments: [
         "", "08:00", "8:00 1K", "24:00 1K", "08:60 1K", "08:00 1k", "08:00 -1", "08:00 1K/2K/3K", "08:00 1K 2K",
         "08:00 9999999T", "mon 08:00 1K", "08:00 1.5M",
-    ]) func whatIsNoEntryIsRefused(text: String) {
+    ]) func aTextThatIsNoEntryIsRefusedWithAnExample(text: String) {
         let fault = #expect(throws: BandwidthSchedule.Fault.self) {
             try BandwidthSchedule(parsing: ["00:00 off", text])
         }

@@ -23,7 +23,7 @@ struct RetentionClockTests {
     }
 
     /// Every pair of a step and an elapsed time, in one boot and across two.
-    @Test func aStepBeyondWhatIsPlausibleIsNotTrusted() {
+    @Test func aStepBeyondThePlausibleRangeIsNotTrusted() {
         let steps: [Int64] = [
             -40_000_000, -86_400, -3600, -301, -300, -1, 0, 1, 300, 301, 3600, 86_399, 86_400, 86_401, 34_560_000,
         ]
@@ -63,7 +63,7 @@ struct RetentionClockTests {
         #expect(clock.isTrusted)
     }
 
-    @Test func aClockThatIsSetBackAgainBeginsItsDayAnew() {
+    @Test func aClockSetBackAgainRestartsItsDayOfProbation() {
         var clock = RetentionClock(Self.start)
         var now = Self.after(Self.start, wall: Self.day * 400, uptime: .zero)
         clock.observe(now)
@@ -78,7 +78,7 @@ struct RetentionClockTests {
         #expect(clock.isTrusted)
     }
 
-    @Test func aMachineWhoseClockIsBehindAtEachBootIsTrustedSomeDay() {
+    @Test func aMachineWhoseClockIsBehindAtEachBootIsEventuallyTrusted() {
         var clock = RetentionClock(Self.start)
         var now = Self.start
         var trusted = 0
@@ -95,7 +95,7 @@ struct RetentionClockTests {
         #expect(trusted >= 3)
     }
 
-    @Test func itsTextIsReadBackAndDamagedTextIsNot() throws {
+    @Test func theTextOfAClockIsParsedAndDamagedTextIsRefused() throws {
         var clock = RetentionClock(Self.start)
         clock.observe(Self.after(Self.start, wall: Self.day * 3, uptime: .seconds(1)))
         #expect(RetentionClock(text: clock.text) == clock)

@@ -14,19 +14,19 @@ import XferModel
         StartConditions(schedule, zone: zone).verdict(dependencies, at: now ?? noon)
     }
 
-    @Test func withoutConditionsItMayRun() {
+    @Test func aTaskWithoutConditionsMayRun() {
         #expect(verdict(TaskSchedule()) == .open(until: nil))
         #expect(verdict(TaskSchedule(after: [TaskID(1)])) == .open(until: nil))
         #expect(verdict(TaskSchedule(notBefore: noon)) == .open(until: nil))
     }
 
-    @Test func notBefore() {
+    @Test func aTaskBeforeItsNotBeforeTimeWaits() {
         let later = noon.advanced(by: .seconds(60))
         #expect(
             verdict(TaskSchedule(notBefore: later)) == .closed(Wait(.schedule, until: later), again: later))
     }
 
-    @Test func theWindow() throws {
+    @Test func aTaskOutsideItsWindowWaitsForTheOpening() throws {
         let schedule = TaskSchedule(window: try night())
         let (opens, closes) = (at("2026-01-05T22:00:00Z"), at("2026-01-06T06:00:00Z"))
         #expect(verdict(schedule) == .closed(Wait(.schedule, until: opens), again: opens))
@@ -34,7 +34,7 @@ import XferModel
     }
 
     /// It has to be both: the window that is open or opens after `not_before`.
-    @Test func notBeforeAndTheWindow() throws {
+    @Test func aTaskWaitsForBothNotBeforeAndTheWindow() throws {
         let within = at("2026-01-06T01:00:00Z")
         #expect(
             verdict(TaskSchedule(notBefore: within, window: try night()))
@@ -46,7 +46,7 @@ import XferModel
                 == .closed(Wait(.schedule, until: opens), again: opens))
     }
 
-    @Test func theDeadline() throws {
+    @Test func aTaskAtItsDeadlineFails() throws {
         let deadline = noon.advanced(by: .seconds(1))
         #expect(verdict(TaskSchedule(deadline: deadline)) == .open(until: deadline))
         guard case .failed(let error) = verdict(TaskSchedule(deadline: deadline), at: deadline) else {
@@ -61,7 +61,7 @@ import XferModel
                 == .closed(Wait(.schedule, until: at("2026-01-05T22:00:00Z")), again: deadline))
     }
 
-    @Test func othersComeFirst() throws {
+    @Test func aDependencyIsJudgedBeforeTheWindow() throws {
         let schedule = TaskSchedule(window: try night(), deadline: noon.advanced(by: .seconds(9)), after: [TaskID(4)])
         #expect(verdict(schedule, .open) == .closed(Wait(.dependency), again: noon.advanced(by: .seconds(9))))
         guard case .failed(let error) = verdict(schedule, .failed(TaskID(4), .cancelled)) else {
@@ -75,7 +75,7 @@ import XferModel
     }
 
     /// A window whose zone cannot be read is closed, and looked at again.
-    @Test func withoutItsZoneTheWindowIsClosed() throws {
+    @Test func aWindowWithoutItsZoneIsClosedAndCheckedAgain() throws {
         let again = noon.advanced(by: .seconds(300))
         #expect(
             verdict(TaskSchedule(window: try night()), zone: nil)
@@ -83,7 +83,7 @@ import XferModel
         #expect(verdict(TaskSchedule(notBefore: noon), zone: nil) == .open(until: nil))
     }
 
-    @Test func contradictions() throws {
+    @Test func conditionsThatContradictEachOtherAreRefused() throws {
         func contradiction(_ schedule: TaskSchedule) -> String? {
             StartConditions(schedule, zone: .utc).contradiction(from: noon)
         }

@@ -7,7 +7,7 @@ import XferTestSupport
 /// What `TimeZoneFile` reads, beside what the C library reads from the same files.
 @Suite struct TimeZoneFileTests {
     /// Every zone of the machine, from 1890 to 2200: far beyond the last change that is written down.
-    @Test func everyZoneIsReadAsZdumpReadsIt() async throws {
+    @Test func everyZoneOfTheSystemHasTheTransitionsOfZdump() async throws {
         let zdump = try #require(Command.find("zdump"))
         let regions = [
             "Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific",
@@ -67,7 +67,7 @@ import XferTestSupport
         // Beyond any table, by the footer alone.
         ("Europe/Berlin", "2999-07-01T00:00:00Z", 7200), ("America/New_York", "2999-01-15T00:00:00Z", -18_000),
         ("Australia/Sydney", "2999-01-15T00:00:00Z", 39_600),
-    ]) func offsets(name: String, time: String, offset: Int64) throws {
+    ]) func aZoneHasTheExpectedOffsetAtATime(name: String, time: String, offset: Int64) throws {
         #expect(try Zones.zone(name).offset(at: at(time).second) == offset)
     }
 
@@ -79,14 +79,15 @@ import XferTestSupport
     // MARK: The format
 
     /// Version 1: 32-bit times, no footer.
-    @Test func version1() throws {
+    @Test func aVersion1FileIsParsedWith32BitTimes() throws {
         let bytes = TZif(version: 0, times: [(100, 1)], offsets: [60, 120]).block(wide: false)
         let zone = try TimeZoneFile.read(bytes)
         #expect(zone.offset(at: 99) == 60 && zone.offset(at: 100) == 120 && zone.offset(at: .max) == 120)
         #expect(zone.nextChange(after: 0) == 100 && zone.nextChange(after: 100) == nil)
     }
 
-    @Test(arguments: [UInt8(ascii: "2"), UInt8(ascii: "3"), UInt8(ascii: "4")]) func laterVersions(version: UInt8)
+    @Test(arguments: [UInt8(ascii: "2"), UInt8(ascii: "3"), UInt8(ascii: "4")])
+    func aFileOfALaterVersionIsParsedWith64BitTimesAndItsFooter(version: UInt8)
         throws
     {
         let wide = TZif(version: version, times: [(-5_000_000_000, 1)], offsets: [60, 120])
@@ -98,7 +99,7 @@ import XferTestSupport
         #expect(try TimeZoneFile.read(bytes + Array("\n\n".utf8)).offset(at: 0) == 120)
     }
 
-    @Test func withoutTimesTheFooterHoldsAlways() throws {
+    @Test func theFooterOfAFileWithoutTransitionsAlwaysHolds() throws {
         let block = TZif(version: 50, times: [], offsets: [60])
         let zone = try TimeZoneFile.read(block.block(wide: false) + block.block(wide: true) + Array("\nXXX-2\n".utf8))
         #expect(zone.offset(at: -1 << 40) == 7200)
@@ -122,7 +123,7 @@ import XferTestSupport
                     + TZif(version: 50, times: [], offsets: [0]).block(wide: true) + Array("\nnonsense\n".utf8),
                 "its last line is no TZ of POSIX"
             ),
-        ] as [([UInt8], String)]) func whatIsNoZoneIsRefused(bytes: [UInt8], reason: String)
+        ] as [([UInt8], String)]) func aFileThatIsNoZoneIsRefusedWithTheReason(bytes: [UInt8], reason: String)
     {
         let fault = #expect(throws: TimeZoneFile.Fault.self) { try TimeZoneFile.read(bytes) }
         #expect(fault?.description == reason)
@@ -152,7 +153,7 @@ import XferTestSupport
     }
 
     /// Cut anywhere, or with any byte changed, a file is refused or read, and never brings the program down.
-    @Test func damageIsSurvived() throws {
+    @Test func aDamagedZoneFileIsRefusedOrParsedWithoutACrash() throws {
         let bytes = try FileTree.read("\(Zones.directory)/Europe/Berlin")
         for length in stride(from: 0, to: bytes.count, by: 7) {
             _ = try? TimeZoneFile.read(Array(bytes.prefix(length)))

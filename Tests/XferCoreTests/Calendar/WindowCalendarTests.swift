@@ -22,7 +22,7 @@ import XferModel
         return found
     }
 
-    @Test func everyDayOverMidnight() throws {
+    @Test func aDailyWindowOverMidnightOpensAndCloses() throws {
         let night = try calendar(["22:00-06:00"], in: "Europe/Berlin")
         #expect(
             changes(night, from: "2026-01-10T12:00:00Z", count: 3) == [
@@ -50,7 +50,7 @@ import XferModel
             ])
     }
 
-    @Test func wholeDaysInARowAreOne() throws {
+    @Test func wholeDaysInARowAreOneWindow() throws {
         let weekend = try calendar([], [.saturday, .sunday], in: "Pacific/Auckland")
         #expect(
             changes(weekend, from: "2026-06-01T00:00:00Z", count: 2) == [
@@ -58,7 +58,7 @@ import XferModel
             ])
     }
 
-    @Test func alwaysOpenNeverChanges() throws {
+    @Test func aWindowThatIsAlwaysOpenNeverChanges() throws {
         #expect(try calendar(["00:00-24:00"], in: "Europe/Berlin").nextChange(after: at("2026-01-01T00:00:00Z")) == nil)
         let both = try calendar(["06:00-18:00", "18:00-06:00"], in: "Europe/Berlin")
         #expect(both.nextChange(after: at("2026-03-28T00:00:00Z")) == nil)
@@ -66,7 +66,7 @@ import XferModel
 
     // MARK: Summer time begins: 02:00–03:00 of 2026-03-29 is skipped in Berlin
 
-    @Test func anOpeningThatIsSkippedIsAtTheGapsEnd() throws {
+    @Test func anOpeningInASkippedHourIsAtTheGapsEnd() throws {
         let calendar = try calendar(["02:30-05:00"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-03-28T12:00:00Z", count: 2) == [
@@ -74,7 +74,7 @@ import XferModel
             ])
     }
 
-    @Test func aClosingThatIsSkippedIsAtTheGapsEnd() throws {
+    @Test func aClosingInASkippedHourIsAtTheGapsEnd() throws {
         let calendar = try calendar(["01:00-02:30"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-03-28T12:00:00Z", count: 2) == [
@@ -82,7 +82,7 @@ import XferModel
             ])
     }
 
-    @Test func aWindowWithinTheGapDoesNotOpenThatDay() throws {
+    @Test func aWindowWithinASkippedHourDoesNotOpenThatDay() throws {
         let calendar = try calendar(["02:10-02:50"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-03-28T00:00:00Z", count: 4) == [
@@ -93,7 +93,7 @@ import XferModel
 
     // MARK: Summer time ends: 02:00–03:00 of 2026-10-25 comes twice in Berlin
 
-    @Test func theHourThatComesTwiceIsInsideTwice() throws {
+    @Test func aWindowOverTheRepeatedHourIncludesItTwice() throws {
         let calendar = try calendar(["02:00-03:00"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-10-24T12:00:00Z", count: 2) == [
@@ -102,7 +102,7 @@ import XferModel
     }
 
     /// What the clock on the wall shows counts: half of the hour, twice.
-    @Test func halfOfThatHourIsInsideTwice() throws {
+    @Test func aWindowOverHalfTheRepeatedHourOpensTwice() throws {
         let calendar = try calendar(["02:00-02:30"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-10-24T12:00:00Z", count: 4) == [
@@ -111,7 +111,7 @@ import XferModel
             ])
     }
 
-    @Test func aNightIsAnHourLongerThen() throws {
+    @Test func aNightWithARepeatedHourIsAnHourLonger() throws {
         let calendar = try calendar(["22:00-06:00"], in: "Europe/Berlin")
         #expect(
             changes(calendar, from: "2026-10-24T12:00:00Z", count: 2) == [
@@ -122,7 +122,7 @@ import XferModel
     // MARK: Elsewhere
 
     /// Lord Howe moves by half an hour, in October forward at 02:00.
-    @Test func halfAnHourIsSkippedAndRepeated() throws {
+    @Test func halfAnHourIsSkippedAndRepeatedInAHalfHourZone() throws {
         let calendar = try calendar(["02:15-04:00"], in: "Australia/Lord_Howe")
         #expect(changes(calendar, from: "2026-10-03T10:00:00Z", count: 1) == ["opens 2026-10-03T15:30"])
         // In April 01:30–02:00 comes twice.
@@ -134,13 +134,13 @@ import XferModel
     }
 
     /// Samoa went to bed on a Thursday and rose on a Saturday: there was no 2011-12-30.
-    @Test func aDayThatNeverCameIsSkipped() throws {
+    @Test func aDayThatAZoneSkippedHasNoWindow() throws {
         let calendar = try calendar(["08:00-09:00"], [.friday], in: "Pacific/Apia")
         #expect(
             changes(calendar, from: "2011-12-26T00:00:00Z", count: 1) == ["opens 2012-01-05T18:00"])
     }
 
-    @Test func centuriesAhead() throws {
+    @Test func theCalendarFollowsSummerTimeCenturiesAhead() throws {
         let calendar = try calendar(["02:30-05:00"], in: "Europe/Berlin")
         // The last Sunday in March 2500 is the 28th.
         #expect(changes(calendar, from: "2500-03-27T12:00:00Z", count: 1) == ["opens 2500-03-28T01:00"])
@@ -148,7 +148,7 @@ import XferModel
 
     /// Against a clock that is looked at every minute for two weeks around each change.
     @Test(arguments: ["Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Asia/Kolkata", "America/St_Johns"])
-    func asAWatchedClockSays(zone: String) throws {
+    func theCalendarAgreesWithAWatchedClock(zone: String) throws {
         let windows: [([String], [Weekday])] = [
             (["22:00-06:00"], []), (["02:10-02:40", "23:30-00:30"], [.saturday, .sunday]), (["00:00-24:00"], [.sunday]),
             (["01:45-01:46", "02:00-03:00"], []),

@@ -10,14 +10,14 @@ import XferModel
             of: head, sent: asked.map { [HeaderField(name: "accept-encoding", value: $0)] } ?? [])
     }
 
-    @Test func aCodingThatWasAskedForIsUndone() {
+    @Test func aRequestedCodingIsDecoded() {
         #expect(undone("gzip", asked: "gzip") == [.gzip])
         #expect(undone("X-GZIP", asked: "br, GZIP;q=0.5") == [.gzip])
         #expect(undone("br", asked: "*") == [.brotli])
         #expect(undone("deflate, zstd", "identity", asked: "zstd, deflate") == [.deflate, .zstd])
     }
 
-    @Test func aCodingThatWasNotAskedForStays() {
+    @Test func anUnrequestedCodingIsKept() {
         #expect(undone("gzip", asked: nil) == [])
         #expect(undone("gzip", asked: "identity") == [])
         #expect(undone("gzip", asked: "gzip;q=0") == [])
@@ -25,7 +25,7 @@ import XferModel
         #expect(undone("gzip", asked: "br") == [])
     }
 
-    @Test func severalAreUndoneTogetherOrNotAtAll() {
+    @Test func severalCodingsAreDecodedTogetherOrNotAtAll() {
         #expect(undone("gzip, br", asked: "gzip") == [])
         #expect(undone("gzip, compress", asked: "gzip, compress") == [])
         #expect(undone("gzip, gzip, gzip, gzip", asked: "gzip") == [])

@@ -8,7 +8,7 @@ import XferCore
         ("bytes 0-99/*", .satisfied(first: 0, last: 99, complete: nil)),
         ("bytes */200", .unsatisfied(complete: 200)),
     ])
-    func validFieldsAreRead(text: String, expected: ContentRange) {
+    func aValidContentRangeIsParsed(text: String, expected: ContentRange) {
         #expect(ContentRange(parsing: text) == expected)
     }
 
@@ -17,7 +17,7 @@ import XferCore
         "bytes */*", "bytes -5/10", "bytes 5-/10", "bytes +1-2/3", "bytes 1-2/ 3", "bytes 0-99/200 ", "bytes=0-99/200",
         "bytes 0-9223372036854775807/*", "bytes 0-99999999999999999999/*", "bytes 0-1-2/5", "bytes 0x1-2/5",
     ])
-    func othersAreNot(text: String) {
+    func anInvalidContentRangeIsRejected(text: String) {
         #expect(ContentRange(parsing: text) == nil)
     }
 }

@@ -27,7 +27,7 @@ import XferModel
         #expect(both.message.contains("503") && both.message.contains("text/html"))
     }
 
-    @Test func parametersCaseAndSpaceDoNotMatter() {
+    @Test func parametersCaseAndSpacesOfAMediaTypeAreIgnored() {
         #expect(refusal(200, " Image/PNG ; q=\"a;b\"") == nil)
         #expect(refusal(200, "text/html", types: []) == nil)
     }
@@ -44,7 +44,7 @@ import XferModel
         #expect(refusal(204, nil) == nil)
     }
 
-    @Test func aDownloadsVerdictLooksAtTheTypeLast() {
+    @Test func aDownloadChecksTheMediaTypeLast() {
         let plan = ResumeRules.plan(kept: ResumeData(), acceptedTypes: ["image/png"])
         func verdict(_ status: Int) -> HeadVerdict {
             let fields = [HeaderField(name: "Content-Type", value: "text/html")]
@@ -67,7 +67,7 @@ import XferModel
         }
     }
 
-    @Test func nothingIsExpectedOfAHead() {
+    @Test func noBodyIsExpectedOfAHEAD() {
         let plan = ResumeRules.plan(kept: ResumeData(), method: .head)
         let head = ResponseHead(status: 200, fields: [HeaderField(name: "Content-Length", value: "500")])
         #expect(

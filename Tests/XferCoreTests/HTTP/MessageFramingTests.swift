@@ -13,7 +13,7 @@ import XferModel
         if case .invalid = framing { true } else { false }
     }
 
-    @Test func whatIsValidFramesTheMessage() {
+    @Test func validFieldsFrameTheMessage() {
         #expect(framing([]) == .untilClose)
         #expect(framing([("content-length", "5")]) == .length(5))
         #expect(framing([("Content-Length", "1152921504606846976")]) == .length(1 << 60))
@@ -21,7 +21,7 @@ import XferModel
         #expect(framing([("Transfer-Encoding", " , chunked ,")]) == .chunked)
     }
 
-    @Test func equalLengthsAreOne() {
+    @Test func equalLengthsCountAsOne() {
         #expect(framing([("Content-Length", "5, 5")]) == .length(5))
         #expect(framing([("Content-Length", "5"), ("Content-Length", "5")]) == .length(5))
     }
@@ -30,7 +30,7 @@ import XferModel
         "5, 6", "5 5", "0x5", "1152921504606846977", "9223372036854775807", "9223372036854775808",
         "18446744073709551616", "-5", "+5", "", "5,", ",5", "5.0", "five",
         "5;q=1", "٥", "5\u{FFFD}6",
-    ]) func aLengthThatIsNoneIsNotAbsent(_ text: String) {
+    ]) func anInvalidLengthDoesNotCountAsAbsent(_ text: String) {
         #expect(isInvalid(framing([("Content-Length", text)])))
         #expect(
             ResponseHead(status: 200, fields: [HeaderField(name: "Content-Length", value: text)]).contentLength == nil)
@@ -44,11 +44,11 @@ import XferModel
     @Test(arguments: [
         "xchunked", "gzip", "chunked, gzip", "gzip, chunked", "chunked, chunked", "identity", "", "chunked;x=1",
     ])
-    func aTransferCodingNobodyAskedForIsInvalid(_ text: String) {
+    func anUnrequestedTransferCodingIsInvalid(_ text: String) {
         #expect(isInvalid(framing([("Transfer-Encoding", text)])))
     }
 
-    @Test func transferCodingAndLengthContradictEachOther() {
+    @Test func aTransferCodingBesideALengthIsInvalid() {
         #expect(isInvalid(framing([("Transfer-Encoding", "chunked"), ("Content-Length", "5")])))
         #expect(isInvalid(framing([("Content-Length", "5"), ("Transfer-Encoding", "chunked")])))
         #expect(isInvalid(framing([("Transfer-Encoding", "chunked"), ("Transfer-Encoding", "chunked")])))
@@ -56,20 +56,20 @@ import XferModel
     }
 
     @Test(arguments: ["Content-Length ", " Content-Length", "Transfer-Encoding\t"])
-    func whiteSpaceBesideTheNameIsInvalid(_ name: String) {
+    func whiteSpaceBesideAFramingFieldsNameIsInvalid(_ name: String) {
         #expect(isInvalid(framing([(name, name.contains("Length") ? "5" : "chunked")])))
     }
 
-    @Test func whatNeverHasContentIsNotJudged() {
+    @Test func responsesThatNeverHaveContentAreNotJudged() {
         #expect(framing([("Content-Length", "x")], status: 204) == .length(0))
         #expect(framing([("Content-Length", "x")], status: 304) == .length(0))
     }
 
-    @Test func otherFieldsFrameNothing() {
+    @Test func similarFieldNamesDoNotFrameTheMessage() {
         #expect(framing([("Content-Lengths", "x"), ("X-Content-Length", "x"), ("Content_Length", "x")]) == .untilClose)
     }
 
-    @Test func messagesHoldNoControlCharacters() {
+    @Test func framingErrorsContainNoControlCharacters() {
         guard case .invalid(let problem) = framing([("Content-Length", "\u{1b}[2J")]) else {
             Issue.record("it is valid")
             return

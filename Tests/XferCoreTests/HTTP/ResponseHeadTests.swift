@@ -7,13 +7,13 @@ import XferModel
         ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) })
     }
 
-    @Test func namesCompareWithoutCaseAndContradictionsCountAsNothing() {
+    @Test func namesCompareWithoutCaseAndContradictoryFieldsCountAsAbsent() {
         #expect(head(200, ("eTaG", "\"a\"")).etag == "\"a\"")
         #expect(head(200, ("ETag", "\"a\""), ("ETag", "\"a\"")).etag == "\"a\"")
         #expect(head(200, ("ETag", "\"a\""), ("ETag", "\"b\"")).etag == nil)
     }
 
-    @Test func theLengthIsTheBodysOwn() {
+    @Test func theLengthIsThatOfTheBody() {
         #expect(head(200, ("Content-Length", "12")).contentLength == 12)
         #expect(head(200, ("Content-Length", "12"), ("Transfer-Encoding", "chunked")).contentLength == nil)
         #expect(head(204).contentLength == 0)
@@ -41,13 +41,13 @@ import XferModel
         }
     }
 
-    @Test func identityIsNoCoding() {
+    @Test func identityIsNotACoding() {
         #expect(head(200, ("Content-Encoding", "Identity")).contentEncoding == nil)
         #expect(head(200, ("Content-Encoding", "gzip")).contentEncoding == "gzip")
         #expect(head(200, ("Content-Encoding", "gzip"), ("Content-Encoding", "br")).contentEncoding == "gzip, br")
     }
 
-    @Test func redirectsNeedAPlace() {
+    @Test func aRedirectNeedsALocation() {
         #expect(head(302, ("Location", "/x")).isRedirect)
         #expect(!head(302).isRedirect)
         #expect(!head(304, ("Location", "/x")).isRedirect)
@@ -65,7 +65,7 @@ import XferModel
         #expect(whole.announcedDigests == [sha512, sha256, md5])
     }
 
-    @Test func aPartsOwnDigestSaysNothingOfTheWhole() throws {
+    @Test func aPartsOwnDigestIsNotADigestOfTheWhole() throws {
         let bytes = Base64.encode(Array(repeating: UInt8(2), count: 32))
         let fields = [
             ("Content-Digest", "sha-256=:\(bytes):"), ("Content-MD5", Base64.encode(Array(repeating: 1, count: 16))),
@@ -79,7 +79,7 @@ import XferModel
         #expect(head(200, ("Repr-Digest", text)).announcedDigests.isEmpty)
     }
 
-    @Test func tagsCompareStronglyOnlyWhenStrong() {
+    @Test func tagsMatchStronglyOnlyIfBothAreStrong() {
         #expect(EntityTag.matchStrongly("\"a\"", "\"a\""))
         #expect(!EntityTag.matchStrongly("W/\"a\"", "W/\"a\""))
         #expect(!EntityTag.matchStrongly("\"a\"", "W/\"a\""))

@@ -11,7 +11,7 @@ import XferModel
         return ResponseRules.failure(ResponseHead(status: status, fields: fields), from: url, now: now)
     }
 
-    @Test func exactlyTheseStatusesAreWorthAnotherTry() {
+    @Test func onlyTransientStatusesAreRetried() {
         let retriable = (100...599).filter { failure($0).isRetriable }
         #expect(retriable == [408, 423, 425, 429] + (500...599).filter { $0 != 501 && $0 != 505 })
     }
@@ -23,12 +23,12 @@ import XferModel
             ("Mon, 07 Nov 1994 08:49:37 GMT", 3600),
             ("-5", nil), ("soon", nil), ("1.5", nil), ("", nil),
         ] as [(String, Int64?)])
-    func patienceIsReadAndClamped(text: String, expected: Int64?) {
+    func retryAfterIsParsedAndClamped(text: String, expected: Int64?) {
         #expect(failure(503, retryAfter: text).retryAfter == expected)
         #expect(failure(404, retryAfter: text).retryAfter == nil)
     }
 
-    @Test func theMessageNamesHostAndStatusAndNoSecret() {
+    @Test func anErrorMessageNamesHostAndStatusAndNoSecret() {
         #expect(failure(404).message == "example.org answered 404 (Not Found)")
         #expect(failure(401).reason == .authFailed)
     }

@@ -11,7 +11,7 @@ struct HookOutputTests {
         return limits
     }
 
-    @Test func linesAreWholeHoweverTheyCome() {
+    @Test func linesAreAssembledFromPiecesOfAnySize() {
         var output = HookOutput()
         #expect(output.onBytes(Array("on".utf8)) == [])
         #expect(output.onBytes(Array("e\ntwo\n\nthr".utf8)) == ["one", "two", ""])
@@ -26,7 +26,7 @@ struct HookOutputTests {
         #expect(output.discarded == 4)
     }
 
-    @Test func beyondTheLimitEverythingIsThrownAway() {
+    @Test func outputBeyondTheTotalLimitIsDiscardedAndCounted() {
         var output = HookOutput(limits(line: 8, total: 10))
         #expect(output.onBytes(Array("1234567\nabc".utf8)) == ["1234567", "ab"])
         #expect(output.onBytes(Array("more\nand more\n".utf8)) == [])
@@ -34,13 +34,13 @@ struct HookOutputTests {
         #expect(output.discarded == 15)
     }
 
-    @Test func whatIsNoTextIsShownAsSuch() {
+    @Test func invalidUTF8IsShownAsReplacementCharacters() {
         var output = HookOutput()
         #expect(output.onBytes([0xff, 0x41, 0x0a]) == ["\u{FFFD}A"])
     }
 
     /// Cut anywhere, the lines are the same.
-    @Test(arguments: 0..<50) func piecesMakeNoDifference(seed: Int) {
+    @Test(arguments: 0..<50) func theSizeOfPiecesDoesNotChangeTheLines(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let bytes = (0..<200).map { _ in UInt8.random(in: 0..<12, using: &random) == 0 ? 10 : UInt8(ascii: "x") }
         var whole = HookOutput(limits(line: 5, total: 150))

@@ -11,7 +11,7 @@ import XferTestSupport
 /// middle; and may change to another version. What a tag says is true. Attempts are made as `SharedTransfer` makes
 /// them.
 @Suite struct MirrorPropertyTests {
-    @Test(arguments: UInt64(0)..<20) func whatIsPublishedIsOneVersion(block: UInt64) {
+    @Test(arguments: UInt64(0)..<20) func aFilePublishedFromLyingMirrorsIsOneVersion(block: UInt64) {
         var completed = 0
         for seed in block * 500..<(block + 1) * 500 {
             var world = MirrorWorld(seed: seed)
@@ -29,7 +29,7 @@ import XferTestSupport
     }
 
     /// One mirror that keeps serving the right version is enough, wherever it stands.
-    @Test(arguments: UInt64(0)..<10) func oneGoodMirrorIsEnough(block: UInt64) {
+    @Test(arguments: UInt64(0)..<10) func oneGoodMirrorCompletesTheDownload(block: UInt64) {
         for seed in block * 200..<(block + 1) * 200 {
             var world = MirrorWorld(seed: seed, hasGoodMirror: true)
             guard world.download() else {

@@ -24,7 +24,7 @@ import XferModel
         return request
     }
 
-    @Test func theOwnOriginIsShownAll() throws {
+    @Test func theFirstOriginIsSentAllFields() throws {
         let request = try request()
         #expect(MirrorRequest.request(request, for: Self.home) == request)
         let other = HTTPURL(scheme: .https, host: "a.example", port: 443, target: "/g")
@@ -33,7 +33,7 @@ import XferModel
         #expect(MirrorRequest.request(request, for: other) == expected)
     }
 
-    @Test func anotherOriginIsShownNoSecretThatIsNotForIt() throws {
+    @Test func anotherOriginIsSentNoSecretsOfOtherOrigins() throws {
         let asked = MirrorRequest.request(try request(), for: Self.away)
         #expect(asked.url == Self.away)
         #expect(asked.headers.map(\.name) == ["Accept"])
@@ -41,12 +41,12 @@ import XferModel
         #expect(asked.clientCertificate == nil)
     }
 
-    @Test func whatBeganWithTLSGoesNowhereWithout() throws {
+    @Test func secretsOfAnHTTPSRequestAreNotSentToAPlainHTTPMirror() throws {
         let asked = MirrorRequest.request(try request(), for: Self.plain)
         #expect(asked.headerRules.map { $0.set.map(\.name) } == [["X-All"], []])
     }
 
-    @Test(arguments: [Self.away, Self.plain]) func nothingOfItIsSent(_ mirror: HTTPURL) throws {
+    @Test(arguments: [Self.away, Self.plain]) func aMirrorRequestSendsNoContent(_ mirror: HTTPURL) throws {
         var request = try request()
         request.headerRules.removeLast()
         let asked = MirrorRequest.request(request, for: mirror)

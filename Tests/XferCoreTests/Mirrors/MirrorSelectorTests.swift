@@ -31,7 +31,7 @@ import XferModel
         #expect(next(book) == ask(2))
     }
 
-    @Test func oneSourceFailsWithItsOwnError() {
+    @Test func aSingleSourceFailsWithItsOwnError() {
         for error in [Self.gone, Self.busy, Self.lost] {
             var book = MirrorSelector(count: 1)
             #expect(!book.hasMirrors)
@@ -42,7 +42,7 @@ import XferModel
     }
 
     /// What may be better later decides whether the task is tried again.
-    @Test func oneThatMayBeBetterLaterSpeaksForAll() {
+    @Test func aTransientFailureOfAnyMirrorMakesTheTaskRetry() {
         var book = MirrorSelector(count: 3)
         book.onFailure(of: 0, Self.gone)
         book.onFailure(of: 1, Self.busy)
@@ -53,7 +53,7 @@ import XferModel
     }
 
     /// The wait is no longer than the first of them asks for, and one that asks for none may be asked at once.
-    @Test func whoeverMayBeAskedFirstEndsTheWait() {
+    @Test func theShortestRetryDelayOfTheMirrorsEndsTheWait() {
         var book = MirrorSelector(count: 2)
         book.onFailure(of: 0, Self.busy)
         book.onFailure(of: 1, Self.lost)
@@ -62,7 +62,7 @@ import XferModel
         #expect(next(book) == .fail(expected))
     }
 
-    @Test func whereNobodyWillBeBetterTheMostPreferredSpeaks() {
+    @Test func ifAllMirrorsFailForGoodTheMostPreferredErrorIsReported() {
         var book = MirrorSelector(count: 2)
         book.onFailure(of: 1, TransferError(.trustRejected, "not believed"))
         book.onFailure(of: 0, Self.gone)
@@ -74,7 +74,7 @@ import XferModel
     /// Of source 1, of three.
     private var keeping: MirrorSelector { MirrorSelector(count: 3, use: SourceUse(described: 1, senders: [1])) }
 
-    @Test func withoutProofBytesBelongToTheirSource() {
+    @Test func withoutProofKeptBytesAreContinuedOnlyByTheirSource() {
         var book = keeping
         #expect(next(book, hasBytes: true) == ask(1))
         book.onFailure(of: 1, Self.lost)
@@ -84,13 +84,13 @@ import XferModel
         #expect(next(book, hasBytes: true, isPatient: false) == ask(2, .anew))
     }
 
-    @Test func aSourceThatIsGoneMakesRoomAtOnce() {
+    @Test func aPermanentFailureOfTheSourceMovesTheDownloadToAnotherMirrorAtOnce() {
         var book = keeping
         book.onFailure(of: 1, Self.gone)
         #expect(next(book, hasBytes: true) == ask(0, .anew))
     }
 
-    @Test func underADigestEverybodyGoesOnInOrderOfPreference() {
+    @Test func underADigestEveryMirrorMayContinueInOrderOfPreference() {
         var book = keeping
         #expect(next(book, hasBytes: true, .digest) == ask(0, .underDigest))
         book.onFailure(of: 0, Self.busy)
@@ -105,7 +105,7 @@ import XferModel
         #expect(error.reason == .httpStatus && error.isRetriable && error.retryAfter == nil)
     }
 
-    @Test func withATagTheOwnSourceComesFirst() {
+    @Test func withATagTheSourceOfTheBytesIsAskedFirst() {
         var book = keeping
         #expect(next(book, hasBytes: true, .tag) == ask(1))
         book.onFailure(of: 1, Self.lost)
@@ -118,7 +118,7 @@ import XferModel
     }
 
     /// Who could not go on with others' bytes is as good as any once these are gone.
-    @Test func whoRefusedIsAskedForTheWhole() {
+    @Test func aMirrorThatRefusedToContinueIsAskedForTheWhole() {
         var book = keeping
         book.onRefusal(of: 0)
         book.onFailure(of: 1, Self.gone)
@@ -129,7 +129,7 @@ import XferModel
         #expect(next(book, hasBytes: true, .digest) == ask(0))
     }
 
-    @Test func whoSentWhatIsNoted() {
+    @Test func theSendersOfTheKeptBytesAreRecorded() {
         var book = MirrorSelector(count: 3)
         book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own))
         #expect(book.use == SourceUse())
@@ -147,7 +147,7 @@ import XferModel
 
     // MARK: Patience
 
-    @Test func patienceEndsWithEveryFourthFruitlessTryAndWithTheLast() {
+    @Test func everyFourthFruitlessTryAndTheLastAreImpatient() {
         #expect(
             (1...9).map { MirrorSelector.isPatient(tries: $0, maxRetries: nil) }.enumerated().filter { !$1 }.map(\.0)
                 == [
@@ -161,7 +161,7 @@ import XferModel
     // MARK: Wrong digests
 
     /// Which of several was wrong nobody knows: each sends the whole alone, those who had no part in it first.
-    @Test func suspectsAreAskedLastAndNothingIsCombinedAnyMore() {
+    @Test func suspectMirrorsAreAskedLastAndTheirBytesNotCombined() {
         let mixed = SourceUse(described: 0, senders: [0, 2], unprovenFrom: 0)
         guard let wary = MirrorSelector.suspect(mixed, count: 3) else {
             Issue.record("everybody is left")
@@ -194,7 +194,7 @@ import XferModel
         #expect(MirrorSelector.suspect(book.use, count: 1) == nil)
     }
 
-    @Test func whoeverWasWrongAloneIsNotAskedAgain() {
+    @Test func aMirrorThatAloneSentWrongBytesIsNotAskedAgain() {
         var use = SourceUse(suspects: [0, 2])
         var asked: [Int] = []
         while case .ask(let choice) = next(MirrorSelector(count: 3, use: use)) {
@@ -210,14 +210,14 @@ import XferModel
         #expect(next(book) == .fail(Self.gone))
     }
 
-    @Test func whoInsistsMayAskTheCondemnedAgain() {
+    @Test func aRetryMayAskACondemnedMirrorAgain() {
         #expect(next(MirrorSelector(count: 2, use: SourceUse(condemned: [0, 1]))) == ask(0))
         #expect(MirrorSelector.suspect(SourceUse(), count: 1) == nil)
     }
 
     // MARK: Several at once
 
-    @Test func attemptsAtOnceGoToThoseNotSeenYetAndThenToTheFastest() {
+    @Test func concurrentAttemptsGoToUnseenMirrorsAndThenToTheFastest() {
         var book = MirrorSelector(count: 3)
         func another(_ busy: [Int], _ proof: MirrorSelector.Proof = .digest) -> Int? {
             book.another(besides: busy, proof: proof)?.source
@@ -238,7 +238,7 @@ import XferModel
         #expect(another([0]) == nil)
     }
 
-    @Test func onlyWhatTheSourceDidIsHeldAgainstIt() {
+    @Test func onlyFailuresOfTheSourceCountAgainstIt() {
         for reason in [FailureReason.diskError, .insufficientSpace, .credentialMissing, .policyMissing, .internalError]
         {
             #expect(!MirrorSelector.concernsSource(TransferError(reason, "")))
@@ -248,7 +248,7 @@ import XferModel
         }
     }
 
-    @Test func setsOfSourcesHoldSixteen() {
+    @Test func sourceSetsHoldSixteenSources() {
         var set = SourceSet()
         for position in 0..<TaskSpecification.maxSources { set.insert(position) }
         #expect(set.count == 16 && set.bits == .max)
@@ -260,7 +260,7 @@ import XferModel
 
     // MARK: Damage
 
-    @Test(arguments: [-1, 2, 16, Int.max]) func bytesOfASourceThatIsNotThereNeedADigest(described: Int) {
+    @Test(arguments: [-1, 2, 16, Int.max]) func bytesOfARemovedSourceNeedADigest(described: Int) {
         var book = MirrorSelector(count: 2, use: SourceUse(described: described))
         #expect(book.use.described == 0 && book.use.unprovenFrom == 0)
         book.onFailure(of: 0, Self.lost)

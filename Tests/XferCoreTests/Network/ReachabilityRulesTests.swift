@@ -11,12 +11,12 @@ import XferModel
         ReachabilityRules.state(of: facts, metered: metered.compactMap { InterfacePattern($0) })
     }
 
-    @Test func withoutFactsNothingIsKnown() {
+    @Test func withoutFactsTheNetworkIsUnknown() {
         #expect(state(nil) == .unknown)
         #expect(state(nil, "*") == .unknown)
     }
 
-    @Test func withoutAnythingItIsOffline() {
+    @Test func withoutInterfacesTheNetworkIsOffline() {
         #expect(state(NetworkFacts()) == .offline)
     }
 
@@ -64,7 +64,7 @@ import XferModel
         return facts
     }
 
-    @Test func thePreferredRouteDecides() {
+    @Test func theRouteOfLowestMetricDecidesWhetherTheNetworkIsMetered() {
         let (cheap, dear) = (
             NetworkFacts.DefaultRoute(metric: 100, links: [2]), NetworkFacts.DefaultRoute(metric: 700, links: [3])
         )
@@ -82,7 +82,7 @@ import XferModel
         #expect(state(facts(down)) == .offline)
     }
 
-    @Test func oneDearWayAmongEqualsMakesAllDear() {
+    @Test func oneMeteredRouteAmongEqualsMakesTheNetworkMetered() {
         #expect(state(facts(NetworkFacts.DefaultRoute(links: [2, 3])), "wwan0") == .metered)
         #expect(
             state(facts(NetworkFacts.DefaultRoute(links: [2]), NetworkFacts.DefaultRoute(links: [3])), "wwan0")
@@ -93,7 +93,7 @@ import XferModel
                 "wwan0") == .metered)
     }
 
-    @Test func otherTablesCountWhereTheMainOneHasNothing() {
+    @Test func otherRoutingTablesCountOnlyIfTheMainTableHasNoDefaultRoute() {
         let (main, other) = (
             NetworkFacts.DefaultRoute(metric: 700, links: [2]), NetworkFacts.DefaultRoute(isMain: false, links: [3])
         )
@@ -144,16 +144,16 @@ import XferModel
         ("*", "", true), ("*", "ppp0", true), ("w*0", "wwan0", true), ("w*0", "wwan01", false), ("*a*b", "aab", true),
         ("*a*b", "aba", false), ("**0", "eth0", true), ("Eth0", "eth0", false), ("a*", "", false),
     ])
-    func patternsMatch(pattern: String, name: String, isMatch: Bool) throws {
+    func interfacePatternsMatchNames(pattern: String, name: String, isMatch: Bool) throws {
         #expect(try #require(InterfacePattern(pattern)).matches(name) == isMatch)
     }
 
     @Test(arguments: ["", "a b", "a/b", "sixteencharacter", "a\u{1}"])
-    func whatNoInterfaceCanBeCalledIsNoPattern(text: String) {
+    func aTextThatNoInterfaceCanHaveIsNotAPattern(text: String) {
         #expect(InterfacePattern(text) == nil)
     }
 
-    @Test func onlyTheNetworksFaultIsExcused() {
+    @Test func onlyNetworkFailuresAreExcusedByALostNetwork() {
         for reason in FailureReason.allCases {
             let error = TransferError(reason, "x")
             #expect(NetworkCondition.online.explanation(of: error) == nil)

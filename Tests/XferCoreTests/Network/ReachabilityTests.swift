@@ -31,7 +31,7 @@ import XferTestSupport
         #expect(Reachability().told == .unknown)
     }
 
-    @Test func aChangeIsToldOnceItHasSettled() {
+    @Test func aChangeIsPublishedOnceItHasSettled() {
         var network = Reachability(facts: cheap)
         #expect(network.onFacts(nothing, at: at(10)) == at(10.5))
         #expect(network.current == .offline && network.told == .unmetered)
@@ -43,7 +43,7 @@ import XferTestSupport
     }
 
     /// What was gone for a moment is no other state; but what failed in that moment is tried again.
-    @Test func aMomentWithoutNetworkIsNotTold() {
+    @Test func aMomentaryLossIsNotPublishedAndWakesTasks() {
         var network = Reachability(facts: cheap)
         _ = network.onFacts(nothing, at: at(1))
         #expect(network.onFacts(cheap, at: at(1.2)) == at(1.7))
@@ -51,7 +51,7 @@ import XferTestSupport
         #expect(network.onTimer(at: at(1.7)) == Reachability.Change(state: nil, wakes: true, hasLost: true))
     }
 
-    @Test func whatNeverSettlesIsToldEveryFewSeconds() {
+    @Test func aNetworkThatNeverSettlesIsPublishedEveryFewSeconds() {
         var network = Reachability(facts: cheap)
         var told: [(Double, NetworkState)] = []
         var due: MonotonicInstant?
@@ -66,7 +66,7 @@ import XferTestSupport
         for (earlier, later) in zip(told, told.dropFirst()) { #expect(later.0 - earlier.0 >= 5) }
     }
 
-    @Test func equalFactsAreNoNews() {
+    @Test func equalFactsArePublishedOnce() {
         var network = Reachability(facts: cheap)
         #expect(network.onFacts(cheap, at: at(1)) == nil)
         #expect(network.onTimer(at: at(9)) == nil)
@@ -74,7 +74,7 @@ import XferTestSupport
     }
 
     /// A network of one's own is offline all the time, and still comes and goes.
-    @Test func aLinkThatComesWakesThoughTheStateStays() {
+    @Test func aLinkThatComesUpWakesTasksEvenIfTheStateStays() {
         var network = Reachability(facts: nothing)
         _ = network.onFacts(local, at: at(1))
         #expect(network.onTimer(at: at(1.5)) == Reachability.Change(state: nil, wakes: true, hasLost: false))
@@ -95,7 +95,7 @@ import XferTestSupport
         #expect(!network.isMetered)
     }
 
-    @Test func otherMeteredInterfacesCountAtOnce() {
+    @Test func changedMeteredInterfacesApplyAtOnce() {
         var network = Reachability(facts: dear)
         #expect(network.onMetered(metered, at: at(1)) == at(1))
         #expect(network.onTimer(at: at(1)) == Reachability.Change(state: .metered, wakes: false, hasLost: false))
@@ -105,14 +105,14 @@ import XferTestSupport
         #expect(network.lastLoss == nil)
     }
 
-    @Test func whenNobodyLooksNothingIsHeldBack() {
+    @Test func withoutAMonitorNoTaskIsHeldBack() {
         var network = Reachability(facts: nothing)
         _ = network.onFacts(nil, at: at(1))
         #expect(network.onTimer(at: at(1.5))?.state == .unknown)
         #expect(network.condition(since: at(2)) == .online)
     }
 
-    @Test func lossesConcernWhatBeganBeforeThem() {
+    @Test func aLossConcernsOnlyRunsThatBeganBeforeIt() {
         var network = Reachability(facts: cheap)
         _ = network.onFacts(local, at: at(5))
         #expect(
@@ -128,7 +128,7 @@ import XferTestSupport
     }
 
     /// Whatever comes: what is told differs from what was told before, and ends as what is.
-    @Test func randomChangesAreToldInOrder() {
+    @Test func randomChangesArePublishedInOrder() {
         var random = SplitMix64(seed: 8)
         for _ in 0..<300 {
             let all: [NetworkFacts?] = [cheap, dear, local, nothing, nil]

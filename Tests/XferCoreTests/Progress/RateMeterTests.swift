@@ -12,7 +12,7 @@ import XferModel
         #expect(meter.rate == 1000)
     }
 
-    @Test func aStallFadesToNothing() {
+    @Test func theRateOfAStalledTransferFadesToZero() {
         var meter = RateMeter()
         meter.sample(0, at: instant(0))
         meter.sample(10_000, at: instant(1))
@@ -20,7 +20,7 @@ import XferModel
         #expect(meter.rate == 0)
     }
 
-    @Test func droppedBytesStartAnew() {
+    @Test func droppedBytesRestartTheMeasurement() {
         var meter = RateMeter()
         meter.sample(0, at: instant(0))
         meter.sample(9000, at: instant(1))
@@ -30,7 +30,7 @@ import XferModel
         #expect(meter.rate == 700)
     }
 
-    @Test func ratesBeyondAllBoundsAreTheGreatest() {
+    @Test func ratesBeyondTheRangeAreTheGreatest() {
         var meter = RateMeter()
         meter.sample(.min, at: instant(0))
         meter.sample(.max, at: MonotonicInstant(nanoseconds: 1))

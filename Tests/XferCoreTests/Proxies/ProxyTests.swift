@@ -9,7 +9,7 @@ import XferModel
         ("socks5h://[::1]:9050", "socks5h://[::1]:9050"), ("http://10.0.0.1", "http://10.0.0.1:80"),
         ("socks5h://tor.example", "socks5h://tor.example:1080"),
     ])
-    func aProxyIsReadAndWritten(text: String, url: String) throws {
+    func aProxyURLIsParsedAndWritten(text: String, url: String) throws {
         let server = try ProxyServer(text)
         #expect(server.url == url)
         #expect((server.origin != nil) == url.hasPrefix("https"))
@@ -20,7 +20,7 @@ import XferModel
         "http://a b:1", "http://proxy.example:0", "http://proxy.example:70000", "http://proxy.example/path",
         "http://*.example:1", "http://.example:1", "http://me:hunter2@proxy.example:1",
     ])
-    func everythingElseIsRefusedWithoutRepeatingSecrets(text: String) {
+    func anInvalidProxyIsRefusedWithoutRepeatingSecrets(text: String) {
         let fault = #expect(throws: ProxyFault.self) { _ = try ProxyServer(text) }
         #expect(fault?.description.contains("hunter2") == false)
     }
@@ -34,15 +34,15 @@ import XferModel
         ("[::1]", "[::1]", true), ("[fe80::1]", "fe80::/10", true), ("[::ffff:127.0.0.1]", "127.0.0.0/8", true),
         ("127.0.0.1", "127.0.0.1", true), ("localhost", "127.0.0.0/8", false), ("localhost", "localhost", true),
     ])
-    func exceptionsAreHostsReachedDirectly(host: String, exception: String, isExcepted: Bool) {
+    func proxyExceptionsMatchHostsToReachDirectly(host: String, exception: String, isExcepted: Bool) {
         #expect(ProxyExceptions.isValid(exception))
         #expect(ProxyExceptions.contain(host, in: ["unrelated.test", exception]) == isExcepted)
     }
 
     @Test(arguments: ["", "a b", "http://x", "*.example.org", "example.org:80", "10.0.0.0/33"])
-    func everythingElseIsNoException(text: String) { #expect(!ProxyExceptions.isValid(text)) }
+    func anInvalidProxyExceptionIsRefused(text: String) { #expect(!ProxyExceptions.isValid(text)) }
 
-    @Test func theEnvironmentsProxiesAreCurls() throws {
+    @Test func proxiesOfTheEnvironmentAreThoseOfCurl() throws {
         let proxies = try EnvironmentProxies([
             "http_proxy": "proxy.test:3128", "HTTPS_PROXY": "https://me:p%40ss@secure.test:8443",
             "NO_PROXY": "localhost, .corp.test 10.0.0.0/8",
@@ -55,7 +55,7 @@ import XferModel
         #expect(secure.credential == Credential(user: "me", password: "p@ss"))
     }
 
-    @Test func allProxyFillsInAndCGIsVariableIsNotRead() throws {
+    @Test func allProxyIsTheFallbackAndUppercaseHTTPProxyIsIgnored() throws {
         let proxies = try EnvironmentProxies([
             "ALL_PROXY": "socks5h://tor.test:9050", "HTTP_PROXY": "http://evil.test:1",
         ])

@@ -12,7 +12,7 @@ import XferModel
             encode(Parameter("key1", .text("value&")), Parameter("key", .text("value"))) == "key=value&key1=value%26")
     }
 
-    @Test func membersAndElementsNest() {
+    @Test func nestedMembersAndElementsAreEncodedWithBrackets() {
         let nested = ParameterValue.object([
             Parameter("sub", .list([.text("b"), .text("a")])), Parameter("deep", .object([Parameter("x", .text("1"))])),
         ])
@@ -25,7 +25,7 @@ import XferModel
             ])
     }
 
-    @Test func nullIsABareKeyAndEmptinessVanishes() {
+    @Test func nullIsEncodedAsABareKeyAndEmptyContainersVanish() {
         #expect(encode(Parameter("a", .null), Parameter("b", .list([])), Parameter("c", .object([]))) == "a")
         #expect(encode(Parameter("a", .text(""))) == "a=")
         #expect(encode() == "")
@@ -37,7 +37,7 @@ import XferModel
         #expect(FormEncoding.escape(" \"<>^`{|}%\\") == "%20%22%3C%3E%5E%60%7B%7C%7D%25%5C")
     }
 
-    @Test func whatLooksEncodedIsEncodedAgain() {
+    @Test func textThatLooksEncodedIsEncodedAgain() {
         #expect(
             encode(Parameter("key", .text("%20%21%22%23%24%25%26%27%28%29%2A%2B%2C%2F")))
                 == "key=%2520%2521%2522%2523%2524%2525%2526%2527%2528%2529%252A%252B%252C%252F")
@@ -46,12 +46,12 @@ import XferModel
                 == "key=%20%3A%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D/?")
     }
 
-    @Test func unreservedCharactersAndQuestionMarkAndSlashStay() {
+    @Test func unreservedCharactersQuestionMarkAndSlashAreNotEncoded() {
         let kept = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~?/"
         #expect(FormEncoding.escape(kept) == kept)
     }
 
-    @Test func emojiAreWholeWhereverTheyStand() {
+    @Test func emojiAreEncodedWholeInKeysAndValues() {
         #expect(
             FormEncoding.escape("👴🏿👷🏻👮🏽")
                 == "%F0%9F%91%B4%F0%9F%8F%BF%F0%9F%91%B7%F0%9F%8F%BB%F0%9F%91%AE%F0%9F%8F%BD")
@@ -68,7 +68,7 @@ import XferModel
 }
 
 @Suite struct AcceptLanguageTests {
-    @Test func weightsFallByATenthWhileTheyAreAboveAHalf() {
+    @Test func languageWeightsFallByATenthDownToAHalf() {
         #expect(AcceptLanguage.value(for: ["de-AT"]) == "de-AT;q=1.0")
         #expect(
             AcceptLanguage.value(for: ["a", "b", "c", "d", "e", "f", "g"])
@@ -78,7 +78,7 @@ import XferModel
 }
 
 @Suite struct MediaTypePresetsTests {
-    @Test func presetsStandForTheirTypes() throws {
+    @Test func contentTypePresetsExpandToTheirTypes() throws {
         #expect(try MediaTypePresets.expand(["json"]) == ["application/json", "text/json", "text/javascript"])
         #expect(try MediaTypePresets.expand(["xml", "Text/XML"]) == ["application/xml", "text/xml"])
         #expect(try MediaTypePresets.expand(["plist"]) == ["application/x-plist"])

@@ -21,11 +21,11 @@ import XferModel
         HTTPURL(scheme: scheme, host: host, port: port, target: "/x")
     }
 
-    @Test func atItsOriginEverythingIsShown() {
+    @Test func theProfilesOriginIsSentEverything() {
         #expect(ProfileSecretRules.profile(profile, for: [url(.https, "api.example", 443)]) == profile)
     }
 
-    @Test func elsewhereNoSecretIsShown() {
+    @Test func anotherOriginIsSentNoSecretOfTheProfile() {
         for other in [
             url(.http, "api.example", 80), url(.https, "api.example", 8443), url(.https, "evil.example", 443),
         ] {
@@ -35,20 +35,20 @@ import XferModel
         }
     }
 
-    @Test func aMirrorElsewhereGetsNoCookies() {
+    @Test func aMirrorAtAnotherOriginGetsNoCookies() {
         let sources = [url(.https, "api.example", 443), url(.http, "api.example", 80)]
         let shown = ProfileSecretRules.profile(profile, for: sources)
         #expect(!shown.keepsCookies && shown.headers == profile.headers)
     }
 
-    @Test func aProfileBoundToNobodyShowsNobodySecretFields() {
+    @Test func aProfileWithoutAnOriginSendsItsSecretFieldsToNoOrigin() {
         var unbound = profile
         unbound.baseURL = nil
         let shown = ProfileSecretRules.profile(unbound, for: [url(.https, "api.example", 443)])
         #expect(shown.headers.map(\.name) == ["X-Env"] && shown.keepsCookies)
     }
 
-    @Test func withSecretsTheWayIsTheProfiles() {
+    @Test func aTaskThatUsesProfileSecretsMayNotChangeTheRoute() {
         var request = TransferRequest(url: home, usesProfileCredential: true)
         #expect(ProfileSecretRules.refusal(of: request, with: profile) == nil)
         request.proxy = ProxySettings(url: "http://proxy.example:3128")
@@ -66,7 +66,7 @@ import XferModel
         #expect(ProfileSecretRules.refusal(of: request, with: profile)?.field == "headers")
     }
 
-    @Test func anotherOriginTakesSecretsAndHostAlong() {
+    @Test func movingToAnotherOriginRemovesTheProfilesSecretsAndHost() {
         var request = TransferRequest(
             url: home, headers: profile.headers + [HeaderField(name: "Host", value: "x")],
             headerRules: profile.headerRules, usesCookies: true)

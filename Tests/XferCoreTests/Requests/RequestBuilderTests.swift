@@ -30,14 +30,14 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
     }
 
     @Test(arguments: [("/f?x=1", "/f?x=1&a=1"), ("/f?", "/f?a=1"), ("/f?x=1&", "/f?x=1&a=1")])
-    func aQueryIsContinued(target: String, expected: String) throws {
+    func parametersAreAppendedToAnExistingQuery(target: String, expected: String) throws {
         let built = try build(at: HTTPURL(scheme: .http, host: "h", port: 80, target: target)) {
             $0.parameters = [Parameter("a", .text("1"))]
         }
         #expect(built.request.url.target == expected)
     }
 
-    @Test func withoutParametersNoQueryBegins() throws {
+    @Test func withoutParametersNoQueryIsAppended() throws {
         #expect(try build { $0.parameters = [] }.request.url.target == "/v1/f")
     }
 
@@ -52,14 +52,14 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(built.request.headers.firstValue(named: "content-type") == "application/x-www-form-urlencoded")
     }
 
-    @Test func anEmptyFormIsAForm() throws {
+    @Test func emptyParametersAreSentAsAnEmptyForm() throws {
         let built = try build { $0.content = .form([]) }
         #expect(built.content == .inline(bytes("")))
         #expect(built.request.method == .post)
         #expect(built.request.headers == [HeaderField(name: "Content-Type", value: FormEncoding.mediaType)])
     }
 
-    @Test func beforePartsTheyAreParts() throws {
+    @Test func parametersBesidePartsBecomeParts() throws {
         let part = RequestPart(name: "file", content: .bytes(bytes("x")))
         let built = try build {
             $0.method = .post
@@ -69,7 +69,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(built.content == .parts([RequestPart(name: "a", content: .bytes(bytes(""))), part]))
     }
 
-    @Test func besideAnotherContentTheyAreRefused() {
+    @Test func parametersBesideAnotherContentAreRefused() {
         let refused = fault {
             $0.parameters = []
             $0.content = .json(bytes("{}"))
@@ -77,7 +77,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(refused?.field == "params")
     }
 
-    @Test func aContentTypeOfTheClientsStays() throws {
+    @Test func theClientsContentTypeIsKept() throws {
         let built = try build {
             $0.headers = [HeaderField(name: "content-TYPE", value: "application/vnd.api+json")]
             $0.content = .json(bytes("{}"))
@@ -130,7 +130,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         return profile
     }
 
-    @Test func whatIsNotSaidIsTheProfiles() throws {
+    @Test func unsetFieldsComeFromTheProfile() throws {
         let request = try build(profile: profile) { _ in }.request
         #expect(request.redirect == .deny)
         #expect(request.timeouts == Timeouts(connect: 30, idle: 7, total: 0))
@@ -144,7 +144,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
                 == profile.headers + [HeaderField(name: "Accept-Language", value: "de;q=1.0, en;q=0.9")])
     }
 
-    @Test func whatIsSaidWins() throws {
+    @Test func fieldsOfTheTaskOverrideTheProfile() throws {
         let request = try build(profile: profile) {
             $0.headers = [HeaderField(name: "x-b", value: "mine"), HeaderField(name: "Accept-Language", value: "fr")]
             $0.redirect = .set(.follow)
@@ -161,7 +161,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(request.headers.map(\.name) == ["x-b", "Accept-Language", "X-A"])
     }
 
-    @Test func nullUnsetsWhatTheProfileSays() throws {
+    @Test func nullUnsetsFieldsOfTheProfile() throws {
         let request = try build(.download, profile: profile) {
             $0.redirect = .clear
             $0.idleTimeout = .clear
@@ -190,7 +190,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(try uses { $0.clientCertificate = .set(own) } == [true, false])
     }
 
-    @Test func theIdleTimeoutIsShorterForData() throws {
+    @Test func dataTasksHaveAShorterIdleTimeout() throws {
         #expect(try build(.data) { _ in }.request.timeouts.idle == 15)
         #expect(try build(.download) { _ in }.request.timeouts.idle == 60)
         #expect(try build(.upload) { _ in }.request.timeouts.idle == 60)
@@ -204,7 +204,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(fault { $0.acceptedTypes = .set(["json", "jpegs"]) }?.field == "accept_types[1]")
     }
 
-    @Test func aCredentialThatIsBoundToNobodyIsRefused() {
+    @Test func aCredentialWithoutAnOriginIsRefused() {
         var profile = profile
         profile.baseURL = nil
         #expect { try ProfileRules.check(profile) } throws: { ($0 as? RequestFault)?.field == "credential" }
@@ -213,7 +213,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
     }
 
     @Test(arguments: ["", "Api", "-a", "a b", "ä"])
-    func aProfilesNameIsAWord(name: String) {
+    func aProfileNameMustBeAWord(name: String) {
         var profile = profile
         profile.name = name
         #expect { try ProfileRules.check(profile) } throws: { ($0 as? RequestFault)?.field == "name" }

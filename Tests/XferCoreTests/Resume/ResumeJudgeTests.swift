@@ -35,7 +35,7 @@ import XferModel
         #expect(judge(200, [], committed: 0) == .write(BodyPlan(offset: 0, end: nil, total: nil)))
     }
 
-    @Test func anUnaskedPartFailsUnlessItIsTheWhole() {
+    @Test func anUnrequestedPartFailsUnlessItIsTheWhole() {
         let exact = ("Content-Range", "bytes 0-999/1000")
         #expect(judge(206, [exact, tag], committed: 0) == .write(whole))
         #expect(judge(206, [exact, tag], kept: Validators()) == .restart(whole, .noStrongValidator))
@@ -53,7 +53,7 @@ import XferModel
         }
     }
 
-    @Test func anUnaskedPartFailsWhereOnlyA200IsAccepted() {
+    @Test func anUnrequestedPartFailsIfOnlyA200IsAccepted() {
         let plan = ResumeRules.plan(kept: ResumeData(), acceptedStatus: 200...200)
         let head = ResponseHead(status: 206, fields: [HeaderField(name: "Content-Range", value: "bytes 0-9/10")])
         guard case .fail(let error) = ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0)) else {
@@ -63,7 +63,7 @@ import XferModel
         #expect(error.reason == .httpStatus)
     }
 
-    @Test func aWholeBodyOverKeptBytesWaits() {
+    @Test func aWholeBodyOverKeptBytesIsHeldBack() {
         #expect(
             judge(200, [("Content-Length", "1000"), tag], kept: Validators()) == .restart(whole, .noStrongValidator))
         #expect(judge(200, [("Content-Length", "1000"), tag], coding: "gzip") == .restart(whole, .codedBody))
@@ -80,7 +80,7 @@ import XferModel
     }
 
     /// It can be of no version that has the kept bytes, whatever its tag says.
-    @Test func aWholeShorterThanWhatIsKeptRestarts() {
+    @Test func aWholeShorterThanTheKeptBytesRestarts() {
         let short = BodyPlan(offset: 0, end: 99, total: 99)
         #expect(
             judge(200, [("Content-Length", "99"), tag], total: nil)
@@ -103,7 +103,7 @@ import XferModel
                 == .restart(whole, .rangeIgnored))
     }
 
-    @Test func aTagThatDiffersAtTheSameDateAndLengthMayBeAnotherEdges() {
+    @Test func aTagThatDiffersAtTheSameDateAndLengthMayBeAnotherEdgeServers() {
         var both = tagged
         both.lastModified = dated.lastModified
         let fields = [("Content-Length", "1000"), ("ETag", "\"b\""), ("Last-Modified", dated.lastModified ?? "")]
@@ -120,7 +120,7 @@ import XferModel
         #expect(judge(206, [range, tag], total: nil) == .write(rest))
     }
 
-    @Test func aShortPartIsWrittenAndTheRestAskedFor() {
+    @Test func aShortPartIsWrittenAndTheRestRequested() {
         let body = BodyPlan(offset: 100, end: 500, total: 1000)
         #expect(judge(206, [("Content-Range", "bytes 100-499/1000"), tag]) == .write(body))
         #expect(ResumeRules.judgeEnd(of: body, at: 500, skipped: 0, host: "h") == .askOn)
@@ -140,7 +140,7 @@ import XferModel
         [("Content-Range", "bytes 100-999/1000"), ("Content-Length", "901")],
         [("Content-Range", "bytes 100-999/1000"), ("Content-Range", "bytes 100-998/1000")],
     ])
-    func unusablePartsStartOver(fields: [(String, String)]) {
+    func anUnusablePartStartsOver(fields: [(String, String)]) {
         guard case .startOver(.unusableRange) = judge(206, fields + [tag]) else {
             Issue.record("\(judge(206, fields + [tag]))")
             return
@@ -165,7 +165,7 @@ import XferModel
                 == .startOver(.etagChanged))
     }
 
-    @Test func aPartThatDoesNotSayWhichVersionItIsOfStartsOverUnlessADigestWillTell() {
+    @Test func aPartWithoutAValidatorStartsOverUnlessADigestProvesIt() {
         #expect(judge(206, [range]) == .startOver(.validatorMissing))
         #expect(judge(206, [range], plainRange: true) == .startOver(.validatorMissing))
         #expect(judge(206, [range], kept: dated) == .startOver(.validatorMissing))
@@ -173,7 +173,7 @@ import XferModel
         #expect(judge(206, [range, ("ETag", "\"b\"")], digest: true) == .startOver(.etagChanged))
     }
 
-    @Test func unsafeTakesWhatDoesNotContradict() {
+    @Test func unsafeResumeAcceptsAPartThatDoesNotContradict() {
         #expect(judge(206, [range], kept: Validators(), unsafe: true) == .write(rest))
         #expect(judge(206, [range, tag], kept: Validators(), unsafe: true) == .write(rest))
         let weak = Validators(etag: "W/\"a\"")
@@ -181,7 +181,7 @@ import XferModel
         #expect(judge(206, [range, ("ETag", "W/\"b\"")], kept: weak, unsafe: true) == .startOver(.etagChanged))
     }
 
-    @Test func anUnknownCompleteLengthNeedsAKeptOne() {
+    @Test func aPartOfUnknownLengthNeedsAKeptLength() {
         let field = ("Content-Range", "bytes 100-999/*")
         #expect(judge(206, [field, tag]) == .write(rest))
         guard case .startOver(.unusableRange) = judge(206, [field, tag], total: nil) else {
@@ -190,7 +190,7 @@ import XferModel
         }
     }
 
-    @Test func aPartNobodyAskedForIsRefused() {
+    @Test func anUnrequestedPartIsRefused() {
         guard case .fail(let error) = judge(206, [("Content-Range", "bytes 0-998/1000"), tag], committed: 0) else {
             Issue.record("expected a failure")
             return
@@ -200,7 +200,7 @@ import XferModel
 
     // MARK: Nothing
 
-    @Test func a416IsCompleteOnlyWhenAllAgrees() {
+    @Test func a416IsCompleteOnlyIfAllLengthsAgree() {
         #expect(
             judge(416, [("Content-Range", "bytes */100")], total: 1000)
                 == .startOver(.lengthChanged(kept: 1000, now: 100)))
@@ -214,7 +214,7 @@ import XferModel
                 == .startOver(.rangeNotSatisfiable))
     }
 
-    @Test func a304CountsOnlyWhenAskedFor() {
+    @Test func a304CountsOnlyAsTheAnswerToACondition() {
         let condition = HeaderField(name: "If-None-Match", value: "\"a\"")
         #expect(judge(304, [], committed: 0, conditions: [condition]) == .notModified)
         guard case .fail(let error) = judge(304, [], committed: 0) else {
@@ -224,7 +224,7 @@ import XferModel
         #expect(error.httpStatus == 304)
     }
 
-    @Test func anErrorIsNoBodyAndKeepsTheBytes() {
+    @Test func anErrorResponseKeepsTheBytes() {
         for status in [400, 403, 404, 416, 500, 503] where status != 416 {
             guard case .fail = judge(status, [tag, ("Content-Length", "1000")]) else {
                 Issue.record("\(status) was taken")
@@ -261,7 +261,7 @@ import XferModel
         #expect(long.reason == .lengthMismatch)
     }
 
-    @Test func whatIsKeptOfAResponseIsVerbatim() {
+    @Test func responseFieldsAreKeptVerbatim() {
         let head = ResponseHead(
             status: 200,
             fields: [

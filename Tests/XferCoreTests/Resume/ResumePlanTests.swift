@@ -25,7 +25,7 @@ import XferModel
         Validators(lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", date: "Sun, 06 Nov 1994 08:49:37 GMT"),
         Validators(lastModified: "yesterday", date: "Sun, 06 Nov 1994 08:49:37 GMT"),
     ])
-    func withoutAStrongValidatorTheWholeIsAskedFor(validators: Validators) {
+    func withoutAStrongValidatorTheWholeIsRequested(validators: Validators) {
         let plan = ResumeRules.plan(kept: kept(validators))
         #expect(plan.headers.isEmpty)
         #expect(plan.reason == .noStrongValidator)
@@ -40,7 +40,7 @@ import XferModel
         #expect(headers(plan) == ["Range: bytes=100-", "If-Range: Sun, 06 Nov 1994 08:49:37 GMT"])
     }
 
-    @Test func whatCanBeContinuedIsKnownWithTheFirstResponse() {
+    @Test func resumabilityIsKnownFromTheFirstResponse() {
         #expect(ResumeRules.isResumable(ResumeData()) == nil)
         func isResumable(_ validators: Validators, coding: String? = nil, unsafe: Bool = false) -> Bool? {
             var data = kept(validators, committed: 0, coding: coding)
@@ -65,14 +65,14 @@ import XferModel
         #expect(plan.reason == .codedBody)
     }
 
-    @Test func nothingKeptAsksForTheWhole() {
+    @Test func withoutKeptBytesTheWholeIsRequested() {
         #expect(ResumeRules.plan(kept: ResumeData()).headers.isEmpty)
         let plan = ResumeRules.plan(kept: kept(Validators(etag: "\"a\""), committed: 0))
         #expect(plan.headers.isEmpty)
         #expect(plan.reason == nil)
     }
 
-    @Test func aSegmentHasALastByte() {
+    @Test func aSegmentsRangeHasALastByte() {
         let segment = Segment(start: 200, end: 400, committed: 250)
         let plan = ResumeRules.plan(kept: kept(Validators(etag: "\"a\"")), segment: segment)
         #expect(headers(plan) == ["Range: bytes=250-399", "If-Range: \"a\""])
@@ -81,12 +81,12 @@ import XferModel
             ResumeRules.plan(kept: kept(Validators()), segment: Segment(start: 200, end: 400, committed: 400)).isWhole)
     }
 
-    @Test func whatIsKeptToTheLastByteIsWhole() {
+    @Test func bytesKeptToTheLastByteAreWhole() {
         #expect(ResumeRules.plan(kept: kept(Validators(), committed: 1000)).isWhole)
         #expect(!ResumeRules.plan(kept: kept(Validators(), committed: 999)).isWhole)
     }
 
-    @Test func conditionsGoAlong() {
+    @Test func conditionsAreSentWithTheRange() {
         let condition = HeaderField(name: "If-None-Match", value: "\"old\"")
         let plan = ResumeRules.plan(kept: kept(Validators(etag: "\"a\"")), conditions: [condition])
         #expect(headers(plan) == ["If-None-Match: \"old\"", "Range: bytes=100-", "If-Range: \"a\""])

@@ -10,7 +10,7 @@ import XferTestSupport
 /// version of the bytes it sends is true or missing.
 @Suite struct ResumePropertyTests {
     @Test(arguments: UInt64(0)..<20)
-    func whatIsCompleteIsOneVersion(block: UInt64) {
+    func aCompleteDownloadFromALyingServerIsOneVersion(block: UInt64) {
         for seed in block * 500..<(block + 1) * 500 {
             var world = World(seed: seed)
             let outcome = world.download()
@@ -22,7 +22,7 @@ import XferTestSupport
         }
     }
 
-    @Test func honestServersAreFinishedWith() {
+    @Test func aDownloadFromAnHonestServerCompletes() {
         for seed in UInt64(1)...200 {
             var world = World(seed: seed)
             world.isHonest = true

@@ -36,7 +36,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [HTTPMethod.post, .patch])
-    func whatMayHaveHappenedIsNotDoneAgain(method: HTTPMethod) {
+    func aNonIdempotentRequestThatMayHaveBeenProcessedIsNotRepeated(method: HTTPMethod) {
         let lost = TransferError(.connectionLost, "reset")
         #expect(fails(decide(lost, Self.task(method), sent: true), .outcomeUnknown))
         let unavailable = TransferError(.httpStatus, "503", isRetriable: true, httpStatus: 503)
@@ -47,7 +47,7 @@ import XferTestSupport
     }
 
     @Test(arguments: HTTPMethod.allCases)
-    func whatWasNeverSentIsAlwaysTriedAgain(method: HTTPMethod) {
+    func aRequestThatWasNeverSentIsAlwaysRetried(method: HTTPMethod) {
         #expect(waits(decide(TransferError(.connectFailed, "refused"), Self.task(method), sent: false)))
     }
 
@@ -57,12 +57,12 @@ import XferTestSupport
     }
 
     @Test(arguments: [408, 423, 425, 429])
-    func aServerThatSaysItDidNothingIsBelieved(status: Int) {
+    func aStatusThatMeansNothingWasProcessedAllowsARetry(status: Int) {
         let error = TransferError(.httpStatus, "later", isRetriable: true, httpStatus: status)
         #expect(waits(decide(error, Self.task(.post), sent: true)))
     }
 
-    @Test func clientsCanMakeItSafe() {
+    @Test func anIdempotencyMarkOfTheClientAllowsARetry() {
         let lost = TransferError(.connectionLost, "reset")
         let keyed = Self.task(.post, headers: [HeaderField(name: "idempotency-key", value: "\"8e03978e\"")])
         #expect(waits(decide(lost, keyed, sent: true)))
@@ -71,18 +71,18 @@ import XferTestSupport
         #expect(fails(decide(lost, empty, sent: true), .outcomeUnknown))
     }
 
-    @Test func uploadProtocolsAskTheServerFirst() {
+    @Test func uploadProtocolsAskTheServerBeforeARetry() {
         let lost = TransferError(.connectionLost, "reset")
         #expect(waits(decide(lost, Self.task(.post, kind: .upload) { $0.upload.uploadProtocol = .tus }, sent: true)))
         #expect(fails(decide(lost, Self.task(.post, kind: .upload), sent: true), .outcomeUnknown))
     }
 
-    @Test func aPermanentFailureStaysWhatItIs() {
+    @Test func aPermanentFailureKeepsItsReason() {
         let refused = TransferError(.httpStatus, "404", isRetriable: false, httpStatus: 404)
         #expect(fails(decide(refused, Self.task(.post), sent: true), .httpStatus))
     }
 
-    @Test func aRestartFailsWhatMayHaveBeenSentAndOnlyThat() {
+    @Test func aRestartFailsOnlyRequestsThatMayHaveBeenSent() {
         var post = TaskStateMachine(Self.task(.post))
         let transition = post.onRestore(at: Self.now)
         #expect(post.task.state == .failed)
@@ -93,7 +93,7 @@ import XferTestSupport
         #expect(put.task.state == .queued)
     }
 
-    @Test func aRequestThatCannotGoOnLaterCannotBeHeldBack() {
+    @Test func aRunningNonIdempotentRequestCannotBePaused() {
         var post = TaskStateMachine(Self.task(.post))
         #expect(!post.onPause().isChange)
         #expect(post.task.state == .running)
@@ -102,7 +102,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [401, 403])
-    func aSourceThatForbidsToGoOnHasExpired(status: Int) {
+    func aSourceThatForbidsContinuingHasExpired(status: Int) {
         var task = Self.task(.get, kind: .download)
         let error = TransferError(.httpStatus, "no", isRetriable: false, httpStatus: status)
         #expect(!waits(decide(error, task, sent: true)))
@@ -115,7 +115,7 @@ import XferTestSupport
         #expect(!waits(decide(error, task, sent: true)))
     }
 
-    @Test func aNewSourceEndsThatWaitAndNoOther() {
+    @Test func aNewSourceEndsOnlyTheWaitForASource() {
         var task = Self.task(.get, kind: .download)
         task.state = .waiting
         task.wait = Wait(.sourceExpired)

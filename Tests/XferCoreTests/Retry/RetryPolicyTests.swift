@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    @Test func withoutANetworkNoTryIsSpent() {
+    @Test func aFailureWithoutANetworkUsesUpNoTry() {
         let limits = RetryLimits(maxRetries: 0, retryFor: 0)
         var random = SplitMix64(seed: 1)
         for reason in FailureReason.allCases {
@@ -51,7 +51,7 @@ import XferTestSupport
     }
 
     /// A host or a name server of the machine's own network may be back, and nobody tells.
-    @Test func aNetworkOfOnesOwnIsLookedAtNowAndThen() {
+    @Test func anUnreachableHostOfTheOwnNetworkIsRetriedPeriodically() {
         let network = NetworkCondition(isOffline: true, hasNeighbours: true)
         var random = SplitMix64(seed: 2)
         for _ in 0..<100 {
@@ -65,7 +65,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatMayHaveBeenDoneIsNotDoneAgainForANetworkThatChanged() {
+    @Test func aRequestThatMayHaveBeenProcessedIsNotRepeatedAfterANetworkChange() {
         var task = task(tries: 1)
         task.specification.request.method = .post
         var random = SplitMix64(seed: 1)
@@ -82,7 +82,7 @@ import XferTestSupport
         }
     }
 
-    @Test func delaysFillTheWholeRangeUpToTheDoublingBoundAndNeverPassTheCap() {
+    @Test func delaysCoverTheRangeUpToTheDoublingBoundAndNeverExceedTheCap() {
         var random = SplitMix64(seed: 1)
         for tries in 1...30 {
             let bound = min(300.0, Double(1 << min(tries - 1, 20)))
@@ -116,7 +116,7 @@ import XferTestSupport
         #expect(decide(error, task(tries: 1, limits: RetryLimits(maxRetries: 0))) == .fail(error))
     }
 
-    @Test func retryForEndsTheTriesAndProgressStartsItAnew() {
+    @Test func retryForEndsTheTriesAndProgressRestartsIt() {
         let error = TransferError(.connectionLost, "reset")
         let limits = RetryLimits(retryFor: 60)
         let longAgo = now.advanced(by: .seconds(-61))

@@ -14,7 +14,7 @@ struct DescriptorRulesTests {
     }
 
     @Test(arguments: [(1024, 256), (4096, 65_536), (160, 16), (64, 256), (0, 0), (.max, .max), (.min, .min)])
-    func theBudgetLeavesSomethingToServiceAndClients(limit: Int, clients: Int) {
+    func theDescriptorBudgetLeavesAReserveForServiceAndClients(limit: Int, clients: Int) {
         let budget = DescriptorRules.budget(limit: limit, clients: clients)
         #expect(budget >= limit / 4)
         if limit >= 1024, clients <= 256 { #expect(budget <= limit - clients - 64) }

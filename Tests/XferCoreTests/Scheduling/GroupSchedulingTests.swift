@@ -7,7 +7,7 @@ import XferTestSupport
 @Suite struct GroupSchedulingTests {
     private static func key(_ name: String) -> GroupKey { GroupKey(owner: Owner(uid: 1), name: name) }
 
-    @Test func aGroupKeepsItsLimitAndTheGlobalOneStaysWhatItIs() throws {
+    @Test func aGroupObeysItsLimitBesideAnUnchangedGlobalLimit() throws {
         var queue = MemoryQueue()
         queue.limits = [Self.key("g"): 2]
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 6))
@@ -19,7 +19,7 @@ import XferTestSupport
         #expect(scheduler.activeCount(of: Self.key("g")) == 2)
     }
 
-    @Test func aPausedGroupIsPassedOverAndComesBack() throws {
+    @Test func aPausedGroupIsPassedOverUntilItIsResumed() throws {
         var queue = MemoryQueue()
         queue.paused = [Self.key("g")]
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1))
@@ -32,7 +32,7 @@ import XferTestSupport
     }
 
     /// What is set for a group holds from the next pick; what runs above it goes on.
-    @Test func aLoweredLimitStartsNothingUntilEnoughHasEnded() throws {
+    @Test func aLoweredLimitStartsNothingUntilEnoughTasksEnded() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 6))
         for id in 1...9 { queue.add(id, host: "a", group: Self.key("g")) }
@@ -48,7 +48,7 @@ import XferTestSupport
         #expect(try queue.start(&scheduler) == nil)
     }
 
-    @Test func whatIsPutIntoAnotherGroupCountsThere() throws {
+    @Test func aTaskMovedToAnotherGroupCountsThere() throws {
         var queue = MemoryQueue()
         queue.limits = [Self.key("g"): 1, Self.key("h"): 1]
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 6))

@@ -4,7 +4,7 @@ import XferModel
 import XferTestSupport
 
 @Suite struct SchedulerStateMachineTests {
-    @Test func neverMoreThanTheLimitsRun() throws {
+    @Test func neverMoreTasksThanTheLimitsRun() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 4))
         for id in 1...40 { queue.add(id, host: id.isMultiple(of: 3) ? "b" : "a") }
@@ -25,7 +25,7 @@ import XferTestSupport
         #expect(queue.isEmpty)
     }
 
-    @Test func prioritiesAreStrict() throws {
+    @Test func higherPrioritiesAlwaysStartFirst() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1))
         queue.add(1, host: "a", priority: .low)
@@ -35,7 +35,7 @@ import XferTestSupport
         #expect(try queue.runAll(&scheduler) == [3, 4, 2, 1])
     }
 
-    @Test func aHostWithManyTasksStarvesNobody() throws {
+    @Test func aHostWithManyTasksDoesNotStarveOtherHosts() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1))
         for id in 1...1000 { queue.add(id, host: "big") }
@@ -57,7 +57,7 @@ import XferTestSupport
     }
 
     /// Paused and resumed at once: the task is queued again before its run has ended.
-    @Test func aTaskWhoseRunStillEndsIsNotStartedTwice() throws {
+    @Test func aTaskWhoseRunIsEndingIsNotStartedTwice() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 4))
         queue.add(1, host: "a")
@@ -85,7 +85,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [SchedulerStateMachine.Hold.pausedByOperator, .degraded, .waking])
-    func aHoldKeepsEverythingBack(hold: SchedulerStateMachine.Hold) throws {
+    func aHoldKeepsEveryTaskFromStarting(hold: SchedulerStateMachine.Hold) throws {
         var queue = MemoryQueue()
         queue.add(1, host: "a")
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
@@ -127,7 +127,7 @@ import XferTestSupport
     }
 
     /// SDWebImageDownloader: `maxConcurrentDownloads` is 6, `currentDownloadCount` never beyond it.
-    @Test func ofTwentyAddsNeverMoreThanSixRunAtOnce() throws {
+    @Test func neverMoreThanSixOfTwentyTasksRun() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActivePerHost: 20))
         for id in 1...20 { queue.add(id, host: "a") }
@@ -152,7 +152,7 @@ import XferTestSupport
 struct SharedSlotTests {
     private static let lane = QueueLane(priority: .normal, host: "a")
 
-    @Test func aTransferHoldsOneSlotHoweverManyTasksAreOnIt() {
+    @Test func aTransferHoldsOneSlotForAllItsTasks() {
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1, maxActivePerHost: 1))
         for id in 1...5 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), from: Self.lane) }
         #expect(scheduler.activeCount == 1 && scheduler.runningCount == 5 && scheduler.isBlocked("a"))
@@ -163,7 +163,7 @@ struct SharedSlotTests {
         #expect(scheduler.activeCount == 0 && scheduler.runningCount == 0 && !scheduler.isBlocked("a"))
     }
 
-    @Test func theBodysEndFreesItForAll() {
+    @Test func theEndOfTheBodyFreesTheSlotForAllTasks() {
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
         for id in 1...3 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), from: Self.lane) }
         scheduler.onBodyEnd(TransferID(1))

@@ -7,13 +7,13 @@ import XferTestSupport
 @Suite struct SchedulingModelTests {
     /// Random queues with hosts, groups, profiles, priorities, windows, dependencies, and limits that change: never more than
     /// a limit, priorities strict, order within a lane, nothing held back without reason, and every lane served in its turn.
-    @Test(arguments: 1...100) func randomQueuesKeepEveryLimitAndStarveNobody(seed: UInt64) throws {
+    @Test(arguments: 1...100) func randomQueuesObeyEveryLimitAndStarveNoTask(seed: UInt64) throws {
         var world = SchedulingWorld(seed: seed)
         try world.run(rounds: 300)
         try world.drain()
     }
 
-    @Test(arguments: [1001]) func tenThousandTasksDoToo(seed: UInt64) throws {
+    @Test(arguments: [1001]) func tenThousandTasksObeyEveryLimit(seed: UInt64) throws {
         var world = SchedulingWorld(seed: seed)
         world.add(10_000)
         try world.run(rounds: 40)

@@ -53,20 +53,20 @@ import XferTestSupport
         #expect(World(line: 20, connection: 5).run().connections == [1, 2, 4, 8, 4])
     }
 
-    @Test func aLineThatOneConnectionFillsKeepsOne() {
+    @Test func aLineThatOneConnectionFillsKeepsOneConnection() {
         #expect(World(line: 10, connection: 1000).run().connections == [1, 2, 1])
         #expect(
             World(line: 10, connection: 10, connecting: 3).run().connections == [1, 2, 1], "connecting is no trial")
     }
 
-    @Test func whereMoreConnectionsAreSlowerTheyAreTakenBack() {
+    @Test func connectionsThatSlowTheDownloadAreClosedAgain() {
         let world = World(line: 20, connection: 10, loss: 0.15)
         let (connections, seconds) = world.run()
         #expect(connections == [1, 2, 4, 2])
         #expect(seconds < world.mebibytes / world.rate(2) * 1.1)
     }
 
-    @Test(arguments: 0..<50) func itIsNeverMuchSlowerThanOneConnection(seed: UInt64) {
+    @Test(arguments: 0..<50) func growthIsNeverMuchSlowerThanOneConnection(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let world = World(
             line: Double.random(in: 1...200, using: &random), connection: Double.random(in: 1...200, using: &random),
@@ -76,7 +76,7 @@ import XferTestSupport
         #expect(connections.count <= 5 && connections.allSatisfy { (1...SegmentConnectionGrowth.most).contains($0) })
     }
 
-    @Test func onARestlessLineItEndsSomewhere() {
+    @Test func growthOnAFluctuatingLineTerminates() {
         for seed in 0..<50 as Range<UInt64> {
             let connections = World(line: 50, connection: 10, noise: 0.4).run(seed: seed).connections
             #expect(
@@ -84,7 +84,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aNumberThatWasAskedForIsKept() {
+    @Test func aRequestedNumberOfConnectionsIsKept() {
         var growth = SegmentConnectionGrowth(.exactly(3))
         let isChanged = growth.measure(
             written: 0, remaining: .max, smallest: 1, areAllWorking: true, now: MonotonicInstant(nanoseconds: 0))

@@ -15,7 +15,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: 0..<8) func acrossCrashesNothingDurableIsFetchedAgain(_ block: UInt64) throws {
+    @Test(arguments: 0..<8) func noDurableByteIsFetchedAgainAfterACrash(_ block: UInt64) throws {
         for seed in block * 250..<(block + 1) * 250 {
             var world = World(seed: seed, crashes: true)
             try world.run()

@@ -61,7 +61,7 @@ import XferModel
         #expect(plan.pieces.allSatisfy { $0.end - $0.start >= Self.mebibyte })
     }
 
-    @Test func whatWasKeptIsContinuedHolesIncluded() {
+    @Test func keptSegmentsAndTheirHolesAreContinued() {
         var plan = plan(
             8,
             kept: [
@@ -84,7 +84,7 @@ import XferModel
             ])
     }
 
-    @Test func keptSegmentsThatOverlapOrReachTooFarAreTakenForWhatTheyCover() {
+    @Test func keptSegmentsThatOverlapOrReachTooFarCountForTheBytesTheyCover() {
         let plan = SegmentPlan(
             total: 1000,
             kept: [
@@ -115,7 +115,7 @@ import XferModel
         #expect(offset >= 35 << 20)
     }
 
-    @Test func aConnectionThatIsPastTheOffsetIsNotAskedAgain() {
+    @Test func aConnectionBeyondTheOffsetIsNotSplitAgain() {
         var plan = plan(4, 2)
         plan.begin(0)
         plan.onAnswer(0)
@@ -130,7 +130,7 @@ import XferModel
         #expect(plan.next(for: 1, idle: 2) == .fetch(Segment(start: 0, end: 4 << 20, committed: 1 << 20)))
     }
 
-    @Test func whenTheServerBearsNoMoreConnectionsOneGoesOnOverWhatNobodyBegan() {
+    @Test func ifTheServerRefusesMoreConnectionsOneContinuesOverUnbegunSegments() {
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
@@ -147,7 +147,7 @@ import XferModel
         #expect(plan.isWritten)
     }
 
-    @Test func whatWasBegunIsNotGoneOver() {
+    @Test func begunSegmentsAreNotOverrun() {
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
@@ -157,7 +157,7 @@ import XferModel
         #expect(plan.widening() == nil)
     }
 
-    @Test func oneStreamOverEverythingBeginsAtTheFirstGap() {
+    @Test func aSingleStreamBeginsAtTheFirstGap() {
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
@@ -173,7 +173,7 @@ import XferModel
         #expect(plan.wantedConnections == 1)
     }
 
-    @Test func whatIsWrittenNeedsFewSegmentsToSay() {
+    @Test func writtenBytesAreDescribedByFewSegments() {
         var plan = plan(64, 4)
         plan.begin(0)
         plan.onAnswer(0)
@@ -193,7 +193,7 @@ import XferModel
         #expect(plan.committed(of: 1) == 20 << 20)
     }
 
-    @Test func offsetsThatAreNotTheConnectionsAreNotBelieved() {
+    @Test func offsetsOfUnknownConnectionsAreIgnored() {
         var plan = plan(64, 2)
         plan.begin(0)
         _ = fill(&plan, connections: 1..<2)
@@ -237,21 +237,21 @@ import XferModel
         return seen
     }
 
-    @Test func autoDoublesWhileItHelps() {
+    @Test func automaticGrowthDoublesWhileItHelps() {
         #expect(grow([1: 1, 2: 2, 4: 4, 8: 8], mebibytes: 4000) == [1, 2, 4, 8])
     }
 
-    @Test func autoTakesBackWhatDoesNotHelp() {
+    @Test func automaticGrowthClosesConnectionsThatDoNotHelp() {
         #expect(grow([1: 10, 2: 10, 4: 10], mebibytes: 4000) == [1, 2, 1])
         #expect(grow([1: 5, 2: 10, 4: 10], mebibytes: 4000) == [1, 2, 4, 2])
         #expect(grow([1: 10, 2: 20, 4: 15], mebibytes: 4000) == [1, 2, 4, 2])
     }
 
-    @Test func autoChangesNothingMoreNearTheEnd() {
+    @Test func automaticGrowthChangesNothingNearTheEnd() {
         #expect(grow([1: 10, 2: 10], mebibytes: 55) == [1, 2])
     }
 
-    @Test func surplusConnectionsAreThoseAtTheRearThatHaveMuchLeft() {
+    @Test func surplusConnectionsAreTheLastWithMuchLeft() {
         var plan = plan(64, 4)
         plan.begin(0)
         _ = fill(&plan, connections: 1..<4)
@@ -264,7 +264,7 @@ import XferModel
         #expect(plan.surplus == rear.dropLast().compactMap(\.connection))
     }
 
-    @Test func autoLeavesAShortDownloadAlone() {
+    @Test func automaticGrowthLeavesAShortDownloadAlone() {
         #expect(grow([1: 10], mebibytes: 30) == [1])
     }
 

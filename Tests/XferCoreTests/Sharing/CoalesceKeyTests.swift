@@ -125,11 +125,11 @@ import XferTestSupport
         Change("owner") { $0.owner = Owner(uid: 1001) },
     ]
 
-    @Test(arguments: ownMatters) func whatEachTaskDecidesForItselfDoesNotPartThem(change: Change) {
+    @Test(arguments: ownMatters) func anOptionOfOneTaskDoesNotChangeTheCoalesceKey(change: Change) {
         #expect(Self.key(Self.specification(change.apply)) == Self.key(Self.specification()))
     }
 
-    @Test func whatTheServerOrTheTrustDependsOnPartsThem() {
+    @Test func anOptionOfServerOrTrustChangesTheCoalesceKey() {
         var keys: [CoalesceKey?: String] = [Self.key(Self.specification()): "nothing"]
         for change in Self.commonMatters {
             let key = Self.key(Self.specification(change.apply))
@@ -171,7 +171,7 @@ import XferTestSupport
         #expect(headers(("A", "1"), ("A", "3")) != headers(("A", "1, 3")))
     }
 
-    @Test func onlyRequestsWithoutContentThatAskForSomethingHaveOne() {
+    @Test func onlyRequestsWithoutContentHaveACoalesceKey() {
         for method in HTTPMethod.allCases {
             let key = Self.key(Self.specification { $0.request.method = method })
             #expect((key != nil) == (method == .get || method == .head), "\(method)")
@@ -181,7 +181,7 @@ import XferTestSupport
         #expect(Self.key(Self.specification { $0.kind = .upload }) == nil)
     }
 
-    @Test func ownersMayShareWhereTheOperatorAllowsIt() {
+    @Test func ownersShareOnlyIfTheOperatorAllowsIt() {
         let (mine, theirs) = (Self.specification(), Self.specification { $0.owner = Owner(uid: 1001) })
         #expect(Self.key(mine, shared: true) == Self.key(theirs, shared: true))
         #expect(Self.key(mine, shared: true) != Self.key(mine, shared: false))
@@ -215,7 +215,7 @@ import XferTestSupport
     }
 
     /// A text can be written so that it looks like two, or like the end of one and the beginning of the next.
-    @Test func noTextCanBeTakenForItsNeighbours() {
+    @Test func noTextOfAKeyCanBeTakenForItsNeighbours() {
         var random = SplitMix64(seed: 6)
         let alphabet: [Character] = ["\u{0}", "\u{1}", "\u{2}", "a", "\n"]
         func text() -> String {
@@ -236,7 +236,7 @@ import XferTestSupport
         }
     }
 
-    @Test func withoutADigestNothingIsShared() {
+    @Test func withoutADigestNoTransferIsShared() {
         #expect(CoalesceKey(Self.specification(), isSharedBetweenOwners: false, digest: { _ in nil }) == nil)
     }
 }

@@ -4,7 +4,7 @@ import XferModel
 
 /// SDWebImage's exclusions, and ours.
 @Suite struct FailedURLRulesTests {
-    @Test(arguments: 100...599) func ofStatusCodesThoseThatSpeakOfTheURLList(status: Int) {
+    @Test(arguments: 100...599) func onlyStatusCodesThatConcernTheURLListIt(status: Int) {
         let lists = (400...499).contains(status) && ![401, 403, 408, 423, 425, 429].contains(status)
         #expect(FailedURLRules.lists(TransferError(.httpStatus, "", httpStatus: status)) == lists)
         // A proxy's word, or a login's, is not the URL's.
@@ -12,12 +12,11 @@ import XferModel
     }
 
     /// No network, cancelled, timed out, host not found, cannot connect, connection lost, trust, checksum, disk, …
-    @Test(arguments: FailureReason.allCases) func ofReasonsOnlyRedirectsToNowhereListByThemselves(reason: FailureReason)
-    {
+    @Test(arguments: FailureReason.allCases) func ofAllReasonsOnlyTooManyRedirectsListsAURL(reason: FailureReason) {
         #expect(FailedURLRules.lists(TransferError(reason, "")) == (reason == .tooManyRedirects))
     }
 
-    @Test func aRedirectToWhatCannotBeFetchedLists() {
+    @Test func aRedirectToAnUnsupportedSchemeListsTheURL() {
         let error = TransferError(.protocolError, "redirects to ftp", isRetriable: false, httpStatus: 302)
         #expect(FailedURLRules.lists(error))
         #expect(!FailedURLRules.lists(TransferError(.protocolError, "garbage", httpStatus: 302)))
@@ -31,7 +30,7 @@ import XferModel
         #expect(window == Timestamp(seconds: 1_799_999_940)...Timestamp(seconds: 1_800_000_060))
     }
 
-    @Test func whatWasSkippedWasNotAskedFor() {
+    @Test func aSkippedTaskDoesNotRefuteAnEntry() {
         var outcome = TaskOutcome()
         #expect(FailedURLRules.isRefuted(by: outcome))
         outcome.notModified = true

@@ -15,7 +15,7 @@ struct SharingRulesTests {
         return SharingRules.key(of: specification, isSharedBetweenOwners: false) { $0 }
     }
 
-    @Test func whatEachDecidesForItselfIsNotOfTheKey() {
+    @Test func optionsOfOneTaskAreNotPartOfTheSharingKey() {
         #expect(Self.key() != nil)
         #expect(
             Self.key()
@@ -29,7 +29,7 @@ struct SharingRulesTests {
                 })
     }
 
-    @Test func whoSharesWithNobodyHasNone() {
+    @Test func aTaskThatMayNotShareHasNoSharingKey() {
         #expect(Self.key { $0.coalesces = false } == nil)
         #expect(Self.key { $0.kind = .upload } == nil)
         #expect(Self.key { $0.destination.onConflict = .update } == nil)
@@ -43,7 +43,7 @@ struct SharingRulesTests {
     }
 
     /// A digest may be what holds the bytes together.
-    @Test func withMirrorsOnlyThoseShareWhoDemandTheSameDigest() {
+    @Test func tasksWithMirrorsShareOnlyUnderTheSameDigest() {
         let mirror = HTTPURL(scheme: .https, host: "b.example", port: 443, target: "/")
         func key(_ checksum: String?) -> [UInt8]? {
             Self.key {
@@ -65,7 +65,7 @@ struct SharingRulesTests {
             resumeData: data, createdAt: Timestamp(rawValue: 0))
     }
 
-    @Test func keptBytesAreContinuedWhereTheServerCanSayThatTheyAreStillRight() {
+    @Test func keptBytesAreContinuedIfTheServerCanProveThemRight() {
         #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: Self.identity))
         #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: nil), in: Self.identity))
         // Nobody would ask whether they are.
@@ -78,13 +78,13 @@ struct SharingRulesTests {
         #expect(!SharingRules.canContinue(publishing, in: Self.identity))
     }
 
-    @Test func whatIsWholeIsNotJoined() {
+    @Test func aWholeTransferIsNotJoined() {
         #expect(SharingRules.mayBeJoined(Self.transfer(committed: 9, of: 10)))
         #expect(SharingRules.mayBeJoined(Self.transfer(committed: 9, of: nil)))
         #expect(!SharingRules.mayBeJoined(Self.transfer(committed: 10, of: 10)))
     }
 
-    @Test func theHighestLimitHolds() {
+    @Test func theHighestLimitOfTheMembersApplies() {
         #expect(SharingRules.highestRate([1, 7, 3]) == 7)
         #expect(SharingRules.highestRate([1, 0, 3]) == 0)
         #expect(SharingRules.highestRate([]) == 0)

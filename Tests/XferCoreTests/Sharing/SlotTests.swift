@@ -4,11 +4,11 @@ import XferModel
 
 /// Who is in a slot, and how one leaves it for another.
 @Suite struct SlotTests {
-    @Test(arguments: TaskState.allCases) func whatHasEndedHasLeft(state: TaskState) {
+    @Test(arguments: TaskState.allCases) func aTaskThatEndedLeavesItsSlot(state: TaskState) {
         #expect(SlotRules.isHeld(in: state) == ![.completed, .failed, .cancelled].contains(state))
     }
 
-    @Test func theNewcomerStaysAndAllOthersGo() {
+    @Test func aNewTaskSupersedesAllOthersInItsSlot() {
         let found = TaskState.allCases.enumerated().map { index, state in
             var task = TaskStateMachineTests.task(state)
             task.id = TaskID(Int64(index + 1))

@@ -42,7 +42,7 @@ import XferTestSupport
     }
 
     @Test(arguments: Command.allCases, TaskState.allCases)
-    func commandsMoveAsTheTableSays(command: Command, state: TaskState) {
+    func commandsMoveTasksAsTheTableStates(command: Command, state: TaskState) {
         var machine = TaskStateMachine(Self.task(state, wait: state == .waiting ? .schedule : nil))
         let transition = Self.apply(command, to: &machine)
         #expect(machine.task.state == Self.expected(command, in: state))
@@ -64,7 +64,7 @@ import XferTestSupport
     }
 
     @Test(arguments: WaitReason.allCases)
-    func resumeTriesNowOnlyWhereThatCanHelp(reason: WaitReason) {
+    func resumeRetriesAtOnceOnlyIfThatCanHelp(reason: WaitReason) {
         var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
         let transition = machine.onResume()
         let helps: Set<WaitReason> = [.retry, .network, .hostCooldown, .outOfDescriptors, .suspect]
@@ -72,7 +72,7 @@ import XferTestSupport
         #expect(machine.task.state == (helps.contains(reason) ? .queued : .waiting))
     }
 
-    @Test(arguments: TaskState.allCases) func onlyWhatCouldStartByItselfBecomesASuspect(state: TaskState) {
+    @Test(arguments: TaskState.allCases) func onlyATaskThatCouldStartByItselfBecomesASuspect(state: TaskState) {
         var machine = TaskStateMachine(Self.task(state))
         let error = TransferError(.internalError, "crashed")
         let transition = machine.onSuspect(error)
@@ -85,7 +85,7 @@ import XferTestSupport
         #expect(machine.onRetry(at: Self.now).isChange && machine.task.state == .queued)
     }
 
-    @Test func whatIsHeldBackWasNotTried() {
+    @Test func aTaskHeldBackBeforeItsStartUsesUpNoTry() {
         var machine = TaskStateMachine(Self.task(.queued))
         let transition = machine.onHold(Wait(.network))
         #expect(transition.event == .taskWaiting(wait: Wait(.network), error: nil))
@@ -137,7 +137,7 @@ import XferTestSupport
     }
 
     @Test(arguments: TaskState.allCases)
-    func onlyWhatIsStagedIsCommitted(state: TaskState) {
+    func onlyAStagedTaskIsCommitted(state: TaskState) {
         var machine = TaskStateMachine(Self.task(state))
         machine.setOutcome { $0.finalPath = "/srv/f" }
         let transition = machine.onCommit(size: 7, at: Self.now)
@@ -151,7 +151,7 @@ import XferTestSupport
         #expect(machine.onCommit(size: 7, at: Self.now) == .unchanged)
     }
 
-    @Test func stagingIsNoEnd() {
+    @Test func stagingIsNotATerminalState() {
         var machine = TaskStateMachine(Self.task(.running))
         let transition = machine.onStage(size: 9)
         #expect(transition == TaskTransition(event: .taskStaged(size: 9), action: .schedule))
@@ -184,7 +184,7 @@ import XferTestSupport
 
     // MARK: Conditions of the task's own
 
-    @Test(arguments: TaskState.allCases) func aConditionHoldsBackWhatCouldRun(state: TaskState) {
+    @Test(arguments: TaskState.allCases) func anUnmetConditionHoldsBackTasksThatCouldRun(state: TaskState) {
         var machine = TaskStateMachine(Self.task(state, wait: state == .waiting ? .schedule : nil))
         let wait = Wait(.schedule, until: Self.now)
         let transition = machine.onHold(wait)
@@ -201,7 +201,7 @@ import XferTestSupport
     }
 
     /// A wait that has another reason goes on; conditions are looked at when it is over.
-    @Test(arguments: WaitReason.allCases) func otherWaitsGoOn(reason: WaitReason) {
+    @Test(arguments: WaitReason.allCases) func aWaitForAnotherReasonIsNotEndedByConditions(reason: WaitReason) {
         let isOwn = reason == .schedule || reason == .dependency
         var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
         #expect(machine.onHold(Wait(.schedule, until: Self.now)).isChange == isOwn)
@@ -209,14 +209,14 @@ import XferTestSupport
         #expect(machine.onConditionsMet().isChange == isOwn)
     }
 
-    @Test func whatMustNotBeSentTwiceIsNotStopped() {
+    @Test func aNonIdempotentRunIsNotStoppedByACondition() {
         var task = Self.task(.running)
         task.specification.request.method = .post
         var machine = TaskStateMachine(task)
         #expect(machine.onHold(Wait(.schedule)) == .unchanged && machine.task == task)
     }
 
-    @Test(arguments: TaskState.allCases) func conditionsThatCannotBeMetEndWhatIsUnfinished(state: TaskState) {
+    @Test(arguments: TaskState.allCases) func anUnmeetableConditionFailsUnfinishedTasks(state: TaskState) {
         var machine = TaskStateMachine(Self.task(state, wait: state == .waiting ? .retry : nil))
         let error = TransferError(.deadlineExceeded, "late")
         let transition = machine.onConditionsFailed(error, at: Self.now)
@@ -272,7 +272,7 @@ import XferTestSupport
         #expect(machine.task.attempts == 1)
     }
 
-    @Test func onlyTimeInWhichItFailsCountsAgainstRetryFor() throws {
+    @Test func onlyTimeWithoutProgressCountsAgainstRetryFor() throws {
         let day = Duration.seconds(86_400)
         var machine = TaskStateMachine(Self.task(.queued))
         func fails(at now: Timestamp, until: Timestamp) {

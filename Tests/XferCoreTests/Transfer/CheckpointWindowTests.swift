@@ -10,7 +10,7 @@ import XferTestSupport
         MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
-    @Test func dueAfterEightMebibytes() {
+    @Test func aCheckpointIsDueAfterEightMebibytes() {
         var window = CheckpointWindow(limits: .init(), offset: 0)
         #expect(window.onWritten(to: 8 * mebibyte - 1, now: at(0)).dueOffset == nil)
         #expect(window.onWritten(to: 8 * mebibyte, now: at(1)).dueOffset == 8 * mebibyte)
@@ -18,7 +18,7 @@ import XferTestSupport
         #expect(window.onWritten(to: 9 * mebibyte, now: at(2)).dueOffset == nil)
     }
 
-    @Test func dueAfterASecondOfUnsavedBytes() {
+    @Test func aCheckpointIsDueAfterASecondOfUnsavedBytes() {
         var window = CheckpointWindow(limits: .init(), offset: 100)
         #expect(window.deadline == nil)
         #expect(window.onWritten(to: 101, now: at(500)).dueOffset == nil)
@@ -27,7 +27,7 @@ import XferTestSupport
         #expect(window.onTime(at(1500)).dueOffset == 101)
     }
 
-    @Test func pausesBeforeSixteenMebibytesAndGoesOn() {
+    @Test func readingPausesBeforeSixteenUnsavedMebibytesAndContinues() {
         var window = CheckpointWindow(limits: .init(), offset: 0)
         #expect(window.onWritten(to: 8 * mebibyte, now: at(0)) == .init(dueOffset: 8 * mebibyte, isPaused: false))
         var offset = 8 * mebibyte
@@ -43,7 +43,7 @@ import XferTestSupport
         #expect(window.onWritten(to: offset + mebibyte, now: at(3)).dueOffset == offset + mebibyte)
     }
 
-    @Test func pausesWhenTheOldestBytesAreTwoSecondsOld() {
+    @Test func readingPausesWhenTheOldestUnsavedBytesAreTwoSecondsOld() {
         var window = CheckpointWindow(limits: .init(), offset: 0)
         _ = window.onWritten(to: 10, now: at(0))
         #expect(window.onTime(at(1000)) == .init(dueOffset: 10, isPaused: false))
@@ -58,7 +58,7 @@ import XferTestSupport
         #expect(window.deadline == nil)
     }
 
-    @Test func nonsenseCommitsChangeNothing() {
+    @Test func invalidCommitsChangeNothing() {
         var window = CheckpointWindow(limits: .init(), offset: 100)
         _ = window.onWritten(to: 200, now: at(0))
         #expect(window.onCommitted(50, now: at(1)).dueOffset == nil)
@@ -66,7 +66,7 @@ import XferTestSupport
         #expect(window.deadline == at(1000))
     }
 
-    @Test func neverMoreAtStakeThanAllowedAndNeverStuck() {
+    @Test func unsavedBytesStayWithinTheLimitAndReadingNeverBlocksForever() {
         var random = SplitMix64(seed: 7)
         for _ in 0..<300 {
             let limits = CheckpointWindow.Limits(dueBytes: 1 << 20, pauseBytes: 2 << 20)
@@ -101,7 +101,7 @@ import XferTestSupport
     @Test(arguments: [
         (1 << 16, 64 << 10), (4 << 20, 64 << 10), (8 << 20, 128 << 10), (16 << 20, 240 << 10), (1 << 30, 240 << 10),
     ])
-    func littleIsReadAtOnceBesideWhatMayBeAtStake(pauseBytes: Int, readSize: Int) {
+    func theReadSizeIsSmallBesideTheLimitOfUnsavedBytes(pauseBytes: Int, readSize: Int) {
         let limits = CheckpointWindow.Limits(dueBytes: 1, pauseBytes: Int64(pauseBytes))
         #expect(limits.readSize(isShared: false) == readSize)
         // One read more than what it pauses at is still within the limit.
@@ -113,7 +113,7 @@ import XferTestSupport
 
     // MARK: Several requests for one body
 
-    @Test func whatNeighboursHaveAtStakeCountsTowardsTheLimits() {
+    @Test func unsavedBytesOfOtherConnectionsCountTowardsTheLimits() {
         let limits = CheckpointWindow.Limits(dueBytes: 8 << 20, pauseBytes: 16 << 20)
         let now = MonotonicInstant(nanoseconds: 0)
         var window = CheckpointWindow(limits: limits, offset: 0)

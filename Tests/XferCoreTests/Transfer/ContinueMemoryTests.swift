@@ -9,7 +9,7 @@ import XferModel
         MonotonicInstant(nanoseconds: Int64(seconds) * 1_000_000_000)
     }
 
-    @Test func anOriginThatDoesNotAnswerIsLeftAloneForAWhile() {
+    @Test func anOriginThatIgnoresExpectIsNotAskedForAWhile() {
         var memory = ContinueMemory()
         #expect(memory.mayAsk(origin(1), now: at(0)))
         memory.recordSilence(of: origin(1), now: at(0))
@@ -17,7 +17,7 @@ import XferModel
         #expect(memory.mayAsk(origin(1), now: at(600)))
     }
 
-    @Test func onlySoManyOriginsAreRemembered() {
+    @Test func theNumberOfRememberedOriginsIsBounded() {
         var memory = ContinueMemory()
         for number in 0...ContinueMemory.capacity { memory.recordSilence(of: origin(number), now: at(number)) }
         #expect(memory.mayAsk(origin(0), now: at(300)), "the oldest is forgotten")

@@ -22,7 +22,7 @@ import XferModel
             names(rules, at: home, fields: [field("X-Gone"), field("C"), field("A", "0")]) == ["C: v", "a: 2", "a: 3"])
     }
 
-    @Test func aRuleIsForItsHosts() throws {
+    @Test func aRuleAppliesToItsHostsOnly() throws {
         let rules = [HeaderRule(hosts: [try HostPattern("*.cdn.test"), try HostPattern("other")], set: [field("A")])]
         #expect(names(rules, at: cdn) == ["A: v"])
         #expect(names(rules, at: home).isEmpty)
@@ -31,7 +31,7 @@ import XferModel
         #expect(names(withPort, at: plain).isEmpty)
     }
 
-    @Test func secretsGoWhereTheRuleSaysAndNeverInTheClear() throws {
+    @Test func secretsAreSentOnlyToTheRulesHostsAndNeverInTheClear() throws {
         let everywhere = [HeaderRule(set: [field("Authorization"), field("A")])]
         #expect(names(everywhere, at: home) == ["Authorization: v", "A: v"])
         #expect(names(everywhere, at: cdn) == ["A: v"])
@@ -40,12 +40,12 @@ import XferModel
         #expect(names(there, at: plain) == ["A: v"])
     }
 
-    @Test func whatIsFixedStays() {
+    @Test func aRuleCannotChangeAFixedField() {
         let rules = [HeaderRule(set: [field("Range", "bytes=0-")], remove: ["RANGE"])]
         #expect(names(rules, at: home, fields: [field("Range", "bytes=5-")]) == ["Range: bytes=5-"])
     }
 
-    @Test func framingRangesAndWhatSelectedTheKeptBytesAreFixed() {
+    @Test func framingRangeAndSelectingFieldsAreFixed() {
         var request = TransferRequest(url: home)
         request.headerRules = [
             HeaderRule(
@@ -62,7 +62,7 @@ import XferModel
                 == ["Accept: old", "Accept-Encoding: identity", "Range: bytes=5-", "If-Range: \"a\""])
     }
 
-    @Test func aFormsTypeIsNotTheClients() {
+    @Test func aFormsContentTypeCannotBeChanged() {
         var request = TransferRequest(url: home, method: .post, headers: [field("Content-Type"), field("A")])
         request.headerRules = [HeaderRule(set: [field("content-type")])]
         let fields = HopHeaders.fields(
@@ -71,7 +71,7 @@ import XferModel
         #expect(fields.map(\.name) == ["A", "User-Agent", "Accept-Encoding"])
     }
 
-    @Test func nothingSpeaksOfContentThatIsNotSentAnyMore() {
+    @Test func fieldsOfTheContentAreRemovedWithTheContent() {
         let named = ["Content-Type", "content-encoding", "Content-Digest", "Repr-Digest", "Last-Modified", "X-Plain"]
         let request = TransferRequest(url: home, method: .post, headers: named.map { field($0) })
         func sent(_ method: HTTPMethod) -> Int {
@@ -84,7 +84,7 @@ import XferModel
         #expect(sent(.get) == 3)
     }
 
-    @Test func theCredentialGoesToItsOriginsOnly() {
+    @Test func theCredentialIsSentToItsOriginsOnly() {
         let request = TransferRequest(url: home)
         let credential = ResolvedCredential(scheme: .basic, user: "u", secret: "p", origins: [cdn.origin])
         func isSent(to url: HTTPURL) -> Bool {

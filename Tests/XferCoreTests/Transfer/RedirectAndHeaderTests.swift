@@ -20,7 +20,7 @@ import XferModel
         }
     }
 
-    @Test func policiesAndSchemes() {
+    @Test func redirectPoliciesDecideByOriginAndScheme() {
         #expect(reason(.follow, url(.http, "a"), url(.https, "b")) == nil)
         #expect(reason(.follow, url(.https, "a"), url(.http, "a")) == .insecureRedirect)
         #expect(reason(.follow, url(.https, "a"), url(.http, "a"), allowsDowngrade: true) == nil)
@@ -38,11 +38,11 @@ import XferModel
             (.post, [.get, .get, .get, .post, .post]), (.put, [.put, .put, .get, .put, .put]),
             (.patch, [.patch, .patch, .get, .patch, .patch]), (.delete, [.delete, .delete, .get, .delete, .delete]),
         ] as [(HTTPMethod, [HTTPMethod])])
-    func theStatusDecidesAboutTheMethod(method: HTTPMethod, then: [HTTPMethod]) {
+    func theStatusDecidesTheMethodAfterARedirect(method: HTTPMethod, then: [HTTPMethod]) {
         #expect([301, 302, 303, 307, 308].map { RedirectRules.method(after: $0, to: method) } == then)
     }
 
-    @Test func twentyAndNoMore() throws {
+    @Test func twentyRedirectsAreAllowedAndNoMore() throws {
         var rules = RedirectRules(policy: .follow, allowsDowngrade: false)
         for _ in 0..<20 { try rules.onRedirect(status: 302, from: url(.http, "a"), to: url(.http, "a")) }
         #expect(throws: TransferError.self) {
@@ -63,7 +63,7 @@ import XferModel
         .map { "\($0.name): \($0.value)" }
     }
 
-    @Test func defaultsFillWhatIsAbsent() {
+    @Test func defaultFieldsAreAddedOnlyIfAbsent() {
         var request = TransferRequest(url: home)
         #expect(fields(request, at: home) == ["User-Agent: xferd/1", "Accept-Encoding: identity"])
         request.headers = [
@@ -72,7 +72,7 @@ import XferModel
         #expect(fields(request, at: home) == ["user-agent: mine", "Accept-Encoding: gzip"])
     }
 
-    @Test func secretsStayAtHome() {
+    @Test func secretsAreNotSentToAnotherOrigin() {
         var request = TransferRequest(url: home)
         request.headers = [
             "Cookie", "Authorization", "X-Api-Key", "X-Auth-Token", "Proxy-Authorization", "Host", "X-Plain",
@@ -85,7 +85,7 @@ import XferModel
         #expect(fields(request, at: downgraded).contains { $0.hasPrefix("Authorization") } == false)
     }
 
-    @Test func framingAndRangesAreOurs() {
+    @Test func framingAndRangeFieldsOfTheClientAreReplaced() {
         var request = TransferRequest(url: home)
         request.headers = ["Range", "If-Range", "Content-Length", "Transfer-Encoding", "Expect"].map {
             HeaderField(name: $0, value: "v")
@@ -93,7 +93,7 @@ import XferModel
         #expect(fields(request, at: home) == ["User-Agent: xferd/1", "Accept-Encoding: identity"])
     }
 
-    @Test func aRangeComesWithWhatSelectedTheKeptBytes() {
+    @Test func aRangeIsSentWithTheFieldsThatSelectedTheKeptBytes() {
         var request = TransferRequest(url: home)
         request.headers = [
             HeaderField(name: "Accept", value: "new"), HeaderField(name: "Accept-Encoding", value: "gzip"),
@@ -111,7 +111,7 @@ import XferModel
 @Suite struct IdleDeadlineTests {
     private func at(_ seconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
 
-    @Test func silenceCountsFromTheLastByteAndNotWhilePaused() {
+    @Test func theIdleTimeoutCountsFromTheLastByteAndNotWhilePaused() {
         var idle = IdleDeadline(timeout: 10)
         #expect(idle.deadline == nil)
         idle.onActivity(at(0))
@@ -125,7 +125,7 @@ import XferModel
         #expect(idle.deadline == at(107))
     }
 
-    @Test func bytesThatArriveWhilePausedCount() {
+    @Test func bytesThatArriveWhilePausedRestartTheIdleTimeout() {
         var idle = IdleDeadline(timeout: 10)
         idle.onActivity(at(0))
         idle.onPause(at(1))
@@ -134,7 +134,7 @@ import XferModel
         #expect(idle.deadline == at(60))
     }
 
-    @Test func zeroIsNever() {
+    @Test func anIdleTimeoutOfZeroNeverExpires() {
         var idle = IdleDeadline(timeout: 0)
         idle.onActivity(at(0))
         #expect(idle.deadline == nil)

@@ -45,7 +45,7 @@ import XferModel
         }
     }
 
-    @Test func withoutPoliciesTheCheckIsTheOrdinaryOne() throws {
+    @Test func withoutPoliciesTheOrdinaryCheckApplies() throws {
         let applied = try PolicyResolver().resolve(origin("example.org"), at: now)
         #expect(applied == .ordinary)
         #expect(applied.host.rule == .require([.systemChain, .hostName]))
@@ -86,7 +86,7 @@ import XferModel
         }
     }
 
-    @Test func aMissingPolicyNeverFallsToTheDefault() throws {
+    @Test func aMissingPolicyNeverFallsBackToTheDefault() throws {
         let resolver = try PolicyResolver([policy("a", "a.test")])
         #expect(throws: PolicyResolutionError.policyMissing("gone")) {
             try resolver.resolve(origin("a.test"), taskPolicy: "gone", at: now)
@@ -148,7 +148,7 @@ import XferModel
         #expect(first != AppliedPolicies(host: first.host, task: first.host))
     }
 
-    @Test func namesAndPatternsAreUnique() throws {
+    @Test func duplicateNamesAndPatternsAreRefused() throws {
         #expect(throws: TrustPolicyError("a", .duplicateName)) {
             try PolicyResolver([policy("a", "a.test"), policy("a", "b.test")])
         }

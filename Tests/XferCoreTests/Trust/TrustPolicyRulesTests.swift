@@ -27,7 +27,7 @@ import XferModel
         }
     }
 
-    @Test func aPolicyThatMakesSenseIsTaken() throws {
+    @Test func aConsistentPolicyIsAccepted() throws {
         #expect(try problem({ _ in }, at: now) == nil)
         #expect(try problem({ $0.expiresAt = now.advanced(by: .seconds(1)) }, at: now) == nil)
         #expect(try problem({ ($0.name, $0.hosts) = ("default", []) }, at: now) == nil)
@@ -35,9 +35,11 @@ import XferModel
     }
 
     @Test(arguments: ["", "A", "a b", "a/b", "..", ".", "ä", "a\n", String(repeating: "a", count: 65)])
-    func names(name: String) throws { #expect(try problem({ $0.name = name }, at: now) == .badName) }
+    func aPolicyWithABadNameIsRefused(name: String) throws {
+        #expect(try problem({ $0.name = name }, at: now) == .badName)
+    }
 
-    @Test func hosts() throws {
+    @Test func aPolicyWithBadHostsIsRefused() throws {
         let pattern = try HostPattern("a.test")
         #expect(try problem({ $0.hosts = [] }, at: now) == .noHosts)
         #expect(try problem({ $0.name = "default" }, at: now) == .hostsOfDefault)
@@ -47,7 +49,7 @@ import XferModel
     }
 
     /// Every cell that reads reject in the table, and no other.
-    @Test func contradictionsAreRefused() throws {
+    @Test func contradictoryPoliciesAreRefused() throws {
         for mode in TrustPolicy.Mode.allCases {
             for (hasPins, invalid, name) in (0..<8).map({ ($0 & 1 != 0, $0 & 2 != 0, $0 & 4 != 0) }) {
                 let found = try problem(
@@ -65,7 +67,7 @@ import XferModel
         }
     }
 
-    @Test func pins() throws {
+    @Test func aPolicyWithBadPinsIsRefused() throws {
         #expect(try problem({ $0.mode = .certificate }, at: now) == .keyAsCertificate(index: 0))
         let expired = certificate(until: now)
         #expect(try problem({ $0.pins.append(expired) }, at: now) == .pinExpired(index: 1, now))
@@ -74,17 +76,17 @@ import XferModel
             try problem({ $0.pins = Array(repeating: .key(key), count: 65) }, at: now) == .tooMany("pins", limit: 64))
     }
 
-    @Test func expiry() throws {
+    @Test func aPolicyThatHasExpiredIsRefused() throws {
         #expect(try problem({ $0.expiresAt = now }, at: now) == .alreadyExpired(now))
         #expect(try problem({ $0.expiresAt = now }, at: nil) == nil)
     }
 
-    @Test func clientCertificates() throws {
+    @Test func aPolicyWithARelativeClientCertificatePathIsRefused() throws {
         let relative = ClientCertificateFiles(certificate: "/a.pem", key: "b.pem")
         #expect(try problem({ $0.clientCertificate = relative }, at: now) == .relativePath)
     }
 
-    @Test func warningsComeOnceAndTheMostUrgentFirst() {
+    @Test func expiryWarningsComeOnceAndTheMostUrgentFirst() {
         let expiry = now
         func day(_ days: Double) -> Timestamp { expiry.advanced(by: .seconds(-86_400 * days)) }
         #expect(ExpiryWarning.due(for: expiry, after: nil, at: day(31)) == nil)

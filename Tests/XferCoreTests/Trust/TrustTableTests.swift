@@ -67,7 +67,7 @@ struct StatedTable {
     private static let now = Timestamp(seconds: 1_800_000_000)
 
     @Test(arguments: TrustPolicy.Mode.allCases, [false, true])
-    func everyCellUnderAllFacts(mode: TrustPolicy.Mode, hasPins: Bool) {
+    func everyCellOfTheTrustTableIsDecidedUnderAllFacts(mode: TrustPolicy.Mode, hasPins: Bool) {
         for invalid in [false, true] {
             for name in [false, true] {
                 let stated = StatedTable.words(mode.rawValue, hasPins, invalid, name)
@@ -83,14 +83,14 @@ struct StatedTable {
     }
 
     @Test(arguments: TrustPolicy.Mode.allCases)
-    func whatWasNotLookedIntoCountsAgainst(mode: TrustPolicy.Mode) {
+    func factsThatWereNotCheckedCountAgainstTheServer(mode: TrustPolicy.Mode) {
         for (hasPins, invalid, name) in [(true, false, true), (true, true, true), (true, false, false)] {
             let applied = AppliedPolicy(Self.policy(mode, hasPins, invalid, name), at: Self.now)
             #expect(TrustDecision.judge(applied, TrustFacts()) != .accepted)
         }
     }
 
-    @Test func randomPoliciesAndFacts() {
+    @Test func randomPoliciesAndFactsFollowTheTrustTable() {
         var random = SplitMix64(seed: 3)
         for _ in 0..<10_000 {
             var policy = Self.policy(

@@ -17,13 +17,15 @@ import XferTestSupport
             at: Self.noon.advanced(by: elapsed), using: &random)
     }
 
-    @Test(arguments: [200, 204, 404, 410]) func goneIsGone(status: Int) { #expect(decide(status) == .done) }
+    @Test(arguments: [200, 204, 404, 410]) func anUploadThatNoLongerExistsIsDone(status: Int) {
+        #expect(decide(status) == .done)
+    }
 
-    @Test(arguments: [400, 401, 403, 405, 409, 412]) func aRefusalIsTheLastWord(status: Int) {
+    @Test(arguments: [400, 401, 403, 405, 409, 412]) func aRefusedDeletionIsNotRetried(status: Int) {
         #expect(decide(status) == .giveUp)
     }
 
-    @Test(arguments: [nil, 302, 408, 423, 425, 429, 500, 503] as [Int?]) func theRestIsTriedAgain(status: Int?) {
+    @Test(arguments: [nil, 302, 408, 423, 425, 429, 500, 503] as [Int?]) func aTransientFailureIsRetried(status: Int?) {
         for tries in [1, 5, 40] {
             guard case .tryAgain(let next) = decide(status, tries: tries) else {
                 Issue.record("\(decide(status, tries: tries))")
@@ -34,7 +36,7 @@ import XferTestSupport
         }
     }
 
-    @Test func theServersPatienceCounts() {
+    @Test func retryAfterDelaysTheNextDeletion() {
         guard case .tryAgain(let next) = decide(503, retryAfter: 120) else {
             Issue.record("not tried again")
             return
@@ -42,7 +44,7 @@ import XferTestSupport
         #expect(Self.noon.duration(to: next) >= .seconds(120))
     }
 
-    @Test func aDayIsEnough() {
+    @Test func deletionsAreGivenUpAfterADay() {
         #expect(decide(nil, after: RemoteUploadCleanupRules.patience + .seconds(1)) == .giveUp)
         #expect(decide(503, retryAfter: 60, after: RemoteUploadCleanupRules.patience - .seconds(30)) == .giveUp)
     }

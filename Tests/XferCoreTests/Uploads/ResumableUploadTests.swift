@@ -35,7 +35,7 @@ import XferModel
 
     // MARK: Creation
 
-    @Test func theWholeSourceGoesWithTheInvitation() {
+    @Test func theWholeSourceIsSentWithTheUploadCreation() {
         var script = script(.put)
         let creation = script.start()
         #expect(creation.summary == "PUT /target 0..<100")
@@ -46,7 +46,7 @@ import XferModel
         #expect(script.answer(200, ["Upload-Complete": "?1"]) == .answered(mayRetry: false))
     }
 
-    @Test func thePlaceIsRecordedWhileTheRequestIsInFlight() {
+    @Test func theUploadURLIsRecordedWhileTheRequestIsInFlight() {
         var script = script()
         _ = script.start()
         let limits = "max-append-size=1000, max-age=60"
@@ -73,12 +73,12 @@ import XferModel
         #expect(script.recorded == nil)
     }
 
-    @Test func twoPlacesForOneUploadAreRejected() {
+    @Test func twoURLsForOneUploadAreRejected() {
         var script = created()
         #expect(script.interim([version: "8"], at: .path("/v")).isRejection)
     }
 
-    @Test(arguments: ["101", "-1"]) func nonsenseProgressIsRejected(offset: String) {
+    @Test(arguments: ["101", "-1"]) func invalidProgressIsRejected(offset: String) {
         var script = created()
         #expect(script.interim([version: "8", "Upload-Offset": offset]).isRejection)
         var back = created()
@@ -92,7 +92,7 @@ import XferModel
         #expect(script.machine.resumeData?.offset == 0)
     }
 
-    @Test func tooLargeForTheServerIsRejectedAtOnce() {
+    @Test func aSourceTooLargeForTheServerIsRejectedAtOnce() {
         var script = script()
         _ = script.start()
         #expect(script.interim([version: "8", "Upload-Limit": "max-size=99"], at: place).isRejection)
@@ -124,14 +124,14 @@ import XferModel
     // MARK: Servers that do not know the protocol
 
     @Test(arguments: [200, 201, 403, 413, 503], [false, true])
-    func withoutAnySignItWasAPlainUpload(status: Int, mayRepeat: Bool) {
+    func aResponseWithoutProtocolFieldsIsThatOfAPlainUpload(status: Int, mayRepeat: Bool) {
         var script = script(mayRepeat: mayRepeat)
         _ = script.start()
         #expect(script.answer(status) == .answered(mayRetry: mayRepeat))
         #expect(script.recorded == nil)
     }
 
-    @Test(arguments: [false, true]) func aBreakWithoutAPlaceFollowsThePlainRule(mayRepeat: Bool) {
+    @Test(arguments: [false, true]) func aBreakWithoutAnUploadURLFollowsThePlainRule(mayRepeat: Bool) {
         var script = script(mayRepeat: mayRepeat)
         _ = script.start()
         let error = script.broken().error
@@ -145,13 +145,13 @@ import XferModel
 
     // MARK: After a break
 
-    @Test func aBreakWithAPlaceIsTriedAgain() {
+    @Test func aBreakWithAnUploadURLIsRetried() {
         var script = created()
         #expect(script.broken().error?.isRetriable == true)
         #expect(script.recorded?.url == place)
     }
 
-    @Test func theNextRunAsksAndAppends() {
+    @Test func theNextRunRequestsTheOffsetAndAppends() {
         var script = script(keeping: UploadResumeData(url: place, offset: 10))
         let ask = script.start()
         #expect(ask.summary == "HEAD /u")
@@ -170,7 +170,7 @@ import XferModel
     }
 
     @Test(arguments: [nil, "-1", "101", "9", "40.0", "\"40\"", "40, 40"] as [String?])
-    func nonsenseOffsetsAreRejected(offset: String?) {
+    func invalidOffsetsAreRejected(offset: String?) {
         var script = script(keeping: UploadResumeData(url: place, offset: 10))
         _ = script.start()
         #expect(script.answer(204, offset.map { ["Upload-Offset": $0] } ?? [:]).isRejection)
@@ -182,7 +182,7 @@ import XferModel
         #expect(script.answer(204, ["Upload-Offset": "0", "Upload-Length": "7"]).isRejection)
     }
 
-    @Test func everythingThereButNotCompleteIsCompleted() {
+    @Test func anIncompleteUploadWithAllBytesIsCompleted() {
         var script = script(keeping: UploadResumeData(url: place))
         _ = script.start()
         let last = script.answer(204, ["Upload-Offset": "100", "Upload-Complete": "?0"])
@@ -190,7 +190,7 @@ import XferModel
         #expect(last.header("Upload-Complete") == "?1")
     }
 
-    @Test func theAnswerOfACompleteUploadIsAskedForAgain() {
+    @Test func theResponseOfACompleteUploadIsRequestedAgain() {
         func replaying() -> UploadScript<ResumableUpload> {
             var script = script(keeping: UploadResumeData(url: place))
             _ = script.start()
@@ -204,7 +204,7 @@ import XferModel
         #expect(unheard.answer(409, ["Upload-Complete": "?0"]) == .completed(keepsResponse: false))
     }
 
-    @Test func completeWithLessThanTheSourceIsRejected() {
+    @Test func aCompleteUploadShorterThanTheSourceIsRejected() {
         var asked = script(keeping: UploadResumeData(url: place))
         _ = asked.start()
         #expect(asked.answer(204, ["Upload-Offset": "99", "Upload-Complete": "?1"]).isRejection)
@@ -221,7 +221,7 @@ import XferModel
         #expect(later.answer(status, ["Upload-Complete": "?1"]) == .answered(mayRetry: false))
     }
 
-    @Test func aConflictCarriesTheRightOffset() {
+    @Test func aConflictResponseCorrectsTheOffset() {
         var script = appending()
         let again = script.answer(409, ["Upload-Offset": "60", "Upload-Complete": "?0"])
         #expect(again.summary == "PATCH /u 60..<100")
@@ -229,12 +229,12 @@ import XferModel
         #expect(script.recorded?.offset == 60)
     }
 
-    @Test func aConflictWithoutAnOffsetAsks() {
+    @Test func aConflictWithoutAnOffsetIsFollowedByAnOffsetRequest() {
         var script = appending()
         #expect(script.answer(409).summary == "HEAD /u")
     }
 
-    @Test func aConflictThatTakesBytesBackIsRejected() {
+    @Test func aConflictWithALowerOffsetIsRejected() {
         var script = appending()
         #expect(script.answer(409, ["Upload-Offset": "39", "Upload-Complete": "?0"]).isRejection)
     }
@@ -245,7 +245,7 @@ import XferModel
         #expect(script.answer(409, ["Upload-Offset": "40"]).isRejection)
     }
 
-    @Test func tooLargeAPartIsHalved() {
+    @Test func aPartThatIsTooLargeIsHalved() {
         var script = appending(length: 1 << 20)
         #expect(script.answer(413, ["Upload-Complete": "?0"]).summary == "HEAD /u")
         #expect(script.recorded?.largestAppend == 524_268)
@@ -253,14 +253,14 @@ import XferModel
             script.answer(204, ["Upload-Offset": "40", "Upload-Complete": "?0"]).summary == "PATCH /u 40..<524308")
     }
 
-    @Test func tooLargeIsWhatTheServerSaysItIs() {
+    @Test func aPartThatIsTooLargeIsReducedToTheServersLimit() {
         var script = appending(length: 1 << 20)
         _ = script.answer(413, ["Upload-Complete": "?0", "Upload-Limit": "max-append-size=1000"])
         #expect(script.recorded?.largestAppend == 1000)
         #expect(script.answer(204, ["Upload-Offset": "40"]).summary == "PATCH /u 40..<1040")
     }
 
-    @Test func tooLargeACreationBecomesParts() {
+    @Test func aCreationThatIsTooLargeIsSplitIntoParts() {
         var script = script(length: 1 << 20)
         _ = script.start()
         let empty = script.answer(413, ["Upload-Limit": "max-append-size=1000"])
@@ -271,33 +271,33 @@ import XferModel
         #expect(script.recorded == UploadResumeData(url: place, largestAppend: 1000))
     }
 
-    @Test func tooLargeASmallPartIsRejected() {
+    @Test func aSmallPartThatIsTooLargeIsRejected() {
         var script = appending()
         #expect(script.answer(413, ["Upload-Complete": "?0"]).isRejection)
     }
 
-    @Test(arguments: [400, 401, 403, 415]) func anotherRefusalStops(status: Int) {
+    @Test(arguments: [400, 401, 403, 415]) func aRefusedAppendFailsForGood(status: Int) {
         var script = appending()
         let error = script.answer(status, ["Upload-Complete": "?0"]).error
         #expect(error?.isRetriable == false)
         #expect(error?.httpStatus == status)
     }
 
-    @Test(arguments: [500, 501, 503, 423]) func aServersTroubleIsTriedLater(status: Int) {
+    @Test(arguments: [500, 501, 503, 423]) func aServerErrorIsRetriedLater(status: Int) {
         var first = created()
         #expect(first.answer(status).error?.isRetriable == true)
         var later = appending()
         #expect(later.answer(status, ["Upload-Complete": "?0"]).error?.isRetriable == true)
     }
 
-    @Test func aPartThatIsAppendedSilentlyIsAskedAfter() {
+    @Test func aPartAppendedWithoutProgressIsFollowedByAnOffsetRequest() {
         var part = appending(limit: 30)
         #expect(part.answer(204, ["Upload-Complete": "?0"]).summary == "HEAD /u")
         var last = appending()
         #expect(last.answer(204).summary == "HEAD /u")
     }
 
-    @Test(arguments: [404, 410]) func aForgottenUploadIsMadeAnewOnlyWhereThatIsHarmless(status: Int) {
+    @Test(arguments: [404, 410]) func aForgottenUploadIsCreatedAgainOnlyIfThatIsHarmless(status: Int) {
         var harmless = created(mayRepeat: true)
         _ = harmless.broken()
         var next = script(mayRepeat: true, keeping: harmless.recorded)
@@ -311,7 +311,7 @@ import XferModel
         #expect(harmful.recorded == nil)
     }
 
-    @Test func anExpiredUploadIsNotAskedFor() {
+    @Test func anExpiredUploadIsNotRequested() {
         let data = UploadResumeData(url: place, offset: 10, expiresAt: Timestamp(seconds: 1_699_999_999))
         var harmless = script(mayRepeat: true, keeping: data)
         #expect(harmless.start().summary == "POST /target 0..<100")
@@ -320,13 +320,13 @@ import XferModel
     }
 
     @Test(arguments: ["max-size=ten", "max-append-size=?1", "max-append-size=0", "max-age=-1", "max-size=9 x"])
-    func malformedLimitsAreNone(limits: String) {
+    func malformedLimitsAreIgnored(limits: String) {
         var script = created()
         #expect(script.interim([version: "8", "Upload-Limit": limits]) == .goOn)
         #expect(script.machine.resumeData == UploadResumeData(url: place))
     }
 
-    @Test func cancellingDeletes() {
+    @Test func cancellingDeletesTheUpload() {
         let request = ResumableUpload.cancellation(of: UploadResumeData(url: place))
         #expect(request.method == .delete)
         #expect(request.headers == [HeaderField(name: version, value: "8")])

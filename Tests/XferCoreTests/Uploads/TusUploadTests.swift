@@ -22,7 +22,7 @@ import XferModel
         return script
     }
 
-    @Test func createsThenAppends() {
+    @Test func anUploadIsCreatedAndThenAppendedTo() {
         var script = script()
         let creation = script.start()
         #expect(creation.summary == "POST /files 0..<0")
@@ -43,7 +43,7 @@ import XferModel
         #expect(script.recorded?.offset == 100)
     }
 
-    @Test func theClientsFieldsGoAlongButForThoseOfTheProtocol() throws {
+    @Test func theClientsFieldsAreSentExceptThoseOfTheProtocol() throws {
         var script = script()
         let own = ["content-type": "image/png", "Authorization": "Bearer t", "tus-resumable": "2"].sorted {
             $0.key < $1.key
@@ -63,13 +63,13 @@ import XferModel
         #expect(script.recorded?.url == place)
     }
 
-    @Test func aCreationWithoutAPlaceIsRejected() {
+    @Test func aCreationWithoutALocationIsRejected() {
         var script = script()
         _ = script.start()
         #expect(script.answer(201).isRejection)
     }
 
-    @Test(arguments: [200, 204, 202]) func aServerThatAnswersACreationOtherwiseIsRejected(status: Int) {
+    @Test(arguments: [200, 204, 202]) func aCreationWithAnUnexpectedStatusIsRejected(status: Int) {
         var script = script()
         _ = script.start()
         #expect(script.answer(status, at: place).isRejection)
@@ -86,7 +86,7 @@ import XferModel
         #expect(other.answer(201, ["Tus-Resumable": "0.2.2"], at: place).isRejection)
     }
 
-    @Test func afterABreakTheServerIsAsked() {
+    @Test func aBreakIsFollowedByAnOffsetRequest() {
         let kept = UploadResumeData(url: place, offset: 10)
         var script = script(keeping: kept)
         let ask = script.start()
@@ -98,14 +98,14 @@ import XferModel
         #expect(script.answer(204, ["Upload-Offset": "100"]) == .completed(keepsResponse: true))
     }
 
-    @Test func everythingThereAlreadyIsComplete() {
+    @Test func anUploadWithAllBytesIsComplete() {
         var script = script(keeping: UploadResumeData(url: place, offset: 10))
         _ = script.start()
         #expect(script.answer(200, ["Upload-Offset": "100"]) == .completed(keepsResponse: true))
     }
 
     @Test(arguments: [nil, "", "-1", "101", "9", "1e1", "0x20", "40 ", "9223372036854775808"] as [String?])
-    func nonsenseOffsetsAreRejected(offset: String?) {
+    func invalidOffsetsAreRejected(offset: String?) {
         let fields = offset.map { ["Upload-Offset": $0] } ?? [:]
         var asked = script(keeping: UploadResumeData(url: place, offset: 10))
         _ = asked.start()
@@ -124,7 +124,7 @@ import XferModel
         #expect(script.answer(200, ["Upload-Offset": "10", "Upload-Length": "99"]).isRejection)
     }
 
-    @Test func aConflictAsksAndGoesOn() {
+    @Test func aConflictIsFollowedByAnOffsetRequest() {
         var script = appending()
         #expect(script.answer(409).summary == "HEAD /u")
         #expect(script.answer(200, ["Upload-Offset": "30"]).summary == "PATCH /u 30..<100")
@@ -139,14 +139,14 @@ import XferModel
         #expect(script.answer(409).isRejection)
     }
 
-    @Test func aServerThatTakesNothingIsRejected() {
+    @Test func aServerThatAcceptsNoBytesIsRejected() {
         var script = appending()
         #expect(script.answer(204, ["Upload-Offset": "0"]).summary == "PATCH /u 0..<100")
         #expect(script.answer(204, ["Upload-Offset": "0"]).summary == "PATCH /u 0..<100")
         #expect(script.answer(204, ["Upload-Offset": "0"]).isRejection)
     }
 
-    @Test(arguments: [404, 410]) func aForgottenUploadIsMadeAnew(status: Int) {
+    @Test(arguments: [404, 410]) func aForgottenUploadIsCreatedAgain(status: Int) {
         var script = appending()
         #expect(script.answer(status).summary == "POST /files 0..<0")
         #expect(script.recorded == nil)
@@ -158,7 +158,7 @@ import XferModel
         #expect(asked.answer(status).summary == "POST /files 0..<0")
     }
 
-    @Test func forgettingWithoutEndIsRejected() {
+    @Test func anUploadForgottenAgainAndAgainIsRejected() {
         var script = appending()
         for _ in 0..<2 {
             #expect(script.answer(404).summary == "POST /files 0..<0")
@@ -168,7 +168,7 @@ import XferModel
         #expect(script.recorded == nil)
     }
 
-    @Test func anExpiredUploadIsNotAskedFor() {
+    @Test func anExpiredUploadIsNotRequested() {
         var script = script(
             keeping: UploadResumeData(url: place, offset: 10, expiresAt: Timestamp(seconds: 1_699_999_999)))
         #expect(script.start().summary == "POST /files 0..<0")
@@ -190,14 +190,14 @@ import XferModel
         #expect(error?.httpStatus == status)
     }
 
-    @Test(arguments: [400, 401, 403, 415]) func aRefusalStops(status: Int) {
+    @Test(arguments: [400, 401, 403, 415]) func aRefusedAppendFailsForGood(status: Int) {
         var script = appending()
         let error = script.answer(status).error
         #expect(error?.isRetriable == false)
         #expect(error?.reason == (status == 401 ? .authFailed : .httpStatus))
     }
 
-    @Test func tooLargeAPartIsHalved() {
+    @Test func aPartThatIsTooLargeIsHalved() {
         var script = appending(length: 1 << 20)
         #expect(script.answer(413).summary == "HEAD /u")
         #expect(script.recorded?.largestAppend == 1 << 19)
@@ -205,7 +205,7 @@ import XferModel
         #expect(script.answer(204, ["Upload-Offset": "524298"]).summary == "PATCH /u 524298..<1048576")
     }
 
-    @Test func tooLargeASmallPartIsRejected() {
+    @Test func aSmallPartThatIsTooLargeIsRejected() {
         var script = appending(length: 1 << 16)
         #expect(script.answer(413).isRejection)
     }
@@ -216,7 +216,7 @@ import XferModel
         #expect(script.recorded?.url == place)
     }
 
-    @Test func cancellingDeletes() {
+    @Test func cancellingDeletesTheUpload() {
         let request = TusUpload.cancellation(of: UploadResumeData(url: place))
         #expect(request.method == .delete)
         #expect(request.url == place)

@@ -9,19 +9,19 @@ import XferTestSupport
 /// The server is a model that breaks off, refuses, forgets, sets limits, and talks nonsense. It stores honestly and tells no
 /// lie that nobody could see: an offset that is possible is true.
 @Suite struct UploadPropertyTests {
-    @Test(arguments: UInt64(0)..<20) func tus(block: UInt64) {
+    @Test(arguments: UInt64(0)..<20) func tusUploadsToALyingServerLoseAndReorderNoByte(block: UInt64) {
         for seed in block * 250..<(block + 1) * 250 {
             check(UploadWorld(seed: seed, isTus: true, troubles: .all), seed: seed)
         }
     }
 
-    @Test(arguments: UInt64(0)..<20) func resumable(block: UInt64) {
+    @Test(arguments: UInt64(0)..<20) func resumableUploadsToALyingServerLoseAndReorderNoByte(block: UInt64) {
         for seed in block * 250..<(block + 1) * 250 {
             check(UploadWorld(seed: seed, isTus: false, troubles: .all), seed: seed)
         }
     }
 
-    @Test(arguments: [true, false]) func serversThatOnlyBreakOffAreFinishedWith(isTus: Bool) {
+    @Test(arguments: [true, false]) func uploadsToAServerThatOnlyBreaksOffComplete(isTus: Bool) {
         for seed in UInt64(0)..<500 {
             var world = UploadWorld(seed: seed, isTus: isTus, troubles: .breaks)
             world.run()

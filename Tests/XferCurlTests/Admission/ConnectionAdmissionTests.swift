@@ -27,7 +27,7 @@ import XferTestSupport
         #expect(allowed.outcome.result == .complete, "\(allowed.outcome)")
     }
 
-    @Test func anotherAddressOfTheNameMayServe() async throws {
+    @Test func anAllowedAddressOfTheNameIsUsedBesideADeniedOne() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "fine") }
         // localhost is ::1, too, in most hosts files; nobody listens there.
@@ -35,7 +35,7 @@ import XferTestSupport
         #expect(record.outcome.result == .complete)
     }
 
-    @Test func aRefusedConnectionIsNotCalledDenied() async throws {
+    @Test func aRefusedConnectionIsNotReportedAsDenied() async throws {
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let record = try await get(closed.url("/"), SessionSpec(admission: rules("10.0.0.0/8")))
@@ -53,7 +53,7 @@ import XferTestSupport
         #expect(server.connectionCount == 0)
     }
 
-    @Test func otherListsAreOtherPools() async throws {
+    @Test func sessionsWithDifferentListsDoNotShareConnections() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "fine") }
         let harness = try Harness()

@@ -46,7 +46,7 @@ import XferTrust
         }
     }
 
-    @Test func theChallengeIsAnsweredWithinTheRequest() async throws {
+    @Test func aDigestChallengeIsAnsweredWithinTheRequest() async throws {
         let server = try await FaultServer()
         server.on("/file") { [version] request in
             DigestServer(nonce: "abc").reply(to: request) { version.honestReply(to: request) }
@@ -73,7 +73,7 @@ import XferTrust
     }
 
     /// A nonce that went stale is found out with all of the content sent, which is then sent again.
-    @Test func contentIsSentAgainIdentically() async throws {
+    @Test func contentIsSentAgainIdenticallyAfterAChallenge() async throws {
         let server = try await FaultServer()
         server.on("/file") { request in
             DigestServer(nonce: request.index == 0 ? "old" : "new").reply(to: request) { Reply(201, text: "thanks") }
@@ -90,7 +90,7 @@ import XferTrust
         #expect(server.requests.map { $0.body == file.version.bytes } == [false, true, true])
     }
 
-    @Test func aWrongPasswordIsTheServersLastWord() async throws {
+    @Test func aWrongPasswordFailsTheRequest() async throws {
         let server = try await FaultServer()
         server.on("/file") { request in
             DigestServer(nonce: "abc").reply(to: request) { Reply(200, text: "welcome") }
@@ -102,7 +102,7 @@ import XferTrust
     }
 
     @Test(arguments: [Reply.unauthorized, Reply(401), Reply(401, text: ""), Reply(401, headers: [], ending: .close)])
-    func a401ThatAsksForSomethingElseIsTheAnswer(reply: Reply) async throws {
+    func a401WithAnotherSchemeIsTheAnswer(reply: Reply) async throws {
         let server = try await FaultServer()
         var reply = reply
         if reply.header("Content-Length") == nil, case .keepAlive = reply.ending {
@@ -125,7 +125,7 @@ import XferTrust
         #expect(server.requests.count <= 8)
     }
 
-    @Test func anotherOriginIsToldNothing() async throws {
+    @Test func anotherOriginIsSentNoDigest() async throws {
         let (home, other) = (try await FaultServer(), try await FaultServer())
         let target = other.url("/file")
         home.on("/file") { request in DigestServer(nonce: "abc").reply(to: request) { .redirect(to: target) } }
@@ -136,7 +136,7 @@ import XferTrust
     }
 
     /// A handle that is used again must not know the earlier request's login.
-    @Test func theNextRequestOnTheConnectionKnowsNothing() async throws {
+    @Test func theNextRequestOnTheConnectionHasNoCredential() async throws {
         let server = try await FaultServer()
         server.on("/file") { request in
             DigestServer(nonce: "abc").reply(to: request) { Reply(200, text: "welcome") }
@@ -154,7 +154,7 @@ import XferTrust
         (Credential.Scheme.basic, "pw", "Basic bWU6cHc="), (.bearer, "t0ken", "Bearer t0ken"),
         (.netrc, "machine 127.0.0.1 login me password pw", "Basic bWU6cHc="),
     ])
-    func aRedirectLosesTheCredentialAndComingHomeFindsIt(
+    func aRedirectDropsTheCredentialAndARedirectHomeRestoresIt(
         scheme: Credential.Scheme, secret: String, shown: String
     ) async throws {
         let (home, other) = (try await FaultServer(), try await FaultServer())
@@ -172,7 +172,7 @@ import XferTrust
         #expect(other.requests.map { $0.header("Authorization") } == [nil])
     }
 
-    @Test func severalOriginsMaySeeIt() async throws {
+    @Test func aCredentialMayHaveSeveralOrigins() async throws {
         let (home, other) = (try await FaultServer(), try await FaultServer())
         let away = other.url("/b")
         home.on("/a") { _ in .redirect(to: away) }

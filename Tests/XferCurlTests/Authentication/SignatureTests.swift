@@ -58,7 +58,7 @@ private let python =
         }
     }
 
-    @Test func botocoreComputesTheSameSignatures() async throws {
+    @Test func signaturesEqualThoseOfBotocore() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }
         let harness = try Harness()

@@ -38,7 +38,7 @@ import XferTestSupport
         return fields.map(\.value)
     }
 
-    @Test func whatAServerSetsComesBackToIt() async throws {
+    @Test func aCookieIsSentBackToItsServerOnly() async throws {
         set("/login", "sid=abc", "theme=dark; Path=/deep", "gone=1; Max-Age=0", "safe=1; Secure; HttpOnly")
         try await get("/login")
         let sent = try await get("/x")
@@ -48,7 +48,7 @@ import XferTestSupport
         #expect(try await get("/x", host: "localhost") == [])
     }
 
-    @Test func jarsKnowNothingOfEachOther() async throws {
+    @Test func cookieJarsAreSeparate() async throws {
         set("/login", "sid=abc")
         try await get("/login", jar: "one")
         #expect(try await get("/x", jar: "two") == [])
@@ -71,7 +71,7 @@ import XferTestSupport
         #expect(try await get("/x") == ["sid=abc"])
     }
 
-    @Test func everyHopHasItsOwn() async throws {
+    @Test func everyRedirectHopHasItsOwnCookies() async throws {
         let other = try await FaultServer()
         other.on("/b") { _ in
             Reply(200, headers: [HeaderField(name: "Set-Cookie", value: "theirs=1")], text: "end")

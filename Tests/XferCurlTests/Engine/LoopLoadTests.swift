@@ -3,7 +3,7 @@ import Testing
 @testable import XferCurl
 
 @Suite struct LoopLoadTests {
-    @Test func theLoopWithTheFewestIsTaken() {
+    @Test func aTransferGoesToTheLoopWithTheFewest() {
         var load = LoopLoad(loops: 3)
         for _ in 0..<30 { _ = load.begin(hash: 7) }
         #expect(load.counts == [10, 10, 10])
@@ -12,7 +12,7 @@ import Testing
         #expect(load.total == 30)
     }
 
-    @Test(arguments: [0, 1, 5, -1, Int.min, Int.max]) func oneAfterTheOtherHasOneLoop(hash: Int) {
+    @Test(arguments: [0, 1, 5, -1, Int.min, Int.max]) func consecutiveTransfersOfAnOriginUseOneLoop(hash: Int) {
         var load = LoopLoad(loops: 4)
         let home = load.begin(hash: hash)
         #expect((0..<4).contains(home))
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func originsAreSpread() {
+    @Test func originsAreSpreadOverTheLoops() {
         var homes: Set<Int> = []
         for hash in 0..<4 {
             var load = LoopLoad(loops: 4)

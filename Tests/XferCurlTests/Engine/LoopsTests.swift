@@ -7,7 +7,7 @@ import XferTestSupport
 
 /// An engine with several loops: whatever runs where, it is one engine.
 @Suite struct LoopsTests {
-    @Test func transfersRunOnAllOfThemAndEachIsRight() async throws {
+    @Test func concurrentTransfersUseAllLoopsAndArriveWhole() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(170, length: 400_000)
         server.serve("/file", version)
@@ -29,7 +29,7 @@ import XferTestSupport
         #expect(loops == [0, 1, 2])
     }
 
-    @Test func oneAfterTheOtherUsesOneConnection() async throws {
+    @Test func consecutiveTransfersUseOneConnection() async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(171, length: 1000))
         let harness = try Harness(loops: 2)
@@ -40,7 +40,7 @@ import XferTestSupport
         #expect(Set(server.requests.map(\.connection)).count == 1)
     }
 
-    @Test func eachIsStoppedOnItsOwn() async throws {
+    @Test func stoppingOneTransferLeavesTheOthersRunning() async throws {
         let server = try await FaultServer()
         server.serve("/file", .tagged(172, length: 100_000)).always(.hang(after: 10))
         let harness = try Harness(loops: 2)
@@ -56,7 +56,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aCommitReachesItsLoop() async throws {
+    @Test func aCommitReachesTheLoopOfItsTransfer() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(173, length: 2 << 20)
         server.serve("/file", version)
@@ -81,7 +81,7 @@ import XferTestSupport
         for part in parts { #expect(try part.bytes == version.bytes) }
     }
 
-    @Test func retiringClosesWhatIsIdleOnEveryLoop() async throws {
+    @Test func retiringClosesIdleConnectionsOnEveryLoop() async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve(
@@ -98,7 +98,7 @@ import XferTestSupport
         try await eventually("both are closed") { server.openConnectionCount == 0 }
     }
 
-    @Test func aJarIsOneForAll() async throws {
+    @Test func aCookieJarIsSharedByAllLoops() async throws {
         let server = try await FaultServer()
         server.on("/login") { _ in
             Reply(200, headers: [HeaderField(name: "Set-Cookie", value: "sid=abc")], text: "ok")
@@ -119,7 +119,7 @@ import XferTestSupport
         await harness.engine.stop(held.id)
     }
 
-    @Test func manyUseOneJarAtOnce() async throws {
+    @Test func manyTransfersUseOneCookieJarAtOnce() async throws {
         let server = try await FaultServer()
         server.onAnyOther { request in
             let name = String(request.path.dropFirst())

@@ -39,13 +39,13 @@ import XferTestSupport
     }
 
     @Test(arguments: ["Content-Length: 5, 5", "Content-Length: 5\r\nContent-Length: 5"])
-    func equalLengthsAreOne(_ head: String) async throws {
+    func equalLengthsCountAsOne(_ head: String) async throws {
         let record = try await fetch(head, body: "hello")
         #expect(record.outcome.result == .complete)
         #expect(record.outcome.body == Array("hello".utf8))
     }
 
-    @Test func anErrorThatIsWorthAnotherTryStaysSo() async throws {
+    @Test func aTransientErrorStatusWithInvalidFramingIsStillRetried() async throws {
         let record = try await fetch("Content-Length: 5, 6", status: 503)
         #expect(record.error?.reason == .invalidFraming)
         #expect(record.error?.isRetriable == true)
@@ -56,19 +56,21 @@ import XferTestSupport
         "zz\r\nhello", "5\r\nhelloXX", "fffffffffffffffff\r\n", "0x5\r\nhello\r\n0\r\n\r\n",
         "5\r\nhello\r\n0\r\nHTTP/1.1 404 X\r\n\r\n",
     ])
-    func garbageInPlaceOfAChunkIsInvalidFramingToo(_ body: String) async throws {
+    func garbageInPlaceOfAChunkIsInvalidFraming(_ body: String) async throws {
         let record = try await fetch("Transfer-Encoding: chunked", body: body)
         #expect(record.error?.reason == .invalidFraming)
         #expect(record.error?.isRetriable == true)
     }
 
-    @Test func trailersWithoutEndAreNotALackOfMemory() async throws {
+    @Test func trailersWithoutEndAreNotReportedAsOutOfMemory() async throws {
         let trailer = "X-Trailer: " + String(repeating: "x", count: 100_000) + "\r\n\r\n"
         let record = try await fetch("Transfer-Encoding: chunked", body: "5\r\nhello\r\n0\r\n" + trailer)
         #expect(record.error?.reason == .invalidFraming)
     }
 
-    @Test(arguments: [120_000, 200_000]) func aLineBeyondLibcurlsBufferIsNotALackOfMemory(count: Int) async throws {
+    @Test(arguments: [120_000, 200_000]) func aLineBeyondTheBufferOfLibcurlIsNotReportedAsOutOfMemory(count: Int)
+        async throws
+    {
         let record = try await fetch("X-Long: " + String(repeating: "x", count: count))
         #expect(record.error?.reason == .protocolError)
         #expect(record.error?.message.contains("100 KiB") == true)
@@ -81,7 +83,7 @@ import XferTestSupport
         #expect(status.error?.message.contains("100 KiB") == true)
     }
 
-    @Test func moreFieldsThanAllowedAreCalledThat() async throws {
+    @Test func tooManyFieldsAreReportedAsSuch() async throws {
         func head(_ count: Int) -> String {
             (1..<count).map { "X-\($0): y\r\n" }.joined() + "Content-Length: 5"
         }
@@ -94,7 +96,7 @@ import XferTestSupport
     // MARK: Parts nobody asked for
 
     @Test(arguments: [AttemptMode.download, .exchange])
-    func aPartThatIsTheWholeIsTaken(mode: AttemptMode) async throws {
+    func anUnrequestedPartThatIsTheWholeIsAccepted(mode: AttemptMode) async throws {
         let record = try await fetch(
             "Content-Range: bytes 0-4/5\r\nContent-Length: 5", body: "hello", status: 206, mode: mode)
         #expect(record.outcome.result == .complete)
@@ -110,14 +112,14 @@ import XferTestSupport
     ]
 
     @Test(arguments: parts, [AttemptMode.download, .exchange])
-    func anyOtherPartNobodyAskedForFails(_ head: String, mode: AttemptMode) async throws {
+    func anyOtherUnrequestedPartFails(_ head: String, mode: AttemptMode) async throws {
         let record = try await fetch(head, body: "hello", status: 206, mode: mode)
         #expect(record.error?.reason == .rangeMismatch)
         #expect(record.outcome.body == [])
     }
 
     @Test(arguments: [HTTPMethod.head, .post, .put, .delete])
-    func noMethodTakesAPart(_ method: HTTPMethod) async throws {
+    func anUnrequestedPartFailsForEveryMethod(_ method: HTTPMethod) async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in
             var reply = Reply(206, text: method == .head ? "" : "hello")

@@ -46,7 +46,7 @@ import XferTestSupport
         #expect(server.raw.connectionCount == 2)
     }
 
-    @Test func aPostGoesOutOnceOverTheNewConnection() async throws {
+    @Test func aPOSTIsSentOnceOverTheNewConnection() async throws {
         let server = try Server(saying: Self.answer)
         let harness = try Harness()
         _ = try await harness.run(.get(server.raw.url("/x")))
@@ -57,7 +57,7 @@ import XferTestSupport
         #expect(record.outcome.body == Array("2".utf8))
     }
 
-    @Test func anUnsolicitedAnswerOverTLSIsNotTakenEither() async throws {
+    @Test func anUnsolicitedAnswerOverTLSIsNotTakenForTheNextRequests() async throws {
         let rig = try TrustRig()
         let server = try Server(saying: Self.answer)
         let leaf = try rig.authority.issue()
@@ -98,7 +98,7 @@ import XferTestSupport
         #expect(origin.counts.connections == 1)
     }
 
-    @Test func bytesBehindTheAnnouncedOnesAreIgnoredAndTheConnectionIsNotUsedAgain() async throws {
+    @Test func bytesBehindTheBodyAreIgnoredAndTheConnectionIsNotReused() async throws {
         let raw = try RawServer { connection in
             while connection.readHead() != nil {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello\r\n\(Self.answer)")
@@ -116,7 +116,7 @@ import XferTestSupport
     }
 
     /// As the ones in the same packet.
-    @Test func bytesThatComeLaterAreIgnoredToo() async throws {
+    @Test func bytesThatArriveAfterTheBodyAreIgnored() async throws {
         let server = try Server(saying: "\r\n")
         let harness = try Harness()
         let record = try await harness.run(.get(server.raw.url("/x")))

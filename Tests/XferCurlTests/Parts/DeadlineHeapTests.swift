@@ -7,7 +7,7 @@ import XferTestSupport
 @Suite struct DeadlineHeapTests {
     private func at(_ value: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: value) }
 
-    @Test func itIsAlwaysWhatAPlainDictionarySays() {
+    @Test func theHeapAgreesWithADictionaryOverRandomChanges() {
         var random = SplitMix64(seed: 3)
         var heap = DeadlineHeap<Int>()
         var plain: [Int: Int64] = [:]

@@ -42,7 +42,7 @@ import XferModel
         #expect(head?.fields.map(\.name) == ["A"])
     }
 
-    @Test func interimResponsesAreToldAndDoNotUseUpTheLimits() {
+    @Test func interimResponsesAreReportedWithoutUsingUpTheLimits() {
         var parser = HeadParser()
         var told = 0
         for number in 0..<HeadParser.maxInterim + 5 {
@@ -63,7 +63,7 @@ import XferModel
         #expect(parse("HTTP/1.1 200 OK", "A: b", "  c", "")?.value("A") == "b c")
     }
 
-    @Test func trailersAreNotAHead() {
+    @Test func trailersAreNotParsedAsAHead() {
         var parser = HeadParser()
         #expect(feed(&parser, Array("HTTP/1.1 200 OK\r\n".utf8)) == nil)
         #expect(feed(&parser, Array("\r\n".utf8)) != nil)
@@ -71,14 +71,14 @@ import XferModel
         #expect(feed(&parser, Array("\r\n".utf8)) == nil)
     }
 
-    @Test func octetsThatAreNotUTF8AreKeptApart() {
+    @Test func bytesThatAreNotUTF8AreKeptDistinct() {
         var parser = HeadParser()
         _ = feed(&parser, Array("HTTP/1.1 200 OK\r\n".utf8))
         _ = feed(&parser, Array("ETag: \"".utf8) + [0xe9] + Array("\"\r\n".utf8))
         #expect(feed(&parser, Array("\r\n".utf8))?.etag == "\"\u{e9}\"")
     }
 
-    @Test func aFoldedFieldThatFramesTheMessageIsNotRead() {
+    @Test func aFoldedFramingFieldIsInvalid() {
         let head = parse("HTTP/1.1 200 OK", "Transfer-Encoding:", " chunked", "")
         guard case .invalid = head?.framing else {
             Issue.record("\(String(describing: head))")
@@ -86,7 +86,7 @@ import XferModel
         }
     }
 
-    @Test func aHeadHasLimits() {
+    @Test func aHeadBeyondItsLimitsIsRefused() {
         var parser = HeadParser()
         _ = feed(&parser, Array("HTTP/1.1 200 OK\r\n".utf8))
         let line = Array("A: b\r\n".utf8)

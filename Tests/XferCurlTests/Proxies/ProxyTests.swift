@@ -52,7 +52,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [false, true]) func theTunnelSeesTheProxysLoginAndTheOriginItsOwn(isSecure: Bool) async throws {
+    @Test(arguments: [false, true]) func theProxyGetsItsOwnLoginAndTheOriginItsOwn(isSecure: Bool) async throws {
         let rig = try TrustRig()
         let origin = try rig.serve()
         let leaf = try rig.authority.issue()
@@ -101,7 +101,7 @@ import XferTestSupport
         #expect(none.error?.reason == .authFailed, "\(none.outcome)")
     }
 
-    @Test func connectionsWithDifferentLoginsAreApart() async throws {
+    @Test func connectionsWithDifferentProxyLoginsAreSeparate() async throws {
         let server = try await FaultServer()
         server.serve("/file", version)
         var options = TLSServer.Options()
@@ -133,7 +133,7 @@ import XferTestSupport
 
 /// Client certificates that come with the session, not with a policy.
 @Suite struct SessionCertificateTests {
-    @Test func eachHasConnectionsOfItsOwn() async throws {
+    @Test func sessionsWithDifferentClientCertificatesDoNotShareConnections() async throws {
         let rig = try TrustRig()
         let server = try rig.serve { $0.clientAuthority = rig.authority.pem }
         func files(_ name: String) throws -> ClientCertificateFiles {

@@ -9,7 +9,7 @@ import XferTestSupport
 
 /// Files as content: whole, in part, and guarded.
 @Suite struct ContentTests {
-    @Test func aFileArrivesWithItsLengthAndProgress() async throws {
+    @Test func aFileIsSentWithItsLengthAndProgress() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(201, text: "thanks") }
         let file = try SentFile(.tagged(80, length: 3_000_001))
@@ -26,7 +26,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [0..<0, 0..<1, 65_536..<131_072, 99_999..<200_000] as [Range<Int64>])
-    func aStretchOfAFileIsSentAlone(range: Range<Int64>) async throws {
+    func aRangeOfAFileIsSentAlone(range: Range<Int64>) async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(204) }
         let file = try SentFile(.tagged(81, length: 200_000))
@@ -61,7 +61,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [(-1, 5), (9_999, 2), (0, 10_001), (Int64.max, 1), (1, Int64.max)] as [(Int64, Int64)])
-    func aStretchBeyondTheFileIsRefused(offset: Int64, length: Int64) async throws {
+    func aRangeBeyondTheFileIsRefused(offset: Int64, length: Int64) async throws {
         let file = try SentFile(.tagged(84, length: 10_000))
         var content = file.whole
         (content.offset, content.length) = (offset, length)
@@ -71,7 +71,7 @@ import XferTestSupport
 
     /// The server has read some of it, and the rest cannot all be in buffers, when the file changes.
     @Test(arguments: SentFile.Change.allCases, [false, true])
-    func aFileThatChangesWhileItIsSentEndsTheRequest(change: SentFile.Change, asPart: Bool) async throws {
+    func aFileThatChangesDuringTheSendingEndsTheRequest(change: SentFile.Change, asPart: Bool) async throws {
         let file = try SentFile(.tagged(85, length: 32 << 20))
         let (begun, changed) = (Gate(), Gate())
         let received = NIOLockedValueBox<[UInt8]?>(nil)
@@ -102,7 +102,7 @@ import XferTestSupport
         if !asPart { #expect(file.version.firstDifference(from: bytes) == nil) }
     }
 
-    @Test func whatCannotBeReadTwiceIsNotSentOnce() async throws {
+    @Test func contentThatCannotBeRewoundIsNotSent() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
@@ -120,7 +120,7 @@ import XferTestSupport
         #expect(record.error?.reason == .diskError)
     }
 
-    @Test func whatLibcurlRepeatsByItselfIsRepeatedIdentically() async throws {
+    @Test func aRequestRepeatedByLibcurlSendsIdenticalContent() async throws {
         let file = try SentFile(.tagged(86, length: 100_000))
         let bodies = NIOLockedValueBox<[[UInt8]]>([])
         let server = try Self.dyingServer(bodies)
@@ -135,7 +135,7 @@ import XferTestSupport
         #expect(seen.allSatisfy { $0 == file.version.bytes })
     }
 
-    @Test func libcurlDoesNotRepeatWhatMayHaveHappened() async throws {
+    @Test func libcurlDoesNotRepeatARequestThatMayHaveBeenProcessed() async throws {
         let bodies = NIOLockedValueBox<[[UInt8]]>([])
         let server = try Self.dyingServer(bodies)
         let harness = try Harness()
@@ -164,7 +164,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aRequestThatNeverLeftWasNotSent() async throws {
+    @Test func aRequestThatNeverLeftIsReportedAsUnsent() async throws {
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let record = try await Harness().run(.exchange(.post, closed.url("/x"), .bytes([1])))
@@ -172,7 +172,7 @@ import XferTestSupport
         #expect(!record.outcome.requestWasSent)
     }
 
-    @Test func aRequestWithoutAnAnswerMayHaveBeenActedUpon() async throws {
+    @Test func aRequestWithoutAnAnswerIsReportedAsSent() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in
             var reply = Reply(200, ending: .close)
@@ -185,7 +185,7 @@ import XferTestSupport
     }
 
     /// Other tests run in this process beside it and take memory of their own; the whole content would show each time.
-    @Test func memoryStaysFlat() async throws {
+    @Test func sendingALargeFileDoesNotGrowMemory() async throws {
         let length: Int64 = 256 << 20
         for _ in 0..<3 where try await growth(sending: length) < length * 3 / 4 { return }
         Issue.record("sending \(length) bytes took memory for most of them, three times")

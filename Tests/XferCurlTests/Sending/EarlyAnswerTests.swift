@@ -40,7 +40,7 @@ import XferTestSupport
 
     /// A server should not do that (RFC 9112 §9.6), but its word is there before the reset, however that meets the sending.
     @Test(arguments: ["plain", "multipart", "tus"], [413, 401])
-    func anEarlyRefusalIsHeardThoughTheConnectionIsResetBehindIt(kind: String, status: Int) async throws {
+    func anEarlyRefusalBeforeAConnectionResetIsReported(kind: String, status: Int) async throws {
         let file = try SentFile(.tagged(122, length: 32 << 20))
         let harness = try Harness()
         for _ in 0..<20 {
@@ -83,7 +83,7 @@ import XferTestSupport
     }
 
     /// An early yes is believed only when it is whole.
-    @Test func anEarlySuccessWithoutItsEndIsNone() async throws {
+    @Test func anEarlySuccessThatBreaksOffIsNotASuccess() async throws {
         let server = try RawServer { connection in
             guard Self.goAhead(connection) else { return }
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\nok")
@@ -92,7 +92,7 @@ import XferTestSupport
         #expect(record.error?.isRetriable == true)
     }
 
-    @Test func anEarlyRedirectIsFollowedWithAllOfIt() async throws {
+    @Test func anEarlyRedirectIsFollowedWithAllOfTheContent() async throws {
         let file = try SentFile(.tagged(121, length: 4 << 20))
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }
@@ -106,7 +106,7 @@ import XferTestSupport
         #expect(server.requests.first?.body == file.version.bytes)
     }
 
-    @Test func anEarlySuccessIsTakenWhenAllIsSent() async throws {
+    @Test func anEarlySuccessCountsOnceAllContentIsSent() async throws {
         let received = NIOLockedValueBox(0)
         let server = try RawServer { connection in
             guard Self.goAhead(connection) else { return }

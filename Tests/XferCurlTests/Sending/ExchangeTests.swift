@@ -9,7 +9,7 @@ import XferTestSupport
 /// Answers of every kind, taken as they are.
 @Suite struct ExchangeTests {
     @Test(arguments: [200, 204, 300, 304, 400, 401, 404, 412, 416, 429, 500, 503])
-    func everyFinalAnswerIsComplete(status: Int) async throws {
+    func everyFinalStatusCompletesAnExchange(status: Int) async throws {
         let server = try await FaultServer()
         let hasBody = status != 204 && status != 304
         server.onAnyOther { _ in hasBody ? Reply(status, text: "told") : Reply(status) }
@@ -34,7 +34,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [0, 1, 999, 1000, 1001, 500_000] as [Int64])
-    func aLargeAnswerSpills(length: Int64) async throws {
+    func aLargeAnswerSpillsToAFile(length: Int64) async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(100, length: length)
         server.serve("/x", version)
@@ -54,7 +54,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aFullDeviceUnderASpillingAnswerIsToldAsSuch() async throws {
+    @Test func aFullDeviceUnderASpillingAnswerIsInsufficientSpace() async throws {
         let server = try await FaultServer()
         server.serve("/x", .tagged(101, length: 100_000))
         let full = try FullDevice()
@@ -64,7 +64,7 @@ import XferTestSupport
     }
 
     /// However the server frames it.
-    @Test(arguments: ["length", "chunks"]) func aLargestAnswerIsTheLargest(framing: String) async throws {
+    @Test(arguments: ["length", "chunks"]) func anAnswerBeyondTheSizeLimitIsRefused(framing: String) async throws {
         let server = try await FaultServer()
         let most: Int64 = 50_000
         for length in [most, most + 1] {
@@ -96,7 +96,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aMemoryLimitHolds() async throws {
+    @Test func anAnswerBeyondTheMemoryLimitFails() async throws {
         let server = try await FaultServer()
         server.serve("/x", .tagged(102, length: 1001))
         let record = try await Harness().run(.exchange(.get, server.url("/x"), sink: .memory(limit: 1000)))
@@ -104,7 +104,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [false, true])
-    func aCodedAnswerComesAsItIsAndSaysWhetherItWasAskedFor(isAskedFor: Bool) async throws {
+    func aCodedAnswerIsKeptVerbatimAndMarkedAsRequestedOrNot(isAskedFor: Bool) async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(103, length: 70_000)
         server.serve("/x", version, faults: [[.gzip]])
@@ -119,7 +119,7 @@ import XferTestSupport
         #expect(server.requests.first?.header("Accept-Encoding") == (isAskedFor ? "gzip" : "identity"))
     }
 
-    @Test func aDownloadKeepsACodedBodyAsItCame() async throws {
+    @Test func aDownloadKeepsACodedBodyVerbatim() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(104, length: 5000)
         server.serve("/x", version, faults: [[.gzip]])
@@ -135,7 +135,7 @@ import XferTestSupport
         #expect(record.error != nil)
     }
 
-    @Test func aCodingNobodyKnowsIsKeptAsItCame() async throws {
+    @Test func anAnswerOfAnUnknownCodingIsKeptVerbatim() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in
             Reply(200, headers: [HeaderField(name: "Content-Encoding", value: "compress2000")], text: "???")
@@ -147,7 +147,8 @@ import XferTestSupport
     }
 
     /// Nothing on the loop decodes: what takes others' time is what came over the network.
-    @Test(arguments: CodedText.bombs) func aBombIsAsLargeOnTheLoopAsOnTheWire(_ bomb: CodedText) async throws {
+    @Test(arguments: CodedText.bombs) func aCompressionBombIsAsLargeOnTheLoopAsOnTheWire(_ bomb: CodedText) async throws
+    {
         let server = try await FaultServer()
         server.onAnyOther { _ in
             let fields = [("Content-Encoding", bomb.coding.rawValue), ("Content-Length", "\(bomb.bytes.count)")]
@@ -162,7 +163,7 @@ import XferTestSupport
         #expect(record.outcome.codings == [bomb.coding])
     }
 
-    @Test func interimAnswersAreTold() async throws {
+    @Test func interimResponsesAreReported() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in
             var reply = Reply(201, text: "done")
@@ -183,7 +184,7 @@ import XferTestSupport
         #expect(record.outcome.head?.location == nil)
     }
 
-    @Test func kindsOfAnswersToADownloadAreJudgedBeforeAByteIsKept() async throws {
+    @Test func aDownloadsStatusAndTypeAreJudgedBeforeAByteIsKept() async throws {
         let server = try await FaultServer()
         server.on("/page") { _ in
             Reply(200, headers: [HeaderField(name: "Content-Type", value: "text/html; charset=utf-8")], text: "<p>")

@@ -57,7 +57,7 @@ import XferTestSupport
         #expect(seen.asked == [true] && seen.bytes == 0)
     }
 
-    @Test func aFormIsAskedAboutLikeAnyContent() async throws {
+    @Test func aFormIsAnnouncedWithExpectLikeAnyContent() async throws {
         let seen = Seen()
         let server = try RawServer { connection in
             guard let head = connection.readHead() else { return }
@@ -72,7 +72,7 @@ import XferTestSupport
         #expect(seen.asked == [true] && seen.bytes == 0)
     }
 
-    @Test func aServerThatSaysContinueGetsAllOfIt() async throws {
+    @Test func aServerThatAnswers100GetsAllOfTheContent() async throws {
         let seen = Seen()
         let server = try RawServer { connection in
             while let head = connection.readHead() {
@@ -102,7 +102,7 @@ import XferTestSupport
         #expect(seen.asked == [false] && seen.bytes == length)
     }
 
-    @Test func aServerThatSaysNothingGetsTheContentAndIsNotAskedAgain() async throws {
+    @Test func aServerThatIgnoresExpectGetsTheContentAndNoFurtherExpect() async throws {
         let seen = Seen()
         let server = try RawServer { connection in
             while let head = connection.readHead() {
@@ -117,7 +117,7 @@ import XferTestSupport
     }
 
     @Test(arguments: ["", "Connection: close\r\n"])
-    func afterA417TheRequestIsMadeOnceMoreWithoutAsking(field: String) async throws {
+    func a417IsFollowedByOneRequestWithoutExpect(field: String) async throws {
         let seen = Seen()
         let server = try RawServer { connection in
             while let head = connection.readHead() {
@@ -140,7 +140,7 @@ import XferTestSupport
         #expect(seen.asked == [true, false, false] && seen.bytes == 2 * Int(Self.large))
     }
 
-    @Test func a417ToARequestThatDidNotAskIsTheAnswer() async throws {
+    @Test func a417WithoutExpectIsTheAnswer() async throws {
         let server = try RawServer { connection in
             while connection.readHead() != nil {
                 _ = connection.read(3)

@@ -7,7 +7,7 @@ import XferTestSupport
 
 /// What goes out for each method, and that nothing of one request is left in the next.
 @Suite struct MethodTests {
-    @Test func eachMethodSendsWhatItShouldOverOneConnection() async throws {
+    @Test func eachMethodSendsItsOwnContentOverOneConnection() async throws {
         let server = try await FaultServer()
         server.onAnyOther { request in
             request.method == "HEAD"
@@ -64,7 +64,7 @@ import XferTestSupport
         #expect(try part.bytes.isEmpty)
     }
 
-    @Test func aDownloadMayBeAskedForWithContent() async throws {
+    @Test func aDownloadMaySendContent() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(71, length: 50_000)
         server.on("/report") { version.honestReply(to: $0) }

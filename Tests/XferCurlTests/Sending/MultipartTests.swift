@@ -91,7 +91,7 @@ import XferTestSupport
             ])
     }
 
-    @Test func aFormGoesAlongUnchangedOverARedirect() async throws {
+    @Test func aFormIsSentUnchangedAfterARedirect() async throws {
         let server = try await FaultServer()
         server.on("/a") { _ in .redirect(to: "/b", status: 307) }
         server.on("/b") { _ in .redirect(to: "/c", status: 308) }
@@ -111,7 +111,7 @@ import XferTestSupport
     }
 
     /// Another session's handle would send the form empty; a secret set for the first hop would go along with a kept one.
-    @Test func aFormGoesAlongToAnotherSession() async throws {
+    @Test func aFormIsSentUnchangedToAnotherSession() async throws {
         let home = try await FaultServer()
         let other = try await FaultServer()
         home.on("/a") { _ in .redirect(to: other.url("/b"), status: 307) }
@@ -131,7 +131,7 @@ import XferTestSupport
     }
 
     /// The lines before a part are in libcurl's hands when the part has to wait.
-    @Test func aFormOfManyPartsGoesThroughALimit() async throws {
+    @Test func aFormOfManyPartsObeysALimit() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }
         let parts = (0..<200).map { AttemptPart(name: "p\($0)", content: .bytes(Array(repeating: 7, count: 3000))) }
@@ -156,7 +156,7 @@ import XferTestSupport
         AttemptPart(name: "a", content: .bytes([]), contentType: "text/plain\r\nX: y"),
         AttemptPart(name: "a", content: .bytes([]), headers: [HeaderField(name: "X", value: "a\r\nY: b")]),
     ])
-    func whatWouldEndALineEarlyIsRefused(part: AttemptPart) async throws {
+    func aPartHeaderWithALineBreakIsRefused(part: AttemptPart) async throws {
         let record = try await Harness().run(.exchange(.post, "http://127.0.0.1:1/x", .parts([part])))
         #expect(record.error?.reason == .internalError)
     }

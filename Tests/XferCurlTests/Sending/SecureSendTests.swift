@@ -61,7 +61,7 @@ import XferTestSupport
         #expect(Set(lines.map(\.connection)).count == 1)
     }
 
-    @Test func manyAreStoredOverOneConnection() async throws {
+    @Test func manyFilesAreStoredOverOneConnection() async throws {
         let nginx = try await serve()
         let harness = try Harness()
         let files = try (0..<8).map { try SentFile(.tagged(UInt64(150 + $0), length: 500_000 + Int64($0))) }
@@ -92,7 +92,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [HTTPVersion.automatic, .http1])
-    func aRefusalIsTaken(version: HTTPVersion) async throws {
+    func aRefusedUploadReportsItsStatus(version: HTTPVersion) async throws {
         let nginx = try await serve()
         let file = try SentFile(.tagged(142, length: 8 << 20))
         let record = try await Harness().run(
@@ -102,7 +102,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [HTTPVersion.automatic, .http1])
-    func aRedirectTakesTheContentAlong(version: HTTPVersion) async throws {
+    func aRedirectSendsTheContentToTheNewTarget(version: HTTPVersion) async throws {
         let nginx = try await serve()
         let file = try SentFile(.tagged(143, length: 2_000_000))
         let record = try await Harness().run(
@@ -121,7 +121,7 @@ import XferTestSupport
         try await eventually("all requests are logged") { try nginx.log.count == 6 }
     }
 
-    @Test func formsAndAbsentContentGoOverHTTP2() async throws {
+    @Test func formsAndEmptyContentAreSentOverHTTP2() async throws {
         let nginx = try await serve()
         let harness = try Harness()
         let parts = [AttemptPart(name: "a", content: .bytes(Array(repeating: 1, count: 200_000)))]

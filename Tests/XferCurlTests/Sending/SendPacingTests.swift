@@ -11,7 +11,7 @@ import XferTestSupport
     private let content = SourceVersion.tagged(130, length: 64 << 10).bytes
 
     @Test(arguments: [false, true])
-    func aLimitLetsThroughWhatTimeAllows(asPart: Bool) async throws {
+    func aSendLimitAppliesToContentAndParts(asPart: Bool) async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }
         let clock = ManualClock()
@@ -43,7 +43,7 @@ import XferTestSupport
         #expect(server.requests.first?.body.count ?? 0 >= self.content.count)
     }
 
-    @Test func aLimitCanBeLiftedWhileItHolds() async throws {
+    @Test func aSendLimitCanBeLiftedDuringATransfer() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "ok") }
         let harness = try Harness(clock: ManualClock())
@@ -58,7 +58,7 @@ import XferTestSupport
     }
 
     /// All is in the system's hands at once and on its way for far longer than the timeout.
-    @Test func whatTheServerTakesSlowlyIsNotSilence() async throws {
+    @Test func contentThatTheServerReadsSlowlyDoesNotTimeOut() async throws {
         let (begun, read) = (Gate(), NIOLockedValueBox(0))
         let allowed = NIOLockedValueBox(0)
         // Not so much that the server is asked first.
@@ -92,7 +92,7 @@ import XferTestSupport
         #expect(try await ended.value.outcome.head?.status == 200)
     }
 
-    @Test func aServerThatTakesNothingMoreTimesOut() async throws {
+    @Test func aServerThatReadsNoMoreContentTimesOut() async throws {
         let (begun, done) = (Gate(), Gate())
         let server = try RawServer(receiveBuffer: 16 << 10) { connection in
             guard connection.readHead() != nil else { return }

@@ -13,7 +13,7 @@ import XferTestSupport
             (.put, 301, "PUT"), (.put, 302, "PUT"), (.put, 303, "GET"), (.put, 307, "PUT"), (.patch, 301, "PATCH"),
             (.delete, 302, "DELETE"), (.delete, 303, "GET"), (.delete, 308, "DELETE"),
         ] as [(HTTPMethod, Int, String)])
-    func methodAndContentFollowTheStatus(method: HTTPMethod, status: Int, then: String) async throws {
+    func methodAndContentFollowTheRedirectStatus(method: HTTPMethod, status: Int, then: String) async throws {
         let server = try await FaultServer()
         server.on("/a") { _ in .redirect(to: "/b", status: status) }
         server.on("/b") { _ in Reply(200, text: "end") }
@@ -37,7 +37,7 @@ import XferTestSupport
         #expect(requests[1].header("X-Plain") == "v")
     }
 
-    @Test func secretsStayBehindAndContentGoesAlong() async throws {
+    @Test func aCrossOriginRedirectSendsTheContentWithoutSecrets() async throws {
         let home = try await FaultServer()
         let other = try await FaultServer()
         home.on("/a") { _ in .redirect(to: other.url("/b"), status: 307) }
@@ -55,7 +55,7 @@ import XferTestSupport
         #expect(home.requests.first?.header("Authorization") != nil)
     }
 
-    @Test func rulesForHeadersApplyHopByHop() async throws {
+    @Test func headerRulesApplyHopByHop() async throws {
         let home = try await FaultServer()
         let other = try await FaultServer()
         home.on("/a") { _ in .redirect(to: other.url("/b")) }
@@ -83,7 +83,7 @@ import XferTestSupport
 
     /// A server that redirected a POST to its result has acted; one that wants the POST elsewhere has not.
     @Test(arguments: [(303, true), (307, false)])
-    func whetherTheServerMayHaveActed(status: Int, mayHave: Bool) async throws {
+    func aRedirectRecordsWhetherTheServerMayHaveActed(status: Int, mayHave: Bool) async throws {
         let server = try await FaultServer()
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }

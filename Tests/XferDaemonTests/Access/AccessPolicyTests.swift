@@ -4,8 +4,7 @@ import XferProtocol
 
 @testable import XferDaemon
 
-@Suite("Who may call")
-struct AccessPolicyTests {
+@Suite struct AccessPolicyTests {
     private let policy = AccessPolicy(
         ownUID: 990, operatorRoots: ["/srv"],
         users: [
@@ -18,8 +17,8 @@ struct AccessPolicyTests {
             200: .init(roots: ["/b", "/c"], maxTasks: 7, maxPriority: .normal),
         ])
 
-    @Test("The daemon's own user and root are operators without limits", arguments: [990, 0] as [UInt32])
-    func operators(uid: UInt32) throws {
+    @Test(arguments: [990, 0] as [UInt32])
+    func theDaemonsUserAndRootAreOperatorsWithoutLimits(uid: UInt32) throws {
         let caller = try policy.caller(Peer(uid: uid, gid: 100, groups: [200]))
         #expect(caller.isOperator)
         #expect(caller.roots == ["/srv"])
@@ -28,23 +27,20 @@ struct AccessPolicyTests {
         #expect(caller.owner == Owner(uid: uid))
     }
 
-    @Test("Everybody else is refused unless allowed")
-    func strangers() {
+    @Test func usersWithoutAGrantAreRefused() {
         #expect(throws: AccessPolicy.Refusal.notAllowed(uid: 1002)) {
             try policy.caller(Peer(uid: 1002, gid: 1002, groups: [27]))
         }
     }
 
-    @Test("uid 65534 is refused whoever is named, even where it is the daemon's own")
-    func overflow() {
+    @Test func theOverflowUIDIsAlwaysRefused() {
         let peer = Peer(uid: 65534, gid: 100, groups: [200])
         #expect(throws: AccessPolicy.Refusal.overflowUser) { try policy.caller(peer) }
         let own = AccessPolicy(ownUID: 65534, operatorRoots: [])
         #expect(throws: AccessPolicy.Refusal.overflowUser) { try own.caller(peer) }
     }
 
-    @Test("A user's own grant stands alone")
-    func user() throws {
+    @Test func aUsersOwnGrantOverridesGroupGrants() throws {
         let caller = try policy.caller(Peer(uid: 1001, gid: 100, groups: [200]))
         #expect(!caller.isOperator)
         #expect(caller.roots == ["/home/ann"])
@@ -52,8 +48,7 @@ struct AccessPolicyTests {
         #expect(caller.maxPriority == .high)
     }
 
-    @Test("Grants of several groups are united, primary or supplementary")
-    func groups() throws {
+    @Test func grantsOfSeveralGroupsAreUnited() throws {
         let caller = try policy.caller(Peer(uid: 1003, gid: 200, groups: [100, 200, 5]))
         #expect(caller.roots == ["/a", "/b", "/c"])
         #expect(caller.maxTasks == 10)
@@ -61,19 +56,17 @@ struct AccessPolicyTests {
         #expect(try policy.caller(Peer(uid: 1003, gid: 5, groups: [200])).roots == ["/b", "/c"])
     }
 
-    @Test("A guest calls all methods but the operators'", arguments: MethodAccess.allCases)
-    func methods(access: MethodAccess) throws {
+    @Test(arguments: MethodAccess.allCases)
+    func aGuestMayCallAllMethodsButTheOperators(access: MethodAccess) throws {
         #expect(try policy.caller(Peer(uid: 1001, gid: 1001)).mayCall(access) == (access != .operators))
         #expect(try policy.caller(Peer(uid: 0, gid: 0)).mayCall(access))
     }
 }
 
-@Suite("Names of users and groups")
-struct AccountDirectoryTests {
+@Suite struct AccountDirectoryTests {
     private let accounts = AccountDirectory(uid: { ["ann": 1001, "bea": 1001][$0] }, gid: { ["staff": 50][$0] })
 
-    @Test("Names and numbers become ids, names nobody has are left out with a warning")
-    func load() throws {
+    @Test func namesBecomeIDsAndUnknownNamesAreWarnedAbout() throws {
         var settings = Settings(defaultsFor: try userInstance())
         settings.download.roots = ["/srv"]
         settings.access.users = [
@@ -88,8 +81,7 @@ struct AccountDirectoryTests {
         #expect(try policy.caller(Peer(uid: 990, gid: 1)).roots == ["/srv"])
     }
 
-    @Test("Two names of one user are warned about")
-    func twice() throws {
+    @Test func twoNamesOfOneUserAreWarnedAbout() throws {
         var settings = Settings(defaultsFor: try userInstance())
         settings.access.users = ["ann": .init(roots: ["/a"]), "bea": .init(roots: ["/b"])]
         let (policy, warnings) = AccessPolicy.load(settings, ownUID: 990, accounts: accounts)
@@ -97,8 +89,7 @@ struct AccountDirectoryTests {
         #expect(try policy.caller(Peer(uid: 1001, gid: 1)).roots == ["/b"])
     }
 
-    @Test("The system's databases are asked")
-    func system() {
+    @Test func theSystemsUserDatabaseIsQueried() {
         #expect(AccountDirectory.system.uid("root") == 0)
         #expect(AccountDirectory.system.gid("root") == 0)
         #expect(AccountDirectory.system.uid("nobody-has-this-name") == nil)

@@ -15,7 +15,7 @@ private enum Clock {
 }
 
 @Suite(.enabled(if: Clock.maySet, "needs CAP_SYS_TIME")) struct WallClockWatchTests {
-    @Test func aClockThatIsSetIsToldEachTime() async throws {
+    @Test func everySettingOfTheClockIsReported() async throws {
         let (sets, continuation) = AsyncStream.makeStream(of: Void.self)
         try WallClockWatch.start { continuation.yield() }
         var told = sets.makeAsyncIterator()

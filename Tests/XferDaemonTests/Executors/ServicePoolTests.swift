@@ -10,7 +10,7 @@ struct ServicePoolTests {
         func add() { value += 1 }
     }
 
-    @Test func everyJobIsRunHoweverTheyCallEachOther() async throws {
+    @Test func everyJobIsRunHoweverJobsCallEachOther() async throws {
         let pool = try ServicePool(threads: 3)
         let counters = (0..<8).map { _ in Counter() }
         await withTaskGroup(of: Void.self) { group in

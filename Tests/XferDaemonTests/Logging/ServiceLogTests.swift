@@ -6,26 +6,22 @@ import XferModel
 
 @testable import XferDaemon
 
-@Suite("The log")
-struct ServiceLogTests {
-    @Test("Text begins with time and level")
-    func text() {
+@Suite struct ServiceLogTests {
+    @Test func aTextLineBeginsWithTimeAndLevel() {
         #expect(
             record("started", ["uid": "7", "dir": "/a b"]).line(.text)
                 == "2026-01-02T03:04:05.678Z warning  xferd: started dir=\"/a b\" uid=7")
     }
 
     @Test(
-        "The journal gets a priority before the line and no time of ours",
         arguments: [
             (.trace, 7), (.debug, 7), (.info, 6), (.notice, 5), (.warning, 4), (.error, 3), (.critical, 2),
         ] as [(Logger.Level, Int)])
-    func journal(level: Logger.Level, priority: Int) {
+    func aJournalLineHasAPriorityAndNoTime(level: Logger.Level, priority: Int) {
         #expect(record("x", level: level).line(.journal) == "<\(priority)>xferd: x")
     }
 
-    @Test("JSON is an object a line")
-    func json() throws {
+    @Test func aJSONLineIsOneObject() throws {
         let line = record("say \"hi\"\n", ["n": "1"]).line(.json)
         #expect(!line.contains("\n"))
         let value = try JSONValue(parsing: Array(line.utf8))
@@ -35,15 +31,15 @@ struct ServiceLogTests {
         #expect(value["fields"]?["n"] == "1")
     }
 
-    @Test("A message cannot forge a second line or drive the terminal", arguments: [LogFormat.text, .journal])
-    func oneLine(format: LogFormat) {
+    @Test(arguments: [LogFormat.text, .journal])
+    func aMessageCannotForgeASecondLineOrControlTheTerminal(format: LogFormat) {
         let line = record("a\n<0>b\u{1B}[2J\r", ["k": "v\nw"]).line(format)
         #expect(line.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 })
         #expect(line.hasSuffix("a\\n<0>b\\u{1b}[2J\\r k=v\\nw"))
     }
 
-    @Test("Secrets are hidden wherever they stand", arguments: [LogFormat.text, .journal, .json])
-    func secrets(format: LogFormat) {
+    @Test(arguments: [LogFormat.text, .journal, .json])
+    func secretsAreHiddenWhereverTheyStand(format: LogFormat) {
         let line = record(
             "GET https://ann:hunter2@example.org/f?token=hunter2&page=3 failed",
             [
@@ -57,14 +53,12 @@ struct ServiceLogTests {
         #expect(line.contains("text/html") || line.contains("text\\/html"))
     }
 
-    @Test("Names that only look like a secret's are shown")
-    func harmless() {
+    @Test func namesThatOnlyResembleASecretsAreShown() {
         let line = record("x", ["signal": "hangUp", "keys": ["queue.order"], "tasks": "3"]).line(.text)
         #expect(line.hasSuffix(": x keys=[queue.order] signal=hangUp tasks=3"))
     }
 
-    @Test("A change of level counts for loggers that exist, but not for those with a level of their own")
-    func level() throws {
+    @Test func aLevelChangeAppliesToLoggersWithoutALevelOfTheirOwn() throws {
         let (log, output) = try logToPipe(.text, level: .info)
         let logger = log.logger(label: "a")
         var verbose = log.logger(label: "b")
@@ -79,8 +73,7 @@ struct ServiceLogTests {
         #expect(lines == ["debug    a: two", "trace    b: four"])
     }
 
-    @Test("Fields of the logger and of the message are joined, the message's win")
-    func fields() throws {
+    @Test func fieldsOfTheMessageOverrideThoseOfTheLogger() throws {
         let (log, output) = try logToPipe(.journal, level: .info)
         var logger = log.logger(label: "a")
         logger[metadataKey: "task"] = "1"
@@ -89,15 +82,13 @@ struct ServiceLogTests {
         #expect(output() == ["<5>a: x host=h task=2"])
     }
 
-    @Test("A stream that is gone loses messages and nothing else")
-    func gone() throws {
+    @Test func aClosedStreamLosesOnlyItsMessages() throws {
         let log = ServiceLog(level: .info, format: .text, descriptor: -1)
         log.logger(label: "a").critical("x")
         #expect(log.level == .info)
     }
 
-    @Test("The journal is recognised by its device and inode")
-    func journalStream() throws {
+    @Test func theJournalIsRecognisedByDeviceAndInode() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }

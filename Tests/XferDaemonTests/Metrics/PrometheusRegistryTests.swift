@@ -5,15 +5,13 @@ import XferTestSupport
 @testable import XferDaemon
 @testable import XferManager
 
-@Suite("Metrics as Prometheus reads them")
-struct PrometheusRegistryTests {
+@Suite struct PrometheusRegistryTests {
     private static let refusedHelp =
         "# HELP xferd_metrics_refused_series_total Series that were not kept, because there were too many.\n"
     private let refused =
         refusedHelp + "# TYPE xferd_metrics_refused_series_total counter\nxferd_metrics_refused_series_total 0\n"
 
-    @Test("Counters end in _total and only grow")
-    func counters() {
+    @Test func countersEndInTotalAndOnlyGrow() {
         let registry = PrometheusRegistry(help: ["xferd_tasks_total": "Tasks\nended."])
         Counter(label: "xferd_tasks", dimensions: [("state", "completed")], factory: registry).increment(by: 3)
         Counter(label: "xferd_tasks_total", dimensions: [("state", "failed")], factory: registry).increment()
@@ -31,8 +29,7 @@ struct PrometheusRegistryTests {
                 """ + refused)
     }
 
-    @Test("Meters and recorders that do not aggregate are gauges")
-    func gauges() {
+    @Test func metersAndNonAggregatingRecordersAreGauges() {
         let registry = PrometheusRegistry()
         let meter = Meter(label: "active", factory: registry)
         meter.set(4)
@@ -48,8 +45,7 @@ struct PrometheusRegistryTests {
                 """ + refused)
     }
 
-    @Test("Timers are histograms in seconds with cumulative buckets")
-    func timers() {
+    @Test func timersAreHistogramsInSecondsWithCumulativeBuckets() {
         let registry = PrometheusRegistry()
         let timer = Timer(label: "commit", dimensions: [("db", "main")], factory: registry)
         timer.recordMilliseconds(1)
@@ -68,8 +64,7 @@ struct PrometheusRegistryTests {
             ])
     }
 
-    @Test("What the service counts follows promtool's rules")
-    func serviceMetricsPassPromtoolsRules() {
+    @Test func theServicesMetricsPassPromtoolsRules() {
         let registry = PrometheusRegistry(help: MetricHelp.texts)
         let metrics = ServiceMetrics(factory: registry)
         metrics.onRunning(2)
@@ -79,8 +74,7 @@ struct PrometheusRegistryTests {
         #expect(text.contains("\nxferd_received_bytes_total 3\n") && text.contains("\nxferd_sent_bytes_total 4\n"))
     }
 
-    @Test("The rules find what promtool finds")
-    func lintFindsProblems() {
+    @Test func theMetricsLintFindsTheProblemsOfPromtool() {
         let bad = """
             # TYPE a_total gauge
             a_total 1
@@ -106,8 +100,7 @@ struct PrometheusRegistryTests {
             ])
     }
 
-    @Test("Names and labels are made valid, values are escaped")
-    func spelling() {
+    @Test func metricNamesAndLabelsAreMadeValidAndValuesEscaped() {
         let registry = PrometheusRegistry()
         let dimensions = [("the-path", "C:\\a \"b\"\nc é"), ("1st", "x"), ("a:b", "y"), ("1st", "again")]
         Counter(label: "7 odd.näme:x", dimensions: dimensions, factory: registry).increment()
@@ -116,8 +109,7 @@ struct PrometheusRegistryTests {
                 "_7_odd_n_me:x_total{_1st=\"x\",a_b=\"y\",the_path=\"C:\\\\a \\\"b\\\"\\nc é\"} 1\n"))
     }
 
-    @Test("Numbers that are none have their names")
-    func numbers() {
+    @Test func infinityAndNaNAreWrittenByName() {
         #expect(PrometheusText.number(.nan) == "NaN")
         #expect(PrometheusText.number(.infinity) == "+Inf")
         #expect(PrometheusText.number(-.infinity) == "-Inf")
@@ -125,8 +117,7 @@ struct PrometheusRegistryTests {
         #expect(PrometheusText.number(-3) == "-3")
     }
 
-    @Test("Series beyond the limit count nothing and are counted themselves")
-    func bounded() {
+    @Test func seriesBeyondTheLimitAreCountedAndNotKept() {
         let registry = PrometheusRegistry(maxSeries: 2)
         for host in ["a", "b", "c", "d"] {
             Counter(label: "hits", dimensions: [("host", host)], factory: registry).increment()
@@ -143,8 +134,7 @@ struct PrometheusRegistryTests {
                 """)
     }
 
-    @Test("A destroyed series is gone and makes room; a name keeps its kind")
-    func destroyed() {
+    @Test func aDestroyedSeriesMakesRoomAndItsNameKeepsItsKind() {
         let registry = PrometheusRegistry(maxSeries: 1)
         let counter = Counter(label: "a", factory: registry)
         Meter(label: "a_total", factory: registry).set(9)

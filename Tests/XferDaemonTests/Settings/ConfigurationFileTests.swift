@@ -7,16 +7,14 @@ import XferTestSupport
 
 @testable import XferDaemon
 
-@Suite("The configuration file on disk")
-struct ConfigurationFileTests {
+@Suite struct ConfigurationFileTests {
     private func instance(_ path: String, isNamed: Bool) throws -> InstancePaths {
         isNamed
             ? try InstancePaths(environment: ["HOME": "/h", "XFERD_CONFIG": path], uid: 1)
             : try InstancePaths(environment: ["HOME": "/h", "CONFIGURATION_DIRECTORY": path], uid: 1)
     }
 
-    @Test("A file is read whole")
-    func read() throws {
+    @Test func aConfigurationFileIsReadWhole() throws {
         let directory = try TemporaryDirectory()
         let text = String(repeating: "# é\n", count: 50_000)
         try write(text, to: directory.file("config.yaml"))
@@ -30,8 +28,7 @@ struct ConfigurationFileTests {
         #expect(loaded.settings.log.format == .json)
     }
 
-    @Test("A missing file is no file, unless it was named")
-    func missing() throws {
+    @Test func aMissingFileIsIgnoredUnlessItWasNamed() throws {
         let directory = try TemporaryDirectory()
         #expect(try ConfigurationFile.read(instance(directory.path, isNamed: false)) == nil)
         let path = directory.file("named.yaml")
@@ -41,8 +38,7 @@ struct ConfigurationFileTests {
         #expect(rejection?.description == "\(path): cannot be opened: No such file or directory")
     }
 
-    @Test("What cannot be read or is not text is refused with its reason")
-    func unreadable() throws {
+    @Test func anUnreadableOrBinaryFileIsRefusedWithTheReason() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("config.yaml")
         func reason() throws -> String? {
@@ -58,8 +54,7 @@ struct ConfigurationFileTests {
         #expect(try reason() == "\(path): longer than 1048576 bytes")
     }
 
-    @Test("Writing, replacing and removing the file are noticed")
-    func watch() async throws {
+    @Test func writingReplacingAndRemovingTheFileIsNoticed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("config.yaml")
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -75,8 +70,7 @@ struct ConfigurationFileTests {
         _ = consume watch
     }
 
-    @Test("Other files of the directory are none of its business")
-    func neighbours() async throws {
+    @Test func otherFilesOfTheDirectoryAreIgnored() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("config.yaml")
         // What the file held when each change was told: a neighbour's would find none.
@@ -89,8 +83,7 @@ struct ConfigurationFileTests {
         _ = consume watch
     }
 
-    @Test("Several files are watched together, each name in its own directory")
-    func several() async throws {
+    @Test func severalFilesAreWatchedEachInItsDirectory() async throws {
         let (one, other) = (try TemporaryDirectory(), try TemporaryDirectory())
         let wanted = [one.file("a.pem"), one.file("b.pem"), other.file("c.pem")]
         let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -110,8 +103,7 @@ struct ConfigurationFileTests {
         _ = consume watch
     }
 
-    @Test("A directory that does not exist cannot be watched")
-    func noDirectory() throws {
+    @Test func aMissingDirectoryCannotBeWatched() throws {
         #expect(throws: SystemCallError("inotify_add_watch", code: ENOENT)) {
             _ = try ConfigurationWatch(path: "/nonexistent/xferd/config.yaml") {}
         }

@@ -2,10 +2,8 @@ import Testing
 
 @testable import XferDaemon
 
-@Suite("YAML that is not taken")
-struct ConfigurationNodeTests {
+@Suite struct ConfigurationNodeTests {
     @Test(
-        "Broken YAML is said with its place",
         arguments: [
             ("queue: {max_active: 6", "/c.yaml:2:1: not YAML: "),
             ("queue:\n\tmax_active: 6", "/c.yaml:2:1: not YAML: "),
@@ -14,14 +12,13 @@ struct ConfigurationNodeTests {
             ("queue: {}\nqueue: {}", ": written twice: \"queue\""),
             ("queue: \u{1}", "not YAML: control characters are not allowed"),
         ] as [(String, String)])
-    func broken(yaml: String, part: String) throws {
+    func brokenYAMLIsRefusedWithItsPlace(yaml: String, part: String) throws {
         let found = try problems(of: yaml + "\n")
         #expect(found.count == 1)
         #expect(found.first?.contains(part) == true, "\(found)")
     }
 
-    @Test("Deep nesting ends with an error, in flow style and in block style")
-    func deep() throws {
+    @Test func deeplyNestedYAMLIsRefusedInFlowAndBlockStyle() throws {
         for depth in [30, 900] {
             let flow = try problems(of: String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
             #expect(flow == ["/c.yaml:1:18: nested deeper than 16"])
@@ -36,8 +33,7 @@ struct ConfigurationNodeTests {
         }
     }
 
-    @Test("Aliases that multiply are counted written out")
-    func aliasBomb() throws {
+    @Test func aliasesAreCountedExpanded() throws {
         var yaml = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         for level in 1...9 {
             yaml += "b\(level): &a\(level) [" + (0..<10).map { _ in "*a\(level - 1)" }.joined(separator: ", ") + "]\n"
@@ -47,21 +43,18 @@ struct ConfigurationNodeTests {
         #expect(found.first?.contains("more than 20000 values") == true, "\(found)")
     }
 
-    @Test("A file that is too long is not parsed")
-    func tooLong() throws {
+    @Test func aFileThatIsTooLongIsNotParsed() throws {
         let found = try problems(of: "#" + String(repeating: "x", count: 1 << 20))
         #expect(found == ["/c.yaml: longer than 1048576 bytes"])
     }
 
-    @Test("Aliases and quotes mean what YAML says")
-    func aliases() throws {
+    @Test func aliasesAndQuotesAreResolvedAsInYAML() throws {
         let settings = try load("queue: { max_active: &n 3, max_active_per_host: *n }\ndownload: { reserve: \"1Ki\" }")
         #expect(settings.settings.queue.maxActivePerHost == 3)
         #expect(settings.settings.download.reserve == 1024)
     }
 
-    @Test("Near names are suggested, far ones are not")
-    func suggestions() {
+    @Test func onlyNearNamesAreSuggested() {
         #expect(Suggestion.nearest(to: "ordre", among: ["order", "max_active"]) == "order")
         #expect(Suggestion.nearest(to: "MAX_ACTIVE", among: ["order", "max_active"]) == "max_active")
         #expect(Suggestion.nearest(to: "colour", among: ["order", "max_active"]) == nil)

@@ -33,7 +33,7 @@ import XferModel
         ("hooks: { a: { argv: [/bin/true], guests: maybe } }", "guests"),
         ("hooks: { 'a b': { argv: [/bin/true] } }", "name"),
     ])
-    func faultsAreNamed(yaml: String, part: String) throws {
+    func aFaultyHookIsNamedInTheError(yaml: String, part: String) throws {
         let problem = try #require(try problems(of: yaml).first)
         #expect(problem.contains("hooks") && problem.contains(part), "\(problem)")
     }

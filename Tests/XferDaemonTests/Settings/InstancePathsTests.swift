@@ -2,10 +2,8 @@ import Testing
 
 @testable import XferDaemon
 
-@Suite("Where an instance keeps its things")
-struct InstancePathsTests {
-    @Test("Without anything said, below the home directory and /run/user")
-    func plain() throws {
+@Suite struct InstancePathsTests {
+    @Test func thePathsDefaultToTheHomeAndRuntimeDirectories() throws {
         let paths = try InstancePaths(environment: ["HOME": "/home/ann"], uid: 1000)
         #expect(paths.kind == .user)
         #expect(paths.stateDirectory == "/home/ann/.local/state/xferd")
@@ -17,8 +15,7 @@ struct InstancePathsTests {
         #expect(paths.forbiddenDirectories == ["/home/ann/.local/state/xferd", "/home/ann/.config/xferd"])
     }
 
-    @Test("XDG directories are followed when absolute and ignored when not, as their specification says")
-    func xdg() throws {
+    @Test func absoluteXDGDirectoriesAreFollowedAndRelativeOnesIgnored() throws {
         let environment = [
             "HOME": "/home/ann", "XDG_STATE_HOME": "/x/state", "XDG_RUNTIME_DIR": "/x/run/", "XDG_CONFIG_HOME": "conf",
         ]
@@ -28,8 +25,7 @@ struct InstancePathsTests {
         #expect(paths.configurationFile == "/home/ann/.config/xferd/config.yaml")
     }
 
-    @Test("Under the system's service manager its directories count, the first of several")
-    func system() throws {
+    @Test func theFirstDirectoryOfTheSystemsServiceManagerIsUsed() throws {
         let environment = [
             "HOME": "/var/lib/xferd", "STATE_DIRECTORY": "/var/lib/xferd/state:/var/lib/xferd/downloads",
             "CREDENTIALS_DIRECTORY": "/run/credentials/xferd.service", "RUNTIME_DIRECTORY": "/run/xferd",
@@ -47,16 +43,14 @@ struct InstancePathsTests {
             paths.forbiddenDirectories == ["/var/lib/xferd/state", "/etc/xferd", "/run/credentials/xferd.service"])
     }
 
-    @Test("A system unit with one state directory has its downloads within, and keeps tasks out of the rest")
-    func oneStateDirectory() throws {
+    @Test func aSystemUnitWithOneStateDirectoryKeepsDownloadsWithinIt() throws {
         let paths = try InstancePaths(environment: ["HOME": "/", "STATE_DIRECTORY": "/var/lib/xferd"], uid: 990)
         #expect(paths.downloadDirectory == "/var/lib/xferd/downloads")
         #expect(paths.defaultRoot == "/var/lib/xferd/downloads")
         #expect(paths.forbiddenDirectories == ["/var/lib/xferd/cache", "/var/lib/xferd/spool", "/.config/xferd"])
     }
 
-    @Test("A user's service manager does not make it the system's instance")
-    func userManager() throws {
+    @Test func aUsersServiceManagerDoesNotMakeASystemInstance() throws {
         let environment = ["HOME": "/home/ann", "STATE_DIRECTORY": "/home/ann/.config/xferd"]
         let paths = try InstancePaths(environment: environment, uid: 1000)
         #expect(paths.kind == .user)
@@ -64,8 +58,7 @@ struct InstancePathsTests {
         #expect(paths.downloadDirectory == "/home/ann/Downloads")
     }
 
-    @Test("Flags win over variables, these over the service manager; relative ones mean the current directory")
-    func flags() throws {
+    @Test func flagsOverrideVariablesAndVariablesTheServiceManager() throws {
         let environment = [
             "HOME": "/h", "STATE_DIRECTORY": "/var/lib/xferd", "RUNTIME_DIRECTORY": "/run/xferd",
             "XFERD_STATE_DIR": "/e/state", "XFERD_SOCKET": "/e/sock", "XFERD_CONFIG": "/e/c.yaml",
@@ -89,15 +82,13 @@ struct InstancePathsTests {
         )
     }
 
-    @Test("The password database's home is used when HOME is unset, and there has to be one")
-    func home() throws {
+    @Test func withoutHOMEThePasswordDatabaseProvidesTheHome() throws {
         #expect(try InstancePaths(environment: [:], uid: 7, accountHome: "/home/seven").home == "/home/seven")
         #expect(throws: InstancePathsError.noHome(uid: 7)) { try InstancePaths(environment: [:], uid: 7) }
         #expect(throws: InstancePathsError.noHome(uid: 7)) { try InstancePaths(environment: ["HOME": "x"], uid: 7) }
     }
 
-    @Test("A socket path that does not fit its structure is refused before anything is bound")
-    func longSocket() throws {
+    @Test func aSocketPathThatIsTooLongIsRefusedBeforeBinding() throws {
         let fits = "/" + String(repeating: "s", count: 106)
         #expect(try InstancePaths(environment: ["HOME": "/h", "XFERD_SOCKET": fits], uid: 1).socket == fits)
         #expect(throws: InstancePathsError.socketPathTooLong(fits + "s")) {

@@ -24,7 +24,7 @@ import XferTestSupport
         return NamedFiles(try LoadedSettings(file: file, instance: instance), file: file, instance: instance)
     }
 
-    @Test func whatIsThereIsNotMentioned() throws {
+    @Test func filesThatExistCauseNeitherProblemsNorWarnings() throws {
         let files = try look(
             """
             trust: { ca_file: DIR/ca.pem }
@@ -51,7 +51,7 @@ import XferTestSupport
             "is not a directory"
         ),
     ])
-    func whatCannotWorkRefusesTheConfigurationAndNamesLineAndKey(yaml: String, place: String, words: String) throws {
+    func anUnusableNamedFileRefusesTheConfigurationWithLineAndKey(yaml: String, place: String, words: String) throws {
         let problems = try look(yaml).problems.map(\.description)
         #expect(problems.count == 1 && problems[0].hasPrefix(place) && problems[0].contains(words), "\(problems)")
     }
@@ -75,7 +75,7 @@ import XferTestSupport
             "/c.yaml:4:18: profiles.api.client_cert: ", "gone"
         ),
     ])
-    func whatMayComeLaterIsWarnedOfWithLineAndKey(yaml: String, place: String, words: String) throws {
+    func aNamedFileThatMayAppearLaterIsWarnedAboutWithLineAndKey(yaml: String, place: String, words: String) throws {
         let files = try look(yaml)
         let warnings = files.warnings.map(\.description).filter { !$0.contains("trust.ca_file") }
         #expect(files.problems == [])

@@ -3,8 +3,7 @@ import XferModel
 
 @testable import XferDaemon
 
-@Suite("What may be loaded, in the configuration")
-struct NetworkSettingsTests {
+@Suite struct NetworkSettingsTests {
     private func settings(
         _ yaml: String = "", environment: [String: String] = [:], state: String? = nil
     ) throws -> Settings {
@@ -18,8 +17,7 @@ struct NetworkSettingsTests {
         ).settings
     }
 
-    @Test("Only the system's instance denies the clouds' metadata services by itself")
-    func defaults() throws {
+    @Test func onlyTheSystemInstanceDeniesCloudMetadataServicesByDefault() throws {
         #expect(try settings().network.admission == AdmissionLists())
         let system = try settings(state: "/var/lib/xferd/state")
         #expect(
@@ -33,8 +31,7 @@ struct NetworkSettingsTests {
         )
     }
 
-    @Test("One entry needs no list, and the environment takes YAML's flow style")
-    func forms() throws {
+    @Test func aSingleEntryNeedsNoListAndTheEnvironmentAcceptsFlowStyle() throws {
         #expect(try settings("network: { deny_hosts: bad.test }").network.admission.deniedHosts.count == 1)
         let environment = [
             "XFERD_NETWORK_DENY_ADDRESSES": "[10.0.0.0/8, \"::1\"]", "XFERD_NETWORK_PROXY_FROM_ENVIRONMENT": "true",
@@ -48,14 +45,13 @@ struct NetworkSettingsTests {
     }
 
     @Test(
-        "What is no host, no address or no truth value is named with its place",
         arguments: [
             "deny_hosts: [\"http://x/\"]", "deny_addresses: [10.0.0.0/33]",
             "deny_addresses: { a: b }", "allow_hosts: [[a]]",
             "proxy_from_environment: maybe", "monitor: perhaps", "metered_interfaces: [a-name-that-is-too-long]",
             "metered_interfaces: [\"a b\"]",
         ])
-    func faults(yaml: String) throws {
+    func anInvalidHostAddressOrBooleanIsNamedWithItsPlace(yaml: String) throws {
         let found = try problems(of: "network: { \(yaml) }")
         #expect(found.count == 1 && found[0].hasPrefix("/c.yaml:1:") && found[0].contains("network."), "\(found)")
     }

@@ -4,7 +4,7 @@ import XferModel
 @testable import XferDaemon
 
 @Suite struct ProfileSettingsTests {
-    @Test func aProfileIsReadAsTheWireReadsIt() throws {
+    @Test func aConfiguredProfileIsParsedAsOnTheWire() throws {
         let loaded = try load(
             """
             profiles:
@@ -45,7 +45,7 @@ import XferModel
         ("profiles:\n  a:\n    credential: { user: u, password: p }", "/c.yaml:3:17"),
         ("profiles:\n  a:\n    accept_types:\n      - jpegs", "/c.yaml:4:9"),
     ])
-    func faultsNameTheirPlace(yaml: String, place: String) throws {
+    func aFaultyProfileIsNamedWithItsPlace(yaml: String, place: String) throws {
         let problem = try #require(try problems(of: yaml).first)
         #expect(problem.contains(place), "\(problem)")
         #expect(problem.contains("profiles"))

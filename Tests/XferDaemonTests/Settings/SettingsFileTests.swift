@@ -4,10 +4,8 @@ import XferModel
 
 @testable import XferDaemon
 
-@Suite("Settings from the file")
-struct SettingsFileTests {
-    @Test("Without a file everything has its default")
-    func defaults() throws {
+@Suite struct SettingsFileTests {
+    @Test func withoutAFileEverySettingHasItsDefault() throws {
         let loaded = try LoadedSettings(instance: userInstance())
         #expect(loaded.settings == Settings(defaultsFor: try userInstance()))
         #expect(loaded.settings.queue.maxActive == 6)
@@ -17,13 +15,12 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "An empty file and empty sections change nothing", arguments: ["", "# nothing\n", "queue:\nlog: {}\n", "---\n"])
-    func empty(yaml: String) throws {
+        arguments: ["", "# nothing\n", "queue:\nlog: {}\n", "---\n"])
+    func anEmptyFileAndEmptySectionsChangeNothing(yaml: String) throws {
         #expect(try load(yaml).settings == Settings(defaultsFor: try userInstance()))
     }
 
-    @Test("Every key is read into its property")
-    func everyKey() throws {
+    @Test func everyKeyIsReadIntoItsProperty() throws {
         let settings = try load(everyKeyChanged).settings
         var expected = Settings(defaultsFor: try userInstance())
         expected.queue.maxActive = 12
@@ -79,23 +76,20 @@ struct SettingsFileTests {
         #expect(settings == expected)
     }
 
-    @Test("The file with every key changed really changes every key")
-    func fixtureIsComplete() throws {
+    @Test func theFixtureWithEveryKeyChangesEveryKey() throws {
         let loaded = try load(everyKeyChanged)
         let defaults = Settings(defaultsFor: try userInstance())
         let unchanged = SettingKey.all.filter { $0.isEqual(loaded.settings, defaults) }.map(\.path)
         #expect(unchanged == [])
     }
 
-    @Test("A value knows the line it came from")
-    func origins() throws {
+    @Test func aValueRecordsTheLineItCameFrom() throws {
         let loaded = try load(everyKeyChanged)
         let retry = try #require(SettingKey.named("queue.retry_for"))
         #expect(loaded.origin(of: retry) == .file(path: "/c.yaml", position: .init(line: 5, column: 14)))
     }
 
     @Test(
-        "What is wrong is said with its line, its column, its key and what was expected",
         arguments: [
             (
                 "queue: { max_active: six }",
@@ -204,12 +198,11 @@ struct SettingsFileTests {
                 "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, network, engine, results, events, history, rpc, access, redaction, log, found a list"
             ),
         ] as [(String, String)])
-    func problem(yaml: String, message: String) throws {
+    func aFaultIsReportedWithLineColumnKeyAndExpectation(yaml: String, message: String) throws {
         #expect(try problems(of: yaml) == [message])
     }
 
     @Test(
-        "A bad size or duration is said with examples",
         arguments: [
             (
                 "download: { reserve: 1.5G }",
@@ -223,20 +216,18 @@ struct SettingsFileTests {
             ),
             ("events: { max_age: 1h }", "from 86400 to 3153600000, found \"1h\""),
         ] as [(String, String)])
-    func badQuantities(yaml: String, part: String) throws {
+    func aBadSizeOrDurationIsReportedWithExamples(yaml: String, part: String) throws {
         let found = try problems(of: yaml)
         #expect(found.count == 1)
         #expect(found.first?.contains(part) == true, "\(found)")
     }
 
-    @Test("Everything that is wrong is said at once")
-    func allProblems() throws {
+    @Test func allFaultsAreReportedAtOnce() throws {
         let found = try problems(of: "queue: { max_active: 0, order: x }\nzebra: 1\n")
         #expect(found.map { $0.prefix { $0 != " " } } == ["/c.yaml:1:22:", "/c.yaml:1:32:", "/c.yaml:2:1:"])
     }
 
-    @Test("The download directory has to lie beneath a root")
-    func directoryBeneathRoots() throws {
+    @Test func theDownloadDirectoryMustLieBeneathARoot() throws {
         let written = try problems(of: "download:\n  dir: /srv/a\n")
         #expect(
             written == [

@@ -4,10 +4,8 @@ import XferModel
 
 @testable import XferDaemon
 
-@Suite("Settings from flags, environment, file and defaults")
-struct SettingsSourcesTests {
-    @Test("A flag beats the environment, that the file, that the default")
-    func precedence() throws {
+@Suite struct SettingsSourcesTests {
+    @Test func aFlagOverridesTheEnvironmentThatTheFileAndThatTheDefault() throws {
         let yaml = "queue: { max_active: 2, max_active_per_host: 2, retry_for: 2 }"
         let environment = ["XFERD_QUEUE_MAX_ACTIVE": "3", "XFERD_QUEUE_MAX_ACTIVE_PER_HOST": "3"]
         let loaded = try load(yaml, environment: environment, flags: ["queue.max_active": "4"])
@@ -21,9 +19,8 @@ struct SettingsSourcesTests {
     }
 
     @Test(
-        "Every key can be set through its variable, with what --print-config shows",
         arguments: SettingKey.all.map(\.path))
-    func everyVariable(path: String) throws {
+    func everyKeyCanBeSetThroughItsVariableWithItsPrintedValue(path: String) throws {
         let key = try #require(SettingKey.named(path))
         let changed = try load(everyKeyChanged).settings
         var text = key.write(changed)
@@ -36,15 +33,13 @@ struct SettingsSourcesTests {
         #expect(loaded.origin(of: key) == .environment(variable: key.environmentName))
     }
 
-    @Test("Names of keys and variables are distinct and follow one pattern")
-    func names() {
+    @Test func namesOfKeysAndVariablesAreDistinctAndFollowOnePattern() {
         #expect(Set(SettingKey.all.map(\.path)).count == SettingKey.all.count)
         #expect(Set(SettingKey.all.map(\.environmentName)).count == SettingKey.all.count)
         #expect(SettingKey.named("queue.max_active")?.environmentName == "XFERD_QUEUE_MAX_ACTIVE")
     }
 
-    @Test("A bad variable or flag is an error that names it")
-    func badText() throws {
+    @Test func aBadVariableOrFlagIsNamedInTheError() throws {
         let variable = try problems(of: "", environment: ["XFERD_RPC_MAX_CLIENTS": "many"])
         #expect(
             variable == [
@@ -56,8 +51,7 @@ struct SettingsSourcesTests {
         #expect(flow.first?.hasPrefix("environment XFERD_ACCESS_USERS: access.users: not YAML") == true)
     }
 
-    @Test("An empty variable counts as unset, a misspelt one is warned about, others are ignored")
-    func variables() throws {
+    @Test func emptyVariablesAreUnsetAndMisspeltOnesWarnedAbout() throws {
         let environment = [
             "XFERD_QUEUE_ORDER": "", "XFERD_QUEUE_MAXACTIVE": "3", "XFERD_SOCKET": "/s", "QUEUE_ORDER": "x",
         ]
@@ -69,8 +63,7 @@ struct SettingsSourcesTests {
             ])
     }
 
-    @Test("What is printed is read back to the same settings")
-    func printed() throws {
+    @Test func printedSettingsAreReadBackUnchanged() throws {
         let loaded = try load(everyKeyChanged)
         #expect(try load(loaded.yaml).settings == loaded.settings)
         let defaults = try LoadedSettings(instance: userInstance())
@@ -78,8 +71,7 @@ struct SettingsSourcesTests {
         #expect(try load(SettingKey.reference(for: userInstance())).settings == defaults.settings)
     }
 
-    @Test("What is printed says where each value came from")
-    func printedOrigins() throws {
+    @Test func printedSettingsNameTheSourceOfEachValue() throws {
         let loaded = try load("queue:\n  max_active: 2\n", environment: ["XFERD_LOG_LEVEL": "error"])
         let lines = loaded.yaml.split(separator: "\n").map(String.init)
         #expect(lines.prefix(3) == ["queue:", "  max_active: 2  # /c.yaml:2", "  max_active_per_host: 4  # default"])
@@ -87,16 +79,14 @@ struct SettingsSourcesTests {
         #expect(lines.contains("  reserve: 256Mi  # default"))
     }
 
-    @Test("Paths with quotes and line breaks survive printing")
-    func strangePaths() throws {
+    @Test func pathsWithQuotesAndLineBreaksSurvivePrinting() throws {
         let root = "/srv/a \"b\"\\\n\t: #é"
         let loaded = try load("", flags: ["download.dir": root + "/x", "download.roots": "[\(YAMLText.quoted(root))]"])
         #expect(loaded.settings.download.roots == [root])
         #expect(try load(loaded.yaml).settings == loaded.settings)
     }
 
-    @Test("A reload applies what can be applied and keeps the rest until a restart")
-    func reload() throws {
+    @Test func aReloadAppliesWhatItCanAndKeepsTheRestUntilARestart() throws {
         let before = try load("")
         let after = try load(everyKeyChanged)
         let reload = before.reload(to: after)

@@ -3,8 +3,7 @@ import XferModel
 
 @testable import XferDaemon
 
-@Suite("What tasks share, in the configuration")
-struct SharingSettingsTests {
+@Suite struct SharingSettingsTests {
     private func sharing(_ yaml: String, environment: [String: String] = [:]) throws -> Settings.Sharing {
         let instance = try InstancePaths(environment: ["HOME": "/home/ann"], uid: 1000)
         return try LoadedSettings(
@@ -13,8 +12,7 @@ struct SharingSettingsTests {
         ).settings.sharing
     }
 
-    @Test("An hour for each user unless told otherwise")
-    func forms() throws {
+    @Test func failedURLsAreKeptForAnHourPerUserByDefault() throws {
         let usual = try sharing("")
         #expect(usual.negativeTTL == .seconds(3600) && !usual.betweenOwners)
         let set = try sharing("sharing: { negative_ttl: 90, between_owners: true }")
@@ -23,9 +21,8 @@ struct SharingSettingsTests {
     }
 
     @Test(
-        "What is no time or no truth value is named with its place",
         arguments: ["negative_ttl: -1", "negative_ttl: soon", "negative_ttl: 1e9", "between_owners: 3"])
-    func faults(yaml: String) throws {
+    func anInvalidTimeOrBooleanIsNamedWithItsPlace(yaml: String) throws {
         let found = try problems(of: "sharing: { \(yaml) }")
         #expect(found.count == 1 && found[0].hasPrefix("/c.yaml:1:") && found[0].contains("sharing."), "\(found)")
     }

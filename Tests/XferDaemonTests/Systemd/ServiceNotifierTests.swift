@@ -4,10 +4,8 @@ import XferTestSupport
 
 @testable import XferDaemon
 
-@Suite("What the service manager is told")
-struct ServiceNotifierTests {
-    @Test("Each message is a line, several are one datagram")
-    func messages() throws {
+@Suite struct ServiceNotifierTests {
+    @Test func severalNotifyMessagesAreOneDatagramOfLines() throws {
         let directory = try TemporaryDirectory()
         let receiver = try DatagramReceiver(directory.file("notify"))
         let notifier = ServiceNotifier(environment: ["NOTIFY_SOCKET": directory.file("notify")])
@@ -21,8 +19,7 @@ struct ServiceNotifierTests {
         #expect(receiver.next() == nil)
     }
 
-    @Test("A reload carries the monotonic time")
-    func reloading() throws {
+    @Test func aReloadMessageCarriesTheMonotonicTime() throws {
         let directory = try TemporaryDirectory()
         let receiver = try DatagramReceiver(directory.file("notify"))
         var before = timespec()
@@ -35,16 +32,14 @@ struct ServiceNotifierTests {
         #expect(try #require(Int64(text)) >= start)
     }
 
-    @Test("Abstract names are spoken to as well")
-    func abstract() throws {
+    @Test func anAbstractNotifySocketIsUsed() throws {
         let name = "@xferd-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         let receiver = try DatagramReceiver(name)
         #expect(ServiceNotifier(environment: ["NOTIFY_SOCKET": name]).send(.ready))
         #expect(receiver.next() == "READY=1")
     }
 
-    @Test("Without a socket, with a strange one or with nobody there nothing happens")
-    func nobody() throws {
+    @Test func withoutAUsableNotifySocketNothingIsSent() throws {
         #expect(!ServiceNotifier(environment: [:]).send(.ready))
         let strange = ["", "@", "/", "relative", "vsock:2:1", "/" + String(repeating: "x", count: 107)]
         for name in strange { #expect(!ServiceNotifier(environment: ["NOTIFY_SOCKET": name]).isEnabled, "\(name)") }

@@ -4,8 +4,7 @@ import XferTestSupport
 
 @testable import XferDaemon
 
-@Suite("Sockets the service manager opened")
-struct SocketActivationTests {
+@Suite struct SocketActivationTests {
     /// A listening Unix stream socket, inheritable as the manager would leave it.
     private func listener(at path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -19,8 +18,7 @@ struct SocketActivationTests {
         return try SocketActivation.sockets(environment: environment, processID: 42, firstDescriptor: descriptor)
     }
 
-    @Test("A listening Unix socket is taken with its name and path, and no child inherits it")
-    func taken() throws {
+    @Test func aListeningUnixSocketIsTakenWithNameAndPathAndIsNotInherited() throws {
         let directory = try TemporaryDirectory()
         let descriptor = try listener(at: directory.file("s"))
         defer { close(descriptor) }
@@ -30,8 +28,7 @@ struct SocketActivationTests {
         #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
     }
 
-    @Test("Several are taken in order; names that are missing are unknown")
-    func several() throws {
+    @Test func severalSocketsAreTakenInOrderAndMissingNamesAreUnknown() throws {
         let directory = try TemporaryDirectory()
         // Two neighbours that no test running beside this one uses.
         var limit = rlimit()
@@ -53,15 +50,13 @@ struct SocketActivationTests {
     }
 
     @Test(
-        "What was meant for another process, or for none, is left alone",
         arguments: [[:], ["LISTEN_FDS": "1"], ["LISTEN_FDS": "1", "LISTEN_PID": "41"], ["LISTEN_PID": "42"]]
             as [[String: String]])
-    func others(environment: [String: String]) throws {
+    func socketsForAnotherProcessAreLeftAlone(environment: [String: String]) throws {
         #expect(try SocketActivation.sockets(environment: environment, processID: 42) == [])
     }
 
-    @Test("A descriptor that cannot be served is refused with its reason")
-    func refused() throws {
+    @Test func aDescriptorThatCannotBeServedIsRefusedWithTheReason() throws {
         let directory = try TemporaryDirectory()
         let closed = fcntl(0, F_DUPFD, 960)
         close(closed)
@@ -83,8 +78,8 @@ struct SocketActivationTests {
         #expect(throws: SocketActivationError.notUnix(file)) { try take(file) }
     }
 
-    @Test("A number that is none is refused", arguments: ["-1", "many", "100000"])
-    func badCount(text: String) {
+    @Test(arguments: ["-1", "many", "100000"])
+    func anInvalidDescriptorCountIsRefused(text: String) {
         #expect(throws: SocketActivationError.badCount(text)) { try take(3, ["LISTEN_FDS": text]) }
     }
 }

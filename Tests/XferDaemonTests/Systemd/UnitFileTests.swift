@@ -5,8 +5,7 @@ import XferTestSupport
 private let systemdAnalyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-@Suite("The units")
-struct UnitFileTests {
+@Suite struct UnitFileTests {
     /// `systemd/` at the top of the repository.
     private let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../systemd")
         .standardizedFileURL
@@ -16,8 +15,7 @@ struct UnitFileTests {
             .split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
     }
 
-    @Test("Both services notify, are watched, and are not started again on a damaged database")
-    func services() throws {
+    @Test func bothUnitsNotifyAreWatchedAndDoNotRestartOnADamagedDatabase() throws {
         for name in ["xferd.service", "user/xferd.service"] {
             let lines = try unit(name)
             for line in [
@@ -29,8 +27,7 @@ struct UnitFileTests {
         }
     }
 
-    @Test("The system's service keeps its things where the program looks for them")
-    func systemService() throws {
+    @Test func theSystemUnitUsesTheDirectoriesThatTheProgramExpects() throws {
         let lines = try unit("xferd.service")
         for line in [
             "StateDirectory=xferd/state xferd/downloads", "RuntimeDirectory=xferd", "ConfigurationDirectory=xferd",
@@ -41,8 +38,8 @@ struct UnitFileTests {
         #expect(try unit("xferd.sysusers").contains { $0.hasPrefix("u xferd ") })
     }
 
-    @Test("systemd finds nothing wrong with them", .enabled(if: systemdAnalyze != nil))
-    func verify() async throws {
+    @Test(.enabled(if: systemdAnalyze != nil))
+    func systemdAnalyzeVerifyAcceptsTheUnits() async throws {
         for (subdirectory, options) in [("", [String]()), ("user/", ["--user"])] {
             let copies = try TemporaryDirectory()
             for name in ["xferd.service", "xferd.socket"] {
@@ -58,8 +55,8 @@ struct UnitFileTests {
         }
     }
 
-    @Test("Every man page that a unit cites is installed", arguments: ["", "user/"])
-    func documentation(subdirectory: String) throws {
+    @Test(arguments: ["", "user/"])
+    func everyManualPageCitedByAUnitIsInstalled(subdirectory: String) throws {
         let installer = try String(contentsOf: directory.appending(path: "../scripts/install"), encoding: .utf8)
         for name in ["xferd.service", "xferd.socket"] {
             let cited = try unit(subdirectory + name).filter { $0.hasPrefix("Documentation=") }
@@ -74,9 +71,9 @@ struct UnitFileTests {
     }
 
     @Test(
-        "mandoc finds nothing wrong with a manual page", .enabled(if: Command.find("mandoc") != nil),
+        .enabled(if: Command.find("mandoc") != nil),
         arguments: ["xferd.8", "xferd.yaml.5"])
-    func manual(name: String) async throws {
+    func mandocAcceptsEveryManualPage(name: String) async throws {
         let page = directory.appending(path: "../man/\(name)").standardizedFileURL.path
         let result = try await Command.run(
             try #require(Command.find("mandoc")), ["-Tlint", "-W", "warning", page])
@@ -84,8 +81,7 @@ struct UnitFileTests {
     }
 
     /// With programs that do nothing in the place of those that are built.
-    @Test("What is installed below a directory is removed again, and what remains to be done is said")
-    func installation() async throws {
+    @Test func uninstallingRemovesEveryInstalledFileAndNamesTheRemainingSteps() async throws {
         let copy = try TemporaryDirectory("xfer-install")
         for name in ["scripts", "systemd", "man"] {
             try FileManager.default.copyItem(
@@ -118,8 +114,8 @@ struct UnitFileTests {
         #expect(try files() == [])
     }
 
-    @Test("The system's service exposes at most 2.0", .enabled(if: systemdAnalyze != nil))
-    func security() async throws {
+    @Test(.enabled(if: systemdAnalyze != nil))
+    func theSystemUnitHasASecurityExposureOfAtMostTwo() async throws {
         let result = try await analyze(
             ["security", "--offline=true", "--threshold=20", "--no-pager", directory.path + "/xferd.service"],
             runtimeDirectory: "/tmp")

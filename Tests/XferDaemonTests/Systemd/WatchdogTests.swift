@@ -5,10 +5,8 @@ import XferTestSupport
 
 @testable import XferDaemon
 
-@Suite("The watchdog")
-struct WatchdogTests {
-    @Test("Half its time passes between two messages, and none is sent while the service is not alive")
-    func run() async throws {
+@Suite struct WatchdogTests {
+    @Test func aHealthyServiceFeedsTheWatchdogAtHalfItsInterval() async throws {
         let directory = try TemporaryDirectory()
         let receiver = try DatagramReceiver(directory.file("notify"))
         let environment = ["NOTIFY_SOCKET": directory.file("notify"), "WATCHDOG_USEC": "30000000"]
@@ -28,18 +26,16 @@ struct WatchdogTests {
     }
 
     @Test(
-        "There is none where nobody watches this process",
         arguments: [
             [:], ["WATCHDOG_USEC": "1000000"], ["NOTIFY_SOCKET": "/n"],
             ["NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "0"], ["NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "soon"],
             ["NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "1"],
         ] as [[String: String]])
-    func none(environment: [String: String]) {
+    func withoutWATCHDOGUSECThereIsNoWatchdog(environment: [String: String]) {
         #expect(Watchdog(environment: environment, processID: 42) == nil)
     }
 
-    @Test("It is this process's when WATCHDOG_PID says so")
-    func own() {
+    @Test func theWatchdogBelongsToTheProcessInWATCHDOGPID() {
         let environment = ["NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "1000000", "WATCHDOG_PID": "42"]
         #expect(Watchdog(environment: environment, processID: 42)?.timeout == .seconds(1))
     }

@@ -30,7 +30,7 @@ import XferTestSupport
         return incoming
     }
 
-    @Test func whatGoesInComesOut() throws {
+    @Test func storedBytesAreReadAndHandedOutUnchanged() throws {
         let kept = try kept()
         #expect(kept.length == Int64(bytes.count))
         #expect(try cache.read(kept.name, length: kept.length, digest: kept.digest) == bytes)
@@ -48,7 +48,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatIsNotKeptLeavesNothing() throws {
+    @Test func bytesThatAreNotKeptLeaveNoFile() throws {
         do {
             let incoming = try cache.add(bytes, key: [1])
             #expect(try cache.settledNames() == [])
@@ -64,7 +64,7 @@ import XferTestSupport
         #expect(try FileTree.entries(below: test.path) == [])
     }
 
-    @Test(arguments: 0..<4) func damageIsSeen(_ way: Int) throws {
+    @Test(arguments: 0..<4) func aDamagedCacheFileIsDetected(_ way: Int) throws {
         let kept = try kept()
         var damaged = bytes
         switch way {
@@ -87,7 +87,7 @@ import XferTestSupport
         #expect(try cache.holds(kept.name, length: kept.length) == (way == 0))
     }
 
-    @Test func removingWhileItIsHandedOutTakesNothingAway() throws {
+    @Test func removingAFileDuringItsHandOutLosesNothing() throws {
         let kept = try kept()
         try file { target in
             var asked = 0
@@ -101,7 +101,7 @@ import XferTestSupport
         #expect(try FileTree.entries(below: test.path) == [])
     }
 
-    @Test(.enabled(if: canMount, "needs to mount")) func aFullDiskIsAnErrorAndLeavesNothing() throws {
+    @Test(.enabled(if: canMount, "needs to mount")) func aFullDiskIsReportedAndLeavesNoFile() throws {
         try withSmallFileSystem(size: "128k") { small in
             let cache = CacheDirectory(try small.handle())
             #expect(throws: FileError.self) { try cache.add(bytes, key: [1]).keep() }

@@ -16,11 +16,11 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: CodedText.all) func whatWasCodedComesBack(_ coded: CodedText) throws {
+    @Test(arguments: CodedText.all) func codedContentDecodesToItsText(_ coded: CodedText) throws {
         #expect(try decode(coded.bytes, [coded.coding]) == CodedText.text)
     }
 
-    @Test func deflateWithoutItsHeaderComesBack() throws {
+    @Test func deflateWithoutItsHeaderIsDecoded() throws {
         #expect(try decode(CodedText.bareDeflate, [.deflate]) == CodedText.text)
     }
 
@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: CodedText.all) func garbageIsMalformed(_ coded: CodedText) {
+    @Test(arguments: CodedText.all) func garbageUnderACodingIsMalformed(_ coded: CodedText) {
         let garbage = Array("this is neither of them, whatever the head says of it".utf8)
         #expect(throws: ContentDecodingError.self) { try decode(garbage, [coded.coding]) }
         #expect(throws: ContentDecodingError.malformed(coded.coding)) {
@@ -52,19 +52,19 @@ import XferTestSupport
         #expect(throws: ContentDecodingError.self) { try decode(twice, [.gzip, .brotli]) }
     }
 
-    @Test(arguments: CodedText.bombs) func aBombEndsAtTheRatio(_ bomb: CodedText) {
+    @Test(arguments: CodedText.bombs) func aCompressionBombEndsAtTheRatio(_ bomb: CodedText) {
         #expect(
             throws: ContentDecodingError.tooDense(bomb.coding, ratio: 200, received: Int64(bomb.bytes.count))
         ) { try decode(bomb.bytes, [bomb.coding]) }
     }
 
-    @Test func aBombEndsAtTheSize() {
+    @Test func aCompressionBombEndsAtTheSize() {
         #expect(throws: ContentDecodingError.tooLarge(3 << 20)) {
             try decode(CodedText.brotliBomb.bytes, [.brotli], inMemory: 8 << 20, most: 3 << 20, ratio: 1 << 40)
         }
     }
 
-    @Test func aBombWithinABombEndsWhereTheInnerOneBegins() {
+    @Test func aNestedCompressionBombEndsAtTheInnerOne() {
         let bomb = Gzip.stored(CodedText.brotliBomb.bytes)
         #expect(throws: ContentDecodingError.self) { try decode(bomb, [.brotli, .gzip]) }
     }
@@ -81,7 +81,7 @@ import XferTestSupport
         #expect(ContentDecoding.slice <= 64 << 10)
     }
 
-    @Test func aLargeContentGoesToTheFile() throws {
+    @Test func aLargeContentIsDecodedIntoTheFile() throws {
         let directory = try TemporaryDirectory("xfer-codings")
         let spool = SpoolDirectory(try DirectoryHandle(ofService: directory.path))
         let (source, target) = (try spool.makeFile(), try spool.makeFile())
@@ -95,7 +95,7 @@ import XferTestSupport
         #expect(try target.read(upTo: 400_000) == version.bytes)
     }
 
-    @Test func errorsTellWhetherToTryAgain() {
+    @Test func decodingErrorsStateWhetherToRetry() {
         #expect(ContentDecodingError.truncated(.gzip).transferError(host: "h").isRetriable)
         for error in [
             ContentDecodingError.malformed(.zstd), .tooLarge(1), .tooDense(.brotli, ratio: 200, received: 9),

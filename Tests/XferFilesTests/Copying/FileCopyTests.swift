@@ -34,7 +34,9 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [0, 1, 8 << 20, (8 << 20) + 1, 20_000_000]) func theFirstBytesAndNoneBeyond(length: Int) throws {
+    @Test(arguments: [0, 1, 8 << 20, (8 << 20) + 1, 20_000_000]) func onlyTheRequestedFirstBytesAreCopied(length: Int)
+        throws
+    {
         let directory = try TestDirectory()
         let pair = try Pair(in: directory.path, to: directory.path, Self.bytes)
         _ = try pair.copy(length)
@@ -42,7 +44,7 @@ import XferTestSupport
     }
 
     /// What the user does with the one file is none of the other's business.
-    @Test func theTwoAreFilesOfTheirOwn() throws {
+    @Test func aCopyIsIndependentOfItsSource() throws {
         let directory = try TestDirectory()
         let pair = try Pair(in: directory.path, to: directory.path, Self.bytes)
         _ = try pair.copy(Self.bytes.count)
@@ -50,7 +52,7 @@ import XferTestSupport
         #expect(try FileTree.read(directory.at("source")) == Self.bytes)
     }
 
-    @Test(.enabled(if: canMount)) func betweenFileSystems() throws {
+    @Test(.enabled(if: canMount)) func aCopyBetweenFileSystemsIsComplete() throws {
         let directory = try TestDirectory()
         try withSmallFileSystem(size: "32m") { other in
             let pair = try Pair(in: directory.path, to: other.path, Self.bytes)
@@ -59,7 +61,7 @@ import XferTestSupport
         }
     }
 
-    @Test(.enabled(if: canMount)) func aFullDiskIsSaid() throws {
+    @Test(.enabled(if: canMount)) func aFullDiskIsReported() throws {
         let directory = try TestDirectory()
         try withSmallFileSystem(size: "64k") { other in
             let pair = try Pair(in: directory.path, to: other.path, Self.bytes)
@@ -67,7 +69,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aShortSourceAndAWishToStopEndIt() throws {
+    @Test func aShortSourceOrACancellationEndsTheCopy() throws {
         let directory = try TestDirectory()
         let pair = try Pair(in: directory.path, to: directory.path, Array(Self.bytes[..<1000]))
         guard case .lengthMismatch(_, 1001, 1000)? = performing({ try pair.copy(1001) }) else {
@@ -88,7 +90,7 @@ import XferTestSupport
     /// Where the file system shares blocks, they are shared, and the files part when one is written.
     @Test(
         .enabled(if: sharesBlocks, "no file system that shares blocks can be made here: mkfs.btrfs or mkfs.xfs, root"))
-    func blocksAreShared() throws {
+    func aCopyOnASharingFileSystemSharesBlocks() throws {
         try withBlockSharingDisk { disk in
             let pair = try Pair(in: disk.path, to: disk.path, Self.bytes)
             #expect(try pair.copy(10_000_000) == .reflink)

@@ -5,11 +5,9 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Digests")
-struct DigestTests {
+@Suite struct DigestTests {
     // FIPS 180-4 examples and RFC 1321 §A.5.
     @Test(
-        "known values",
         arguments: [
             (Checksum.Algorithm.sha256, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             (.sha256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -21,7 +19,7 @@ struct DigestTests {
                 "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
             ),
         ])
-    func vectors(algorithm: Checksum.Algorithm, text: String, hex: String) throws {
+    func digestsOfKnownVectorsAreRight(algorithm: Checksum.Algorithm, text: String, hex: String) throws {
         let base = try TestDirectory()
         let part = try PartialFile.create(in: base.handle(), named: "part")
         try part.put(text)
@@ -29,15 +27,14 @@ struct DigestTests {
         #expect(try incremental(Array(text.utf8), algorithm, pieces: 3).hexDigits == hex)
     }
 
-    @Test("a million a's")
-    func million() throws {
+    @Test func theDigestOfAMillionLettersIsRight() throws {
         let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
         let hex = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
         #expect(try incremental(bytes, .sha256, pieces: 977).hexDigits == hex)
     }
 
-    @Test("files around the size of a read, and only as much as asked for", arguments: [-1, 0, 1, 70_000])
-    func lengths(excess: Int) throws {
+    @Test(arguments: [-1, 0, 1, 70_000])
+    func filesAroundTheReadSizeAreHashedUpToTheRequestedLength(excess: Int) throws {
         let base = try TestDirectory()
         let part = try PartialFile.create(in: base.handle(), named: "part")
         var generator = SplitMix64(seed: 4)
@@ -47,8 +44,7 @@ struct DigestTests {
         #expect(try digest == incremental(bytes.map { $0 & 0x7F }, .sha256, pieces: 5))
     }
 
-    @Test("a file that is too short, one that cannot be read, and a caller who gave up are told")
-    func failures() throws {
+    @Test func aShortFileAnUnreadableFileAndACancellationAreReported() throws {
         let base = try TestDirectory()
         let part = try PartialFile.create(in: base.handle(), named: "part")
         try part.put("abc")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SecretDigestTests {
     /// RFC 4231 §4.2 and §4.3.
-    @Test func isHMACWithSHA256() throws {
+    @Test func aSecretDigestIsHMACWithSHA256() throws {
         let first = SecretDigest(key: [UInt8](repeating: 0x0b, count: 20)).digest(Array("Hi There".utf8))
         #expect(
             try #require(first).hex == "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyTextHasOneToo() {
+    @Test func anEmptyTextHasADigest() {
         #expect(SecretDigest(key: [1]).digest([])?.count == 32)
     }
 }

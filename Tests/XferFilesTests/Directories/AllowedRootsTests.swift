@@ -5,8 +5,7 @@ import XferThreads
 
 @testable import XferFiles
 
-@Suite("Directories are opened beneath allowed roots only")
-struct AllowedRootsTests {
+@Suite struct AllowedRootsTests {
     let base: TestDirectory
     let roots: AllowedRoots
 
@@ -34,13 +33,12 @@ struct AllowedRootsTests {
     private func forbidden(_ path: String) -> FileError { .forbidden(path: path, roots: roots.roots) }
 
     @Test(
-        "the root, what lies in it, and ways around that stay in it",
         arguments: [
             ("root", "root"), ("root/inside", "root/inside"), ("root//inside/./deep/", "root/inside/deep"),
             ("root/inside/../inside", "root/inside"), ("outside/../root/inside", "root/inside"),
             ("root/relative", "root/inside"), ("root/absolute/deep", "root/inside/deep"), ("alias", "root/inside"),
         ])
-    func opens(asked: String, found: String) throws {
+    func theRootAndDirectoriesWithinItAreOpened(asked: String, found: String) throws {
         try base.link("root/relative", to: "inside")
         try base.link("root/absolute", to: base.at("root/inside"))
         try base.link("alias", to: "root/inside")
@@ -48,13 +46,11 @@ struct AllowedRootsTests {
         #expect(handle.identity == FileIdentity(ofPath: base.at(found)))
     }
 
-    @Test("the path is reported as asked for, tidied")
-    func path() throws {
+    @Test func theNormalisedPathIsReported() throws {
         #expect(try roots.open(directory: base.at("root//inside/./")).path == base.at("root/inside"))
     }
 
-    @Test("a root may itself be named through a link")
-    func linkedRoot() throws {
+    @Test func aRootMayBeNamedThroughALink() throws {
         try base.link("alias", to: "root")
         let roots = AllowedRoots(roots: [base.at("alias")], forbidden: [])
         let identity = FileIdentity(ofPath: base.at("root/inside"))
@@ -63,13 +59,12 @@ struct AllowedRootsTests {
     }
 
     @Test(
-        "nothing outside, however it is written",
         arguments: [
             "", "/", "outside", "outside/secret", "outside/none", "root2", "root/..", "root/../outside",
             "root/inside/../../outside", "root/leaving", "root/leaving/secret", "root/leaving/none", "root/away",
             "root/inside/up/up/outside", "root/../../../../etc",
         ])
-    func refusesOutside(relative: String) throws {
+    func directoriesOutsideTheRootsAreRefusedInEverySpelling(relative: String) throws {
         try base.link("root/leaving", to: "../outside")
         try base.link("root/away", to: base.at("outside"))
         try base.link("root/inside/up", to: "..")
@@ -85,23 +80,20 @@ struct AllowedRootsTests {
     }
 
     @Test(
-        "what lies outside is not given away",
         arguments: ["outside/file", "outside/file/x", "outside/loop", "outside/none"])
-    func tellsNothing(relative: String) throws {
+    func aRefusalDoesNotRevealWhetherAnOutsidePathExists(relative: String) throws {
         try base.write("outside/file", "")
         try base.link("outside/loop", to: "loop")
         #expect(refusal(base.at(relative)) == outside(base.at(relative)))
     }
 
-    @Test("without any root nothing is allowed")
-    func noRoots() {
+    @Test func withoutRootsEveryDirectoryIsRefused() {
         #expect(throws: FileError.outsideRoots(path: base.path, roots: [])) {
             try AllowedRoots(roots: [], forbidden: []).open(directory: base.path)
         }
     }
 
-    @Test("what is no path of a directory is told so")
-    func badPaths() throws {
+    @Test func aTextThatIsNoDirectoryPathIsRefused() throws {
         #expect(refusal("") == .notAbsolute(path: ""))
         #expect(refusal("root/inside") == .notAbsolute(path: "root/inside"))
         #expect(refusal(base.at("root/a\0b")) == .containsNUL(path: base.at("root/a\0b")))
@@ -113,8 +105,7 @@ struct AllowedRootsTests {
         #expect(refusal(base.at("root/loop"))?.transferError.reason == .destinationDenied)
     }
 
-    @Test("missing directories are made when asked for")
-    func createsMissing() throws {
+    @Test func missingDirectoriesAreCreatedOnRequest() throws {
         let path = base.at("root/inside/a/b c/ü")
         #expect(refusal(path) == .missing(path: path))
         let handle = try roots.open(directory: path, createMissing: true)
@@ -125,16 +116,14 @@ struct AllowedRootsTests {
         #expect(FileIdentity(ofPath: base.at("root/none")) == nil)
     }
 
-    @Test("a dangling link is not followed to make its target")
-    func danglingLink() throws {
+    @Test func aDanglingLinkIsNotFollowedToCreateItsTarget() throws {
         try base.link("root/dangling", to: "../outside/new")
         #expect(refusal(base.at("root/dangling"), createMissing: true) == outside(base.at("root/dangling")))
         #expect(refusal(base.at("root/dangling/x"), createMissing: true) == outside(base.at("root/dangling/x")))
         #expect(FileIdentity(ofPath: base.at("outside/new")) == nil)
     }
 
-    @Test("a root that is gone makes the destination unavailable, and is not made again")
-    func missingRoot() throws {
+    @Test func aMissingRootMakesTheDestinationUnavailableAndIsNotCreated() throws {
         let roots = AllowedRoots(roots: [base.at("disk")], forbidden: [])
         #expect(throws: FileError.missing(path: base.at("disk"))) {
             try roots.open(directory: base.at("disk/downloads"), createMissing: true)
@@ -144,11 +133,10 @@ struct AllowedRootsTests {
     }
 
     @Test(
-        "the service's own directories are refused, existing or not",
         arguments: [
             "root/state", "root/state/cache", "root/state/new/er", "root/config", "root/config/sub", "root/door/cache",
         ])
-    func refusesForbidden(relative: String) throws {
+    func theServicesOwnDirectoriesAreRefused(relative: String) throws {
         try base.link("root/door", to: "state")
         let path = base.at(relative)
         #expect(refusal(path, createMissing: true) == forbidden(path))
@@ -157,8 +145,8 @@ struct AllowedRootsTests {
         #expect(FileIdentity(ofPath: base.at("root/config")) == nil)
     }
 
-    @Test("so are they when mounted elsewhere", .enabled(if: canMount, "this process may not mount"))
-    func refusesMountedForbidden() throws {
+    @Test(.enabled(if: canMount, "this process may not mount"))
+    func theServicesOwnDirectoriesAreRefusedIfMountedElsewhere() throws {
         let door = try base.makeDirectory("root/mounted")
         try withBindMount(base.at("root/state"), at: door) {
             #expect(refusal(door) == forbidden(door))
@@ -167,8 +155,7 @@ struct AllowedRootsTests {
         #expect(refusal(door) == nil)
     }
 
-    @Test("an unwritable directory is told so at once")
-    func unwritable() async throws {
+    @Test func anUnwritableDirectoryIsReportedAtOnce() async throws {
         try base.makeDirectory("root/sealed/sub")
         chmod(base.at("root/sealed"), 0o555)
         chmod(base.path, 0o755)
@@ -181,8 +168,7 @@ struct AllowedRootsTests {
         }
     }
 
-    @Test("a link swapped while directories are opened never lets one out")
-    func swappedLinks() async throws {
+    @Test func aLinkSwappedDuringTheOpeningNeverLeadsOutOfTheRoots() async throws {
         try base.makeDirectory("root/inside/target")
         try base.makeDirectory("outside/target")
         try base.link("root/link", to: "inside")

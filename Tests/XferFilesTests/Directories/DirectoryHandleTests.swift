@@ -4,8 +4,7 @@ import XferModel
 
 @testable import XferFiles
 
-@Suite("A directory handle stays with its directory")
-struct DirectoryHandleTests {
+@Suite struct DirectoryHandleTests {
     let base: TestDirectory
     let handle: DirectoryHandle
 
@@ -14,8 +13,7 @@ struct DirectoryHandleTests {
         handle = try base.handle()
     }
 
-    @Test("a remembered one is known again only while its path leads to it")
-    func remembered() throws {
+    @Test func aRememberedDirectoryIsRecognisedOnlyWhileItsPathLeadsToIt() throws {
         let path = try base.makeDirectory("destination")
         let opened = try DirectoryHandle(ofService: path)
         // Nil where the file system may be another machine's.
@@ -29,8 +27,7 @@ struct DirectoryHandleTests {
         #expect(remembered.isWritable)
     }
 
-    @Test("entries are looked at without following links")
-    func entries() throws {
+    @Test func entriesAreInspectedWithoutFollowingLinks() throws {
         try base.write("file", "12345")
         try base.link("link", to: "file")
         try base.link("dangling", to: "nowhere")
@@ -47,8 +44,7 @@ struct DirectoryHandleTests {
         #expect(try !handle.exists("none"))
     }
 
-    @Test("removing says whether there was anything, and takes no directory")
-    func removes() throws {
+    @Test func removingReportsWhetherAFileExistedAndRefusesDirectories() throws {
         try base.write("file", "")
         try base.makeDirectory("directory")
         #expect(try handle.remove("file"))
@@ -56,15 +52,14 @@ struct DirectoryHandleTests {
         #expect(throws: FileError.isADirectory(path: base.at("directory"))) { try handle.remove("directory") }
     }
 
-    @Test("names that lead elsewhere are refused", arguments: ["", ".", "..", "a/b", "/etc/passwd", "a\0b", "a/"])
-    func refusesPaths(name: String) {
+    @Test(arguments: ["", ".", "..", "a/b", "/etc/passwd", "a\0b", "a/"])
+    func namesThatLeadElsewhereAreRefused(name: String) {
         #expect(throws: FileError.self) { try handle.exists(name) }
         #expect(throws: FileError.self) { try handle.remove(name) }
         #expect(throws: FileError.self) { try PartialFile.create(in: handle, named: name) }
     }
 
-    @Test("a directory put in its place is told from it")
-    func recognises() throws {
+    @Test func aDirectoryPutInPlaceOfAnotherIsDistinguished() throws {
         let path = try base.makeDirectory("sub")
         let sub = try DirectoryHandle(ofService: path)
         #expect(sub.isSame(asPath: path))
@@ -77,8 +72,8 @@ struct DirectoryHandleTests {
         #expect(try sub.exists("file"))
     }
 
-    @Test("free space shrinks as a file grows", .enabled(if: canMount, "this process may not mount"))
-    func freeSpace() throws {
+    @Test(.enabled(if: canMount, "this process may not mount"))
+    func freeSpaceShrinksAsAFileGrows() throws {
         try withSmallFileSystem(size: "1m") { directory in
             let small = try directory.handle()
             #expect(try small.freeSpace() == 1 << 20)
@@ -88,8 +83,7 @@ struct DirectoryHandleTests {
         }
     }
 
-    @Test("syncing works, and a failure is told")
-    func syncs() throws {
+    @Test func aSyncSucceedsOrReportsItsFailure() throws {
         try handle.sync()
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)

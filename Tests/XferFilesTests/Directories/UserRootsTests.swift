@@ -7,7 +7,7 @@ import XferThreads
 @testable import XferFiles
 
 /// Bob's directories, and Alice's, which are none of his.
-@Suite("Directories are opened with their owner's rights") struct UserRootsTests {
+@Suite struct UserRootsTests {
     private static let bob: UInt32 = 4711
     private static let alice: UInt32 = 4712
     private let base: TestDirectory
@@ -40,13 +40,13 @@ import XferThreads
     /// As root in a thread with Bob's rights, and as a service that only looks.
     private static let ways = isRoot ? [true, false] : []
 
-    @Test(arguments: ways) func hisOwnIsOpened(acts: Bool) throws {
+    @Test(arguments: ways) func aUsersOwnDirectoryIsOpened(acts: Bool) throws {
         let opened = try roots(["bob"], acts: acts).open(directory: base.at("bob/d/../d"))
         #expect(opened.identity == FileIdentity(ofPath: base.at("bob/d")))
     }
 
     /// Even where her directory lies beneath a root of his.
-    @Test(arguments: ways) func aLinkIntoWhatIsClosedToHimIsRefused(acts: Bool) throws {
+    @Test(arguments: ways) func aLinkIntoADirectoryClosedToTheUserIsRefused(acts: Bool) throws {
         try base.link("bob/way", to: base.at("alice/d"))
         try base.link("bob/up", to: "../alice/d")
         for path in ["bob/way", "bob/up", "alice/d", "alice"] {
@@ -58,7 +58,7 @@ import XferThreads
         }
     }
 
-    @Test(arguments: ways) func whatHeMayNotWriteInIsRefusedForWritingOnly(acts: Bool) throws {
+    @Test(arguments: ways) func aDirectoryTheUserMayOnlyReadIsRefusedForWriting(acts: Bool) throws {
         chown(base.at("bob/d"), Self.alice, Self.alice)
         chmod(base.at("bob/d"), 0o755)
         #expect(refusal("bob/d", roots(["bob"], acts: acts)) != nil)
@@ -66,7 +66,7 @@ import XferThreads
         #expect(read.identity == FileIdentity(ofPath: base.at("bob/d")))
     }
 
-    @Test(arguments: ways) func permissionsThatAreTakenAwayLaterCount(acts: Bool) throws {
+    @Test(arguments: ways) func permissionsRevokedLaterAreObeyed(acts: Bool) throws {
         let opened = try roots(["bob"], acts: acts).open(directory: base.at("bob/d"))
         let part = try PartialFile.create(in: opened, named: "part")
         chown(base.at("bob/d"), Self.alice, Self.alice)
@@ -83,7 +83,7 @@ import XferThreads
         #expect(facts.st_uid == (acts ? Self.bob : geteuid()))
     }
 
-    @Test(arguments: ways) func linksThatNeverEndAndPlacesThatAreForbiddenAreRefused(acts: Bool) throws {
+    @Test(arguments: ways) func endlessLinksAndForbiddenDirectoriesAreRefused(acts: Bool) throws {
         try base.link("bob/loop", to: "loop")
         try base.makeDirectory("bob/state")
         chown(base.at("bob/state"), Self.bob, Self.bob)
@@ -94,7 +94,7 @@ import XferThreads
         #expect(refusal("outside", roots) == .outsideRoots(path: base.at("outside"), roots: roots.roots))
     }
 
-    @Test(arguments: ways) func whatIsMadeOnHisBehalfIsHisToWriteIn(acts: Bool) throws {
+    @Test(arguments: ways) func aDirectoryMadeForAUserIsWritableByThatUser(acts: Bool) throws {
         chmod(base.at("bob/d"), 0o777)
         let roots = roots(["bob"], acts: acts)
         _ = try roots.open(directory: base.at("bob/d/new/deep"), createMissing: true)
@@ -111,7 +111,7 @@ import XferThreads
     }
 
     /// He exchanges his directory and a link to hers all the time: what is opened is his, or nothing.
-    @Test(arguments: ways) func whateverIsExchangedMeanwhileNothingOfHersIsOpened(acts: Bool) throws {
+    @Test(arguments: ways) func swappedDirectoriesNeverOpenAnotherUsersDirectory(acts: Bool) throws {
         try base.link("bob/other", to: base.at("alice/d"))
         let (his, hers) = (FileIdentity(ofPath: base.at("bob/d")), FileIdentity(ofPath: base.at("alice/d")))
         let isDone = Locked(false)
@@ -140,7 +140,7 @@ import XferThreads
         #expect(exchanges.withLock { $0 } > 0 && opened + refused == 2000)
     }
 
-    @Test(arguments: ways) func whateverIsExchangedMeanwhileNoFileOfHersIsRead(acts: Bool) throws {
+    @Test(arguments: ways) func swappedDirectoriesNeverReadAnotherUsersFile(acts: Bool) throws {
         try base.write("alice/d/secret", "hers")
         chmod(base.at("alice/d/secret"), 0o644)
         try base.write("bob/d/secret", "his")

@@ -4,10 +4,8 @@ import XferModel
 
 @testable import XferFiles
 
-@Suite("File errors")
-struct FileErrorTests {
+@Suite struct FileErrorTests {
     @Test(
-        "system errors have their reasons",
         arguments: [
             (ENOSPC, FailureReason.insufficientSpace, true), (EDQUOT, .insufficientSpace, true),
             (EIO, .diskError, false), (EACCES, .destinationDenied, false), (EROFS, .destinationDenied, false),
@@ -16,14 +14,13 @@ struct FileErrorTests {
             (EMFILE, .outOfDescriptors, true),
             (ENOTRECOVERABLE, .diskError, false),
         ])
-    func reasons(code: Int32, reason: FailureReason, isRetriable: Bool) {
+    func systemErrorsHaveTheirFailureReasons(code: Int32, reason: FailureReason, isRetriable: Bool) {
         let error = FileError.system(operation: "open", path: "/x", code: code).transferError
         #expect(error.reason == reason)
         #expect(error.isRetriable == isRetriable)
     }
 
-    @Test("messages name the path and what was expected, on one line")
-    func messages() {
+    @Test func fileErrorMessagesNamePathAndExpectationOnOneLine() {
         let errors: [FileError] = [
             .notAbsolute(path: "/p\n"), .containsNUL(path: "/p\0"), .outsideRoots(path: "/p", roots: ["/r", "/s"]),
             .forbidden(path: "/p", roots: []), .missing(path: "/p"), .notADirectory(path: "/p"),

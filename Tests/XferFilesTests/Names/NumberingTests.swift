@@ -3,20 +3,19 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Numbered names")
-struct NumberingTests {
+@Suite struct NumberingTests {
     @Test(
-        "the number goes before the extension",
         arguments: [
             ("a.txt", "a (1).txt"), ("a", "a (1)"), ("a.tar.gz", "a (1).tar.gz"), ("a.TAR.xz", "a (1).TAR.xz"),
             ("a.b.c", "a.b (1).c"), (".bashrc", ".bashrc (1)"), ("a.", "a. (1)"), ("linux-6.1", "linux-6.1 (1)"),
             ("a (1).txt", "a (1) (1).txt"), (".tar.gz", ".tar (1).gz"), ("a.mp3", "a (1).mp3"), ("a.b c", "a.b c (1)"),
             ("日本.zip", "日本 (1).zip"),
         ])
-    func numbers(name: String, numbered: String) { #expect(FileName.numbered(name, 1) == numbered) }
+    func theNumberIsInsertedBeforeTheExtension(name: String, numbered: String) {
+        #expect(FileName.numbered(name, 1) == numbered)
+    }
 
-    @Test("any name and number give a name that fits, and differs from the others")
-    func property() {
+    @Test func anyNameAndNumberGiveADistinctNameThatFits() {
         var generator = SplitMix64(seed: 2)
         for _ in 0..<2000 {
             let name = FileName.sanitised(randomText(&generator))

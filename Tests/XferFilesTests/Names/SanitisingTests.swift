@@ -4,10 +4,8 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Names from outside are made harmless")
-struct SanitisingTests {
+@Suite struct SanitisingTests {
     @Test(
-        "known tricks",
         arguments: [
             ("report.pdf", "report.pdf"), ("../../etc/passwd", "passwd"), ("..\\..\\boot.ini", "boot.ini"),
             ("/etc/passwd", "passwd"), ("dir/", "dir"), ("a/..", "a"), (".bashrc", "bashrc"), ("...x", "x"),
@@ -21,19 +19,20 @@ struct SanitisingTests {
             ("...", "download"),
             ("a\u{AD}b\u{2060}\u{3164}\u{E0041}c", "abc"), ("dir\\-x", "x"),
         ])
-    func sanitises(text: String, name: String) {
+    func maliciousNamesAreSanitised(text: String, name: String) {
         #expect(FileName.sanitised(text) == name)
     }
 
-    @Test("a given fallback is used")
-    func fallback() { #expect(FileName.sanitised("..", fallback: "index.html") == "index.html") }
+    @Test
+    func aGivenFallbackReplacesAnUnusableName() {
+        #expect(FileName.sanitised("..", fallback: "index.html") == "index.html")
+    }
 
     @Test(
-        "long names keep their extension and whole characters",
         arguments: [
             ("x", ".txt"), ("日", ".tar.gz"), ("👨‍👩‍👧‍👦", ".jpeg"), ("é", ""),
         ])
-    func shortens(character: String, suffix: String) {
+    func longNamesKeepTheirExtensionAndWholeCharacters(character: String, suffix: String) {
         let name = FileName.sanitised(String(repeating: character, count: 300) + suffix)
         #expect(name.utf8.count <= 255)
         #expect(name.utf8.count > 255 - character.utf8.count)
@@ -41,22 +40,20 @@ struct SanitisingTests {
         #expect(name.dropLast(suffix.count).allSatisfy { String($0) == character })
     }
 
-    @Test("one endless character is cut too, between scalars", arguments: ["a", "ä"])
-    func endlessCharacter(start: String) {
+    @Test(arguments: ["a", "ä"])
+    func oneEndlessCharacterIsCutBetweenScalars(start: String) {
         let name = FileName.sanitised(start + String(repeating: "\u{301}", count: 400) + ".txt")
         #expect(name.utf8.count <= 255 && name.utf8.count >= 254)
         #expect(!name.unicodeScalars.contains("\u{FFFD}"))
         #expect(name.hasSuffix(".txt"))
     }
 
-    @Test("an endless extension is no extension")
-    func endlessExtension() {
+    @Test func anEndlessExtensionIsNotTreatedAsAnExtension() {
         let name = FileName.sanitised("a." + String(repeating: "x", count: 400))
         #expect(name == "a." + String(repeating: "x", count: 253))
     }
 
-    @Test("whatever comes, the result is a file's name and stays as it is")
-    func property() {
+    @Test func aSanitisedNameIsAlwaysAFileNameAndStaysUnchanged() {
         var generator = SplitMix64(seed: 1)
         for _ in 0..<20_000 {
             let text = randomText(&generator)
@@ -72,7 +69,6 @@ struct SanitisingTests {
     }
 
     @Test(
-        "client-given names are taken as they are or refused",
         arguments: [
             ("file.txt", true), (".hidden", true), ("-rf", true), ("~x", true), ("x. ", true), ("a b", true),
             ("日本", true),
@@ -80,7 +76,7 @@ struct SanitisingTests {
             (String(repeating: "x", count: 256), false), ("", false), (".", false), ("..", false), ("a/b", false),
             ("dir/", false), ("/", false), ("a\0b", false), ("a\nb", false), (".xfer-1.part", false),
         ])
-    func validates(name: String, isAllowed: Bool) throws {
+    func namesGivenByClientsAreAcceptedVerbatimOrRefused(name: String, isAllowed: Bool) throws {
         if isAllowed {
             #expect(try FileName.validateOutput(name) == name)
         } else {

@@ -4,11 +4,9 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Names that servers and URLs suggest")
-struct SuggestedNameTests {
+@Suite struct SuggestedNameTests {
     // Mostly http://test.greenbytes.de/tech/tc2231/.
     @Test(
-        "Content-Disposition",
         arguments: [
             ("attachment; filename=\"foo.html\"", "foo.html"),
             ("attachment; filename=foo.html", "foo.html"),
@@ -42,22 +40,22 @@ struct SuggestedNameTests {
             ("attachment;;; ; filename=foo.html", "foo.html"),
             ("attachment; filename=\"-rf\"", "rf"), ("attachment; filename*=UTF-8''%2D%2drf%2E", "rf"),
         ])
-    func contentDisposition(value: String, name: String) {
+    func contentDispositionSuggestsItsFileName(value: String, name: String) {
         #expect(FileName.fromContentDisposition(value) == name)
     }
 
     @Test(
-        "Content-Disposition without a usable name",
         arguments: [
             "", "attachment", "inline;", "attachment; filename", "attachment; filename=", "attachment; filename=\"\"",
             "attachment; filename=\"..\"", "attachment; xfilename=foo.html", "attachment; filename*=foo.html", "=",
             "=;=\"",
             "attachment; filename*0=a; filename*1=b", "attachment; filename=\"\\",
         ])
-    func noName(value: String) { #expect(FileName.fromContentDisposition(value) == nil) }
+    func contentDispositionWithoutAUsableNameSuggestsNone(value: String) {
+        #expect(FileName.fromContentDisposition(value) == nil)
+    }
 
-    @Test("whatever a server sends, no trap is hit and the name is harmless")
-    func property() {
+    @Test func anyContentDispositionGivesAHarmlessNameWithoutACrash() {
         var generator = SplitMix64(seed: 3)
         let pieces = [
             "attachment", ";", "=", "\"", "\\", "filename", "filename*", "UTF-8", "'", "%", "%c3", "a", ".", "/", " ",
@@ -72,14 +70,13 @@ struct SuggestedNameTests {
     }
 
     @Test(
-        "URLs",
         arguments: [
             ("/dir/file.iso", "file.iso"), ("/dir/file.iso?x=/y", "file.iso"), ("/", "download"), ("/dir/", "download"),
             ("/a%20b%C3%BC.txt", "a bü.txt"), ("/%2e%2e%2fpasswd", "passwd"), ("/..", "download"), ("/%00", "download"),
             ("/100%", "100%"), ("/%zz%4", "%zz%4"), ("/%E4", "\u{FFFD}"), ("/.hidden", "hidden"), ("/a+b", "a+b"),
             ("/%41", "A"), ("/-rf", "rf"), ("/%2Drf", "rf"), ("/~ada", "ada"), ("/--", "download"),
         ])
-    func url(target: String, name: String) {
+    func aURLSuggestsItsLastPathComponent(target: String, name: String) {
         let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: target)
         #expect(FileName.fromURL(url) == name)
     }

@@ -4,8 +4,7 @@ import XferModel
 
 @testable import XferFiles
 
-@Suite("A partial file")
-struct PartialFileTests {
+@Suite struct PartialFileTests {
     let base: TestDirectory
     let directory: DirectoryHandle
 
@@ -14,8 +13,7 @@ struct PartialFileTests {
         directory = try base.handle()
     }
 
-    @Test("is private, new, and keeps what is written over reopening")
-    func lives() throws {
+    @Test func aPartialFileIsPrivateAndKeepsItsBytesOverReopening() throws {
         let part = try PartialFile.create(in: directory, named: "part")
         #expect(try directory.status(of: "part")?.mode == 0o600)
         #expect(try part.identity == directory.identity(of: "part"))
@@ -34,8 +32,7 @@ struct PartialFileTests {
         #expect(base.read("part") == "hello")
     }
 
-    @Test("closes once and says so afterwards")
-    func closes() throws {
+    @Test func aPartialFileClosesOnceAndThenRefusesUse() throws {
         let part = try PartialFile.create(in: directory, named: "part")
         let descriptor = part.descriptor
         #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
@@ -48,8 +45,7 @@ struct PartialFileTests {
         #expect(!part.preallocate(upTo: 1))
     }
 
-    @Test("is not mistaken for what else may have its name")
-    func refusesOthers() throws {
+    @Test func aFileOfAnotherKindUnderThePartsNameIsRefused() throws {
         try base.write("file", "")
         try base.link("link", to: "file")
         try base.makeDirectory("directory")
@@ -65,8 +61,8 @@ struct PartialFileTests {
         }
     }
 
-    @Test("of another user is refused", .enabled(if: isRoot, "only root may give files away"))
-    func refusesOtherOwner() throws {
+    @Test(.enabled(if: isRoot, "only root may give files away"))
+    func aPartialFileOfAnotherUserIsRefused() throws {
         try base.write("part", "")
         chown(base.at("part"), 65534, 65534)
         #expect { try PartialFile.open(in: directory, named: "part") } throws: {
@@ -75,12 +71,13 @@ struct PartialFileTests {
     }
 
     @Test(
-        "is cut back to what was committed at a restart, and made anew when that is not all there",
         arguments: [
             (length: 10, committed: 4, kept: 4, isIntact: true), (10, 10, 10, true), (3, 10, 0, false),
             (10, 0, 0, true), (0, 5, 0, false),
         ])
-    func restores(length: Int, committed: Int64, kept: Int64, isIntact: Bool) throws {
+    func aRestartTruncatesAPartialFileToItsCommittedBytesOrStartsAnew(
+        length: Int, committed: Int64, kept: Int64, isIntact: Bool
+    ) throws {
         try base.write("part", String(repeating: "x", count: length))
         let restored = try PartialFile.restore(
             in: directory, named: "part", segments: [Segment(start: 0, committed: committed)], record: nil)
@@ -88,8 +85,7 @@ struct PartialFileTests {
         #expect(try restored.file.length() == kept)
     }
 
-    @Test("is made anew at a restart when it is gone, or something else has its name")
-    func restoresMissing() throws {
+    @Test func aRestartCreatesAMissingOrReplacedPartialFileAnew() throws {
         let segments = [Segment(start: 0, committed: 10)]
         let restored = try PartialFile.restore(in: directory, named: "part", segments: segments, record: nil)
         #expect(restored.remains == .void("it is gone"))
@@ -101,8 +97,7 @@ struct PartialFileTests {
         #expect(base.read("target") == String(repeating: "x", count: 10))
     }
 
-    @Test("is not believed again after a failed fsync")
-    func poisoned() throws {
+    @Test func aPartialFileIsNotTrustedAfterAFailedFsync() throws {
         // A pipe's write end: fdatasync answers EINVAL (fsync(2)).
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -117,8 +112,8 @@ struct PartialFileTests {
         #expect(FileError.poisoned(path: "x").transferError.reason == .diskError)
     }
 
-    @Test("reserves blocks without growing", .enabled(if: canMountImages, "this process may not mount images"))
-    func preallocates() throws {
+    @Test(.enabled(if: canMountImages, "this process may not mount images"))
+    func preallocationReservesBlocksWithoutGrowingTheFile() throws {
         try withSmallDisk { disk in
             let part = try PartialFile.create(in: disk.handle(), named: "part")
             try part.put("abc")
@@ -131,8 +126,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("reserves nothing in memory")
-    func doesNotPreallocateMemory() throws {
+    @Test func preallocationReservesNothingOnAMemoryFileSystem() throws {
         let base = try TestDirectory(in: "/dev/shm")
         let part = try PartialFile.create(in: base.handle(), named: "part")
         #expect(!part.preallocate(upTo: 1 << 20))
@@ -140,8 +134,8 @@ struct PartialFileTests {
     }
 
     @Test(
-        "gives back what it reserved of too much", .enabled(if: canMountImages, "this process may not mount images"))
-    func givesBackBlocks() throws {
+        .enabled(if: canMountImages, "this process may not mount images"))
+    func excessPreallocationIsReturned() throws {
         try withSmallDisk { disk in
             let directory = try disk.handle()
             let part = try PartialFile.create(in: directory, named: "part")
@@ -156,8 +150,8 @@ struct PartialFileTests {
         }
     }
 
-    @Test("tells a full disk", .enabled(if: canMount, "this process may not mount"))
-    func fullDisk() throws {
+    @Test(.enabled(if: canMount, "this process may not mount"))
+    func aFullDiskIsReported() throws {
         try withSmallFileSystem(size: "1m") { small in
             let directory = try small.handle()
             let part = try PartialFile.create(in: directory, named: "part")

@@ -5,10 +5,8 @@ import XferThreads
 
 @testable import XferFiles
 
-@Suite("Directories made durable for many")
-struct DurabilityGroupTests {
-    @Test("who asks while a directory is being synced shares the next round, not the running one")
-    func rounds() async throws {
+@Suite struct DurabilityGroupTests {
+    @Test func aRequestDuringASyncSharesTheNextRound() async throws {
         let base = try TestDirectory()
         let directory = try base.handle()
         let begun = Locked(0)
@@ -40,8 +38,7 @@ struct DurabilityGroupTests {
         #expect(begun.withLock { $0 } == 3)
     }
 
-    @Test("all of a round learn that it failed, the next one is a new try")
-    func failure() async throws {
+    @Test func aFailedRoundFailsAllItsMembersAndTheNextIsTriedAgain() async throws {
         let base = try TestDirectory()
         let directory = try base.handle()
         let rounds = Locked(0)

@@ -3,10 +3,9 @@ import XferModel
 
 @testable import XferFiles
 
-@Suite("Publishers of one name at once")
-struct PublishRaceTests {
-    @Test("all get a name of their own and none is lost", arguments: [false, true])
-    func hundred(usesLinks: Bool) async throws {
+@Suite struct PublishRaceTests {
+    @Test(arguments: [false, true])
+    func concurrentPublishersOfOneNameGetDistinctNames(usesLinks: Bool) async throws {
         let base = try TestDirectory()
         let directory = try base.handle()
         let publisher = Publisher(directory: directory)
@@ -27,8 +26,7 @@ struct PublishRaceTests {
         #expect(Set(expected.compactMap(base.read)) == Set((0..<100).map { "content \($0)" }))
     }
 
-    @Test("overwriting leaves one whole file")
-    func overwriting() async throws {
+    @Test func concurrentOverwritingLeavesOneWholeFile() async throws {
         let base = try TestDirectory()
         let publisher = Publisher(directory: try base.handle())
         let pool = BlockingPool(threadCount: 16)

@@ -4,8 +4,7 @@ import XferModel
 
 @testable import XferFiles
 
-@Suite("A publish cut short by a crash")
-struct PublishRecoveryTests {
+@Suite struct PublishRecoveryTests {
     let base: TestDirectory
     let directory: DirectoryHandle
     let publisher: Publisher
@@ -20,22 +19,20 @@ struct PublishRecoveryTests {
         self.intent = intent
     }
 
-    @Test("before the rename is repeated")
-    func beforeRename() throws {
+    @Test func aPublishInterruptedBeforeTheRenameIsRepeated() throws {
         #expect(try publisher.recover(intent, partName: "part") == .repeat)
         #expect(try base.names() == ["part"])
     }
 
-    @Test("before the rename, the name taken since, is repeated and hurts nobody")
-    func nameTakenSince() throws {
+    @Test func aPublishWhoseNameWasTakenMeanwhileIsRepeatedUnderAnotherName() throws {
         try base.write("file", "foreign")
         #expect(try publisher.recover(intent, partName: "part") == .repeat)
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .nameTaken)
         #expect(base.read("file") == "foreign")
     }
 
-    @Test("after the rename is done", arguments: [false, true])
-    func afterRename(isReplacing: Bool) throws {
+    @Test(arguments: [false, true])
+    func aPublishInterruptedAfterTheRenameIsDone(isReplacing: Bool) throws {
         if isReplacing { try base.write("file", "old") }
         #expect(try publisher.rename("part", as: intent, isReplacing: isReplacing) == .published)
         #expect(try publisher.recover(intent, partName: "part") == .done)
@@ -43,22 +40,19 @@ struct PublishRecoveryTests {
         #expect(base.read("file") == "whole")
     }
 
-    @Test("between link and unlink is done, and the part's name goes")
-    func betweenLinkAndUnlink() throws {
+    @Test func aPublishInterruptedBetweenLinkAndUnlinkIsDoneAndThePartRemoved() throws {
         #expect(link(base.at("part"), base.at("file")) == 0)
         #expect(try publisher.recover(intent, partName: "part") == .done)
         #expect(try base.names() == ["file"])
     }
 
-    @Test("is lost when somebody took the file away")
-    func takenAway() throws {
+    @Test func aPublishWhoseFileWasRemovedIsLost() throws {
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
         rename(base.at("file"), base.at("elsewhere"))
         #expect(try publisher.recover(intent, partName: "part") == .lost)
     }
 
-    @Test("is lost when another file has the name, or the part's")
-    func replaced() throws {
+    @Test func aPublishWhoseNameOrPartWasReplacedIsLost() throws {
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
         rename(base.at("file"), base.at("elsewhere"))
         try base.write("file", "whole")
@@ -68,8 +62,7 @@ struct PublishRecoveryTests {
         #expect(try base.names() == ["elsewhere", "file", "part"])
     }
 
-    @Test("is recognised under another device number")
-    func otherDevice() throws {
+    @Test func aPublishedFileIsRecognisedUnderAnotherDeviceNumber() throws {
         var intent = intent
         let identity = intent.part.identity
         intent.part.mark.identity = FileIdentity(device: identity.device &+ 1, inode: identity.inode)

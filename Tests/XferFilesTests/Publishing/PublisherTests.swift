@@ -5,8 +5,7 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Publishing")
-struct PublisherTests {
+@Suite struct PublisherTests {
     let base: TestDirectory
     let directory: DirectoryHandle
     let publisher: Publisher
@@ -17,8 +16,7 @@ struct PublisherTests {
         publisher = Publisher(directory: directory)
     }
 
-    @Test("of many parts each has its own outcome")
-    func prepareMany() throws {
+    @Test func eachOfManyPreparedPartsHasItsOwnOutcome() throws {
         let base = try TestDirectory()
         let directory = try base.handle()
         let parts = try (0..<50).map { try PartialFile.create(in: directory, named: "part\($0)") }
@@ -39,8 +37,8 @@ struct PublisherTests {
             Publisher(directory: directory).prepare([(part: PartialFile, attributes: Publisher.Attributes)]()) == [])
     }
 
-    @Test("prepares length, mode and time", arguments: [1_600_000_000_123_456, 0, -1_500_000] as [Int64])
-    func prepares(microseconds: Int64) throws {
+    @Test(arguments: [1_600_000_000_123_456, 0, -1_500_000] as [Int64])
+    func preparingSetsLengthModeAndTime(microseconds: Int64) throws {
         let (part, _) = try makePart("part", "hello", in: directory, as: "file")
         try publisher.prepare(
             part, Publisher.Attributes(length: 5, mode: 0o640, modifiedAt: Timestamp(microseconds: microseconds)))
@@ -49,15 +47,14 @@ struct PublisherTests {
         #expect(status.modifiedAt == Timestamp(microseconds: microseconds))
     }
 
-    @Test("never gives set-uid bits")
-    func masksMode() throws {
+    @Test func preparingNeverSetsSetUIDBits() throws {
         let (part, _) = try makePart("part", "", in: directory, as: "file")
         try publisher.prepare(part, Publisher.Attributes(length: 0, mode: 0o7755))
         #expect(try directory.status(of: "part")?.mode == 0o755)
     }
 
-    @Test("refuses a part that has not the exact length", arguments: [4, 6] as [Int64])
-    func wrongLength(length: Int64) throws {
+    @Test(arguments: [4, 6] as [Int64])
+    func aPartOfAWrongLengthIsRefused(length: Int64) throws {
         let (part, _) = try makePart("part", "hello", in: directory, as: "file")
         #expect(throws: FileError.lengthMismatch(path: base.at("part"), expected: length, found: 5)) {
             try publisher.prepare(part, Publisher.Attributes(length: length, mode: 0o644))
@@ -65,8 +62,7 @@ struct PublisherTests {
         #expect(try directory.status(of: "part")?.mode == 0o600)
     }
 
-    @Test("takes the first name that is neither there nor reserved")
-    func choosesFreeName() throws {
+    @Test func theFirstNameNeitherTakenNorReservedIsChosen() throws {
         func choice(_ reserved: Set<String> = []) throws -> Publisher.NameChoice {
             try publisher.chooseName(for: "a.tar.gz", policy: .rename) { reserved.contains($0) }
         }
@@ -77,8 +73,8 @@ struct PublisherTests {
         #expect(try choice(["a (2).tar.gz"]) == .publish(as: "a (3).tar.gz", isReplacing: false))
     }
 
-    @Test("finds a free name after many taken ones", arguments: [31, 32, 33, 63, 64, 65, 100, 1000, 4097])
-    func manyTaken(count: Int) throws {
+    @Test(arguments: [31, 32, 33, 63, 64, 65, 100, 1000, 4097])
+    func aFreeNameIsFoundAfterManyTakenOnes(count: Int) throws {
         let taken = Set((0..<count).map { $0 == 0 ? "a" : FileName.numbered("a", $0) })
         var asked = 0
         let choice = try publisher.chooseName(for: "a", policy: .rename) {
@@ -89,15 +85,13 @@ struct PublisherTests {
         #expect(asked < 64)
     }
 
-    @Test("gives up on names some day")
-    func endless() {
+    @Test func theSearchForAFreeNameEndsWithAnError() {
         #expect { try publisher.chooseName(for: "a", policy: .rename) { _ in true } } throws: {
             ($0 as? FileError)?.transferError.reason == .destinationExists
         }
     }
 
-    @Test("does as the policy says when the name is taken")
-    func policies() throws {
+    @Test func aTakenNameIsHandledByTheConflictPolicy() throws {
         func choice(_ policy: ConflictPolicy) throws -> Publisher.NameChoice {
             try publisher.chooseName(for: "file", policy: policy)
         }
@@ -117,8 +111,8 @@ struct PublisherTests {
         #expect(throws: FileError.self) { try publisher.chooseName(for: "../x", policy: .rename) }
     }
 
-    @Test("renames, and leaves a taken name and the part alone", arguments: ["/tmp", "/dev/shm"])
-    func renames(parent: String) throws {
+    @Test(arguments: ["/tmp", "/dev/shm"])
+    func publishingRenamesThePartAndLeavesATakenNameAlone(parent: String) throws {
         let base = try TestDirectory(in: parent)
         let directory = try base.handle()
         let publisher = Publisher(directory: directory)
@@ -133,8 +127,7 @@ struct PublisherTests {
         #expect(try base.names() == ["file"])
     }
 
-    @Test("a link is replaced, not what it leads to")
-    func replacesLink() throws {
+    @Test func overwritingALinkReplacesTheLinkAndNotItsTarget() throws {
         try base.write("target", "precious")
         try base.link("file", to: "target")
         let (_, intent) = try makePart("part", "new", in: directory, as: "file")
@@ -144,8 +137,7 @@ struct PublisherTests {
         #expect(try directory.status(of: "file")?.kind == .regular)
     }
 
-    @Test("a directory is never replaced")
-    func keepsDirectory() throws {
+    @Test func aDirectoryIsNeverReplaced() throws {
         try base.makeDirectory("file")
         let (_, intent) = try makePart("part", "new", in: directory, as: "file")
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .nameTaken)
@@ -155,8 +147,7 @@ struct PublisherTests {
         #expect(base.read("part") == "new")
     }
 
-    @Test("another file under the part's name is not published")
-    func foreignPart() throws {
+    @Test func anotherFileUnderThePartsNameIsNotPublished() throws {
         let (_, intent) = try makePart("part", "mine", in: directory, as: "file")
         rename(base.at("part"), base.at("elsewhere"))
         try base.write("part", "foreign")
@@ -172,8 +163,8 @@ struct PublisherTests {
         #expect(FileError.partChanged(path: "x", problem: "y").transferError.isRetriable)
     }
 
-    @Test("a full disk does not keep a whole file from its name", .enabled(if: canMount, "this process may not mount"))
-    func fullDisk() throws {
+    @Test(.enabled(if: canMount, "this process may not mount"))
+    func aFullDiskDoesNotKeepAWholeFileFromItsName() throws {
         try withSmallFileSystem(size: "64k") { small in
             let directory = try small.handle()
             var (part, intent) = try makePart("part", "x", in: directory, as: "file")

@@ -27,7 +27,7 @@ struct ReusedInodeTests {
     }
 
     @Test(arguments: kinds)
-    func aFileThatGotTheInodeNumberOfThePublishedOneIsNotTakenForIt(kind: String) throws {
+    func aFileWithTheReusedInodeNumberOfAPublishedFileIsNotTakenForIt(kind: String) throws {
         try withReusingDisk(kind) { base in
             let directory = try base.handle()
             let publisher = Publisher(directory: directory)
@@ -49,7 +49,7 @@ struct ReusedInodeTests {
     }
 
     @Test(arguments: kinds)
-    func aFileThatGotTheInodeNumberOfAPartIsNotGoneOnWith(kind: String) throws {
+    func aFileWithTheReusedInodeNumberOfAPartIsNotContinued(kind: String) throws {
         try withReusingDisk(kind) { base in
             let directory = try base.handle()
             let segments = [Segment(start: 0, committed: 5)]
@@ -70,7 +70,7 @@ struct ReusedInodeTests {
     }
 
     @Test(arguments: kinds)
-    func whatWasCutAndGrewAgainIsNotReadAsZeros(kind: String) throws {
+    func aPartThatWasTruncatedAndGrewAgainIsNotReadAsZeros(kind: String) throws {
         try withReusingDisk(kind) { base in
             let directory = try base.handle()
             let part = try PartialFile.create(in: directory, named: "part")
@@ -91,7 +91,7 @@ struct ReusedInodeTests {
     }
 
     @Test(arguments: kinds)
-    func aPartAtRestThatWasTouchedIsVoidAndOneThatWasNotIsIntact(kind: String) throws {
+    func anIdlePartIsVoidIfTouchedAndIntactOtherwise(kind: String) throws {
         try withReusingDisk(kind) { base in
             let directory = try base.handle()
             let segments = [Segment(start: 0, committed: 5)]

@@ -5,7 +5,7 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Permissions are decided as the kernel does") struct FilePermissionsTests {
+@Suite struct FilePermissionsTests {
     private typealias Access = FilePermissions.Access
 
     private static let wishes: [Access] = [.read, .write, .search, [.write, .search], [.read, .write, .search]]
@@ -16,7 +16,7 @@ import XferTestSupport
         FileUser(unknownAccount: 4711), FileUser(unknownAccount: 4712),
     ]
 
-    @Test func everyModeForEveryClassOfUsers() {
+    @Test func everyModeIsDecidedForEveryClassOfUsers() {
         for mode in UInt16(0)...0o777 {
             let file = FilePermissions(owner: 4711, group: 4800, mode: mode, list: .none)
             for wish in Self.wishes {
@@ -32,7 +32,7 @@ import XferTestSupport
     }
 
     /// All lists of a named user, a named group, the owning group, a mask and the others, each with every set of bits.
-    @Test func everyAccessListForEveryClassOfUsers() {
+    @Test func everyAccessListIsDecidedForEveryClassOfUsers() {
         let named = FileUser(uid: 4713, gid: 4800, groups: [])
         let inBoth = FileUser(uid: 4714, gid: 4800, groups: [4801])
         let inNamed = FileUser(uid: 4714, gid: 9, groups: [4801])
@@ -62,7 +62,7 @@ import XferTestSupport
         }
     }
 
-    @Test func whatCannotBeKnownIsNotDecided() {
+    @Test func anUnknownAccessListLeavesTheDecisionOpen() {
         let file = FilePermissions(owner: 4711, group: 4800, mode: 0o777, list: .unknown)
         for user in Self.users { #expect(file.decision(about: .read, for: user) == .undecided) }
     }
@@ -71,10 +71,10 @@ import XferTestSupport
         [], [2], [2, 0, 0, 0, 1], [1, 0, 0, 0], [2, 0, 0, 0, 3, 0, 7, 0, 0, 0, 0, 0],
         [2, 0, 0, 0, 1, 0, 8, 0, 0, 0, 0, 0],
     ])
-    func bytesThatAreNoListAreNone(bytes: [UInt8]) { #expect(AccessList(bytes) == nil) }
+    func bytesThatAreNoAccessListAreRejected(bytes: [UInt8]) { #expect(AccessList(bytes) == nil) }
 
     /// Every mode, asked of the kernel by a thread that has the user's rights.
-    @Test(.enabled(if: UserThread.isPossible, "needs root")) func theKernelSaysTheSameOfEveryMode() throws {
+    @Test(.enabled(if: UserThread.isPossible, "needs root")) func theKernelAgreesOnEveryMode() throws {
         let base = try TestDirectory()
         chmod(base.path, 0o755)
         let path = try base.makeDirectory("d")
@@ -110,7 +110,7 @@ import XferTestSupport
             "u:4712:rwx", "u:4712:---", "g:4801:rwx", "g:4801:---", "u:4712:rwx,m::r-x", "g:4801:rwx,o::---",
             "o::---,g:4801:-wx",
         ])
-    func theKernelSaysTheSameOfAccessLists(list: String) async throws {
+    func theKernelAgreesOnAccessLists(list: String) async throws {
         let base = try TestDirectory()
         chmod(base.path, 0o755)
         let path = try base.makeDirectory("d")
@@ -138,7 +138,7 @@ import XferTestSupport
     }
 
     /// What a thread gave away is gone with it, and no other thread knows of it.
-    @Test(.enabled(if: UserThread.isPossible, "needs root")) func onlyItsOwnThreadHasAUsersRights() throws {
+    @Test(.enabled(if: UserThread.isPossible, "needs root")) func aUsersRightsApplyToTheirThreadOnly() throws {
         let base = try TestDirectory()
         chmod(base.path, 0o700)
         let path = base.path

@@ -5,8 +5,7 @@ import XferTestSupport
 
 @testable import XferFiles
 
-@Suite("Files that are sent are looked at when the task is added")
-struct SourceTests {
+@Suite struct SourceTests {
     let base: TestDirectory
     let mine: SourceAdmission
 
@@ -28,7 +27,7 @@ struct SourceTests {
         #expect(throws: SourceError.self) { try (admission ?? mine).admit(path) }
     }
 
-    @Test func factsAreNoted() throws {
+    @Test func anAdmittedSourceRecordsPathLengthIdentityAndTime() throws {
         let source = try mine.admit(base.at("root/../root/file"))
         #expect(source.path == base.at("root/../root/file"))
         #expect(source.length == 5)
@@ -47,7 +46,7 @@ struct SourceTests {
         #expect(refusal(base.at("root/../outside/file"))?.isPermission == true)
     }
 
-    @Test func theServicesOwnFilesAreForbiddenToEverybody() {
+    @Test func theServicesOwnFilesAreForbiddenToEveryUser() {
         let path = base.at("root/state/secret")
         #expect(refusal(path) == .forbidden(path: path))
         #expect(refusal(path, by: SourceAdmission(forbidden: [base.at("root/state")])) == .forbidden(path: path))
@@ -70,7 +69,7 @@ struct SourceTests {
         }
     }
 
-    @Test func whatIsNoFileIsRefused() throws {
+    @Test func aSourceThatIsNoRegularFileIsRefusedWithItsKind() throws {
         #expect(mkfifo(base.at("root/pipe"), 0o666) == 0)
         close(try UnixSocket.listen(at: base.at("root/sock")))
         for (name, kind) in [("state/..", "a directory"), ("pipe", "a pipe"), ("sock", "a socket")] {
@@ -101,7 +100,7 @@ struct SourceTests {
     }
 
     /// What was in reach when it was added need not be later.
-    @Test func anOpeningLaterGoesByTheRightsOfThatTime() throws {
+    @Test func aLaterOpeningUsesThePermissionsOfThatTime() throws {
         try base.makeDirectory("root/open")
         try base.write("root/open/file", "12345")
         let source = try mine.admit(base.at("root/open/file"))
@@ -116,17 +115,17 @@ struct SourceTests {
         chmod(base.at("root/open"), 0o755)
     }
 
-    @Test func operatorsReadAnyFileElse() throws {
+    @Test func operatorsMayReadAnyOtherFile() throws {
         #expect(try SourceAdmission(forbidden: []).admit(base.at("outside/file")).length == 1)
     }
 
     @Test(
-        "the caller itself has to be able to read the inode", .enabled(if: isRoot),
+        .enabled(if: isRoot),
         arguments: [
             (4711, 0, 0o400, true), (4711, 0, 0o044, false), (0, 4712, 0o040, true), (0, 4712, 0o404, false),
             (0, 0, 0o004, true), (0, 0, 0o660, false),
         ] as [(UInt32, UInt32, UInt16, Bool)])
-    func permissions(owner: UInt32, group: UInt32, mode: UInt16, isReadable: Bool) throws {
+    func theCallerMustBeAbleToReadTheInode(owner: UInt32, group: UInt32, mode: UInt16, isReadable: Bool) throws {
         let path = base.at("root/file")
         #expect(chown(path, owner, group) == 0)
         #expect(chmod(path, mode_t(mode)) == 0)

@@ -3,10 +3,8 @@ import XferModel
 
 @testable import XferFiles
 
-@Suite("What fits on a file system")
-struct SpaceLedgerTests {
-    @Test("what was written is claimed no more")
-    func advances() {
+@Suite struct SpaceLedgerTests {
+    @Test func writtenBytesAreNoLongerClaimed() {
         var ledger = SpaceLedger(reserve: 0)
         ledger.set(remaining: 100, for: TransferID(1), on: 7)
         #expect(ledger.shortfall(remaining: 50, on: 7, free: 120) == 30)
@@ -21,8 +19,7 @@ struct SpaceLedgerTests {
         #expect(ledger.fits(remaining: 60, on: 7, free: 60))
     }
 
-    @Test("the rest of all that runs there and the reserve count")
-    func counts() {
+    @Test func remainingBytesOfAllTransfersAndTheReserveAreClaimed() {
         var ledger = SpaceLedger(reserve: 100)
         #expect(ledger.fits(remaining: 900, on: 1, free: 1000))
         #expect(ledger.shortfall(remaining: 901, on: 1, free: 1000) == 1)
@@ -37,8 +34,7 @@ struct SpaceLedgerTests {
         #expect(ledger.fits(remaining: 900, on: 1, free: 1000))
     }
 
-    @Test("a transfer that moved counts where it is")
-    func moves() {
+    @Test func aMovedTransferIsCountedAtItsNewPlace() {
         var ledger = SpaceLedger(reserve: 0)
         ledger.set(remaining: 10, for: TransferID(1), on: 1)
         ledger.set(remaining: 20, for: TransferID(1), on: 2)
@@ -46,8 +42,7 @@ struct SpaceLedgerTests {
         #expect(ledger.shortfall(remaining: 0, on: 2, free: 0) == 20)
     }
 
-    @Test("an unknown length needs the reserve only, absurd ones overflow nothing")
-    func extremes() {
+    @Test func anUnknownLengthNeedsOnlyTheReserveAndExtremesDoNotOverflow() {
         var ledger = SpaceLedger(reserve: 100)
         #expect(ledger.fits(remaining: 0, on: 1, free: 100))
         #expect(!ledger.fits(remaining: 0, on: 1, free: 99))
@@ -58,8 +53,7 @@ struct SpaceLedgerTests {
         #expect(SpaceLedger(reserve: -1).fits(remaining: 0, on: 1, free: 0))
     }
 
-    @Test("a little fits without measuring where there was plenty a moment ago")
-    func aMomentAgo() {
+    @Test func aLittleFitsWithoutMeasuringAgainAfterPlentyWasFree() {
         let now = MonotonicInstant(nanoseconds: 1_000_000_000)
         var ledger = SpaceLedger(reserve: 100)
         #expect(!ledger.surelyFits(remaining: 1, on: 1, at: now))

@@ -3,8 +3,7 @@ import Testing
 
 @testable import XferFiles
 
-@Suite("The state directory is private and has one daemon")
-struct StateDirectoryTests {
+@Suite struct StateDirectoryTests {
     let base: TestDirectory
 
     init() throws { base = try TestDirectory() }
@@ -14,8 +13,7 @@ struct StateDirectoryTests {
         return FileStatus(try status(of: directory.descriptor, path: relative)).mode
     }
 
-    @Test("it is made private, with its parents")
-    func makes() throws {
+    @Test func theStateDirectoryIsCreatedPrivateWithItsParents() throws {
         let state = try StateDirectory(path: base.at("a/b/state/"))
         #expect(state.path == base.at("a/b/state"))
         #expect(try mode("a/b/state") == 0o700)
@@ -26,8 +24,7 @@ struct StateDirectoryTests {
         #expect(try state.subdirectory("cache").identity == cache.identity)
     }
 
-    @Test("a second daemon is refused with the first one's pid, and let in after it")
-    func locks() throws {
+    @Test func aSecondDaemonIsRefusedWithTheFirstOnesPIDUntilItEnds() throws {
         let path = base.at("state")
         do {
             let first = try StateDirectory(path: path)
@@ -41,8 +38,8 @@ struct StateDirectoryTests {
         #expect(FileError.alreadyLocked(path: path, pid: 7).description.contains("pid 7"))
     }
 
-    @Test("a directory others can change is refused", arguments: [0o770, 0o777, 0o702] as [mode_t])
-    func refusesWritable(mode: mode_t) throws {
+    @Test(arguments: [0o770, 0o777, 0o702] as [mode_t])
+    func aDirectoryThatOthersCanChangeIsRefused(mode: mode_t) throws {
         let path = try base.makeDirectory("state")
         chmod(path, mode)
         #expect { try StateDirectory(path: path) } throws: {
@@ -51,8 +48,8 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("another user's directory is refused", .enabled(if: isRoot, "only root may give files away"))
-    func refusesOthers() throws {
+    @Test(.enabled(if: isRoot, "only root may give files away"))
+    func anotherUsersDirectoryIsRefused() throws {
         let path = try base.makeDirectory("state")
         chown(path, 65534, 65534)
         #expect { try StateDirectory(path: path) } throws: {
@@ -61,8 +58,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("a lock that is a link, a file as directory, a relative path are refused")
-    func refusesOddities() throws {
+    @Test func aLinkedLockAFileAsDirectoryAndARelativePathAreRefused() throws {
         try base.write("file", "")
         #expect(throws: FileError.notADirectory(path: base.at("file"))) { try StateDirectory(path: base.at("file")) }
         #expect(throws: FileError.notAbsolute(path: "state")) { try StateDirectory(path: "state") }
@@ -73,8 +69,7 @@ struct StateDirectoryTests {
         }
     }
 
-    @Test("where it cannot be made is told")
-    func unwritableParent() async throws {
+    @Test func aStateDirectoryThatCannotBeCreatedIsReported() async throws {
         chmod(base.path, 0o555)
         defer { chmod(base.path, 0o755) }
         await withoutPrivileges {

@@ -5,12 +5,10 @@ import XferThreads
 
 @testable import XferFiles
 
-@Suite("The pool for blocking calls")
-struct BlockingPoolTests {
+@Suite struct BlockingPoolTests {
     private struct Problem: Error, Equatable { let number: Int }
 
-    @Test("answers and throws what the work answers and throws")
-    func outcomes() async throws {
+    @Test func thePoolReturnsAndThrowsTheOutcomeOfItsWork() async throws {
         let pool = BlockingPool()
         #expect(await pool.run { 42 } == 42)
         await #expect(throws: Problem(number: 7)) {
@@ -18,8 +16,7 @@ struct BlockingPoolTests {
         }
     }
 
-    @Test("runs as many at once as it has threads, never more")
-    func width() async throws {
+    @Test func thePoolRunsAsManyJobsAtOnceAsItHasThreads() async throws {
         let pool = BlockingPool(threadCount: 4)
         let deadline = ContinuousClock.now + Patience.limit
         let counts = Locked((running: 0, most: 0))
@@ -41,16 +38,14 @@ struct BlockingPoolTests {
         #expect(counts.withLock { $0.most } == 4)
     }
 
-    @Test("one thread does the work in order")
-    func order() async {
+    @Test func oneThreadRunsItsJobsInOrder() async {
         let pool = BlockingPool(threadCount: 1)
         let done = Locked([Int]())
         for number in 0..<100 { await pool.run { done.withLock { $0.append(number) } } }
         #expect(done.withLock { $0 } == Array(0..<100))
     }
 
-    @Test("work given is done although the pool is let go, and its threads end")
-    func drains() async throws {
+    @Test func aReleasedPoolFinishesItsWorkAndEndsItsThreads() async throws {
         weak var queue: WorkQueue?
         let finished = Locked(0)
         do {
@@ -63,8 +58,7 @@ struct BlockingPoolTests {
         #expect(finished.withLock { $0 } == 200)
     }
 
-    @Test("takes no signals, whoever starts its threads")
-    func signals() async throws {
+    @Test func thePoolsThreadsReceiveNoSignals() async throws {
         let isBlocked = Locked<Bool?>(nil)
         await BlockingPool(threadCount: 1).run {
             var none = sigset_t()
@@ -84,7 +78,7 @@ struct BlockingPoolTests {
     }
 
     /// Short jobs are often over before their caller waits for them; ThreadSanitizer has to see even then who made what.
-    @Test func aCallerSeesWhatItsJobMade() async {
+    @Test func aCallerSeesTheValueThatItsJobMade() async {
         final class Made: Sendable {
             let number: Int
             init(_ number: Int) { self.number = number }

@@ -9,16 +9,16 @@ import XferTestSupport
         "", "/etc/passwd", "../etc/passwd", "Europe/../Berlin", "Europe//Berlin", "Europe/", ".", "Europe/Berlin\n",
         "a b",
         "Europe/Bérlin", String(repeating: "a", count: 256),
-    ]) func whatIsNoNameIsNeverOpened(name: String) throws {
+    ]) func aTextThatIsNoZoneNameIsNeverOpened(name: String) throws {
         #expect(!ZoneFiles.isName(name))
         #expect(throws: FileError.self) { try ZoneFiles().read(name) }
         #expect(ZoneFiles().stamp(of: name) == nil)
     }
 
     @Test(arguments: ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+12", "EST5EDT"])
-    func names(name: String) { #expect(ZoneFiles.isName(name)) }
+    func zoneNamesAreAccepted(name: String) { #expect(ZoneFiles.isName(name)) }
 
-    @Test func filesAreReadAndToldApart() throws {
+    @Test func zoneFilesAreReadAndChangesAreNoticed() throws {
         let directory = try TemporaryDirectory("zones")
         _ = try directory.makeDirectory("Here")
         try FileTree.write("one", to: directory.file("Here/There"))
@@ -33,7 +33,7 @@ import XferTestSupport
     }
 
     /// A directory, a FIFO and a huge file are refused at once.
-    @Test func whatIsNoSmallFileIsRefused() throws {
+    @Test func aDirectoryFIFOOrHugeFileIsRefused() throws {
         let directory = try TemporaryDirectory("zones")
         _ = try directory.makeDirectory("Here")
         #expect(mkfifo(directory.file("Pipe"), 0o600) == 0)
@@ -46,7 +46,7 @@ import XferTestSupport
 
     /// On tmpfs, whose times have 64 bits (ext4's stop at 1901 and 2446).
     @Test(arguments: [16_725_225_600, -16_725_225_600, 1 << 40] as [Int])
-    func aFileOfAnotherMillenniumIsReadLikeAnyOther(seconds: Int) throws {
+    func aFileModifiedInAnotherMillenniumIsReadLikeAnyOther(seconds: Int) throws {
         let directory = try TemporaryDirectory("zones", in: "/dev/shm")
         try FileTree.write("zone", to: directory.file("Zone"))
         let files = ZoneFiles(directory: directory.path, localFile: directory.file("none"))

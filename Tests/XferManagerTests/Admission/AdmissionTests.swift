@@ -51,7 +51,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aTasksProxyTakesTheHopsThatAreNotExcepted() async throws {
+    @Test func aTasksProxyServesTheHopsThatAreNotExcepted() async throws {
         let fixture = try await ManagerFixture()
         let proxy = try await FaultServer()
         let away = fixture.server.url("/end")
@@ -69,7 +69,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func changedListsStopWhatRuns() async throws {
+    @Test func changedAdmissionListsStopRunningTasks() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         let version = SourceVersion.tagged(71, length: 400_000)

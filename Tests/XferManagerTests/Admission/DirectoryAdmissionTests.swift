@@ -17,19 +17,19 @@ import XferTestSupport
         roots = AllowedRoots(roots: [base.path], forbidden: [])
     }
 
-    @Test func aDirectoryIsTheSameOneAgain() async throws {
+    @Test func theSameDirectoryIsAdmittedAgain() async throws {
         let first = try await admission.identity(of: path, in: roots)
         #expect(try await admission.identity(of: path, in: roots) == first)
     }
 
-    @Test func oneThatIsGoneIsMadeAnew() async throws {
+    @Test func aRemovedDirectoryIsCreatedAgain() async throws {
         _ = try await admission.identity(of: path, in: roots)
         #expect(rmdir(path) == 0)
         let made = try await admission.identity(of: path, in: roots)
         #expect(try DirectoryHandle(ofService: path).identity == made)
     }
 
-    @Test func oneThatTookItsPlaceIsTheOne() async throws {
+    @Test func aDirectoryThatReplacedAnotherIsAdmitted() async throws {
         let first = try await admission.identity(of: path, in: roots)
         #expect(rename(path, base.file("former")) == 0)
         let second = try await admission.identity(of: path, in: roots)
@@ -37,7 +37,7 @@ import XferTestSupport
         #expect(try await admission.identity(of: path, in: roots) == second)
     }
 
-    @Test func otherRootsJudgeItThemselves() async throws {
+    @Test func otherRootsJudgeTheDirectoryAgain() async throws {
         _ = try await admission.identity(of: path, in: roots)
         let others = AllowedRoots(roots: [base.file("other")], forbidden: [])
         await #expect(throws: FileError.self) { _ = try await admission.identity(of: path, in: others) }

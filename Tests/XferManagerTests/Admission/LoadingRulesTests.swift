@@ -72,7 +72,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatIsUnsetFollowsTheDefaultOfItsTime() async throws {
+    @Test func anUnsetOptionFollowsTheDefaultOfThatTime() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         var profile = Profile(name: "p")
@@ -106,7 +106,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func faultsNameTheirField() async throws {
+    @Test func aFaultyRequestIsRefusedByField() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         func path(_ draft: TaskDraft) async -> String? {
@@ -129,7 +129,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatIsSentIsKeptBesideTheTask() async throws {
+    @Test func theSentContentIsStoredBesideTheTask() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         let path = fixture.downloads + "/photo.jpeg"

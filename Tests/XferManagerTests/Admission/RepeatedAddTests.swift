@@ -20,7 +20,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aRepeatedAddIsAnsweredAlthoughItWouldBeRefusedByNow() async throws {
+    @Test func aRepeatedAddIsAnsweredEvenIfItWouldBeRefusedNow() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -43,7 +43,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func severalAreKnownOnlyTogether() async throws {
+    @Test func aRepeatedAddOfSeveralTasksIsRecognisedOnlyAsAWhole() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -62,7 +62,7 @@ import XferTestSupport
     }
 
     /// The answer is made of what was inserted; nobody reads the row again for it.
-    @Test func theAnswerIsTheRow() async throws {
+    @Test func aRepeatedAddIsAnsweredWithTheStoredRow() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()

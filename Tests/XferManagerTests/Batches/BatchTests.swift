@@ -42,7 +42,7 @@ import XferTestSupport
         return events.map(\.type).filter { [.batchCompleted, .queueIdle].contains($0) }
     }
 
-    @Test func ofFiveTwoFailAndTheGlobalLimitIsUnchanged() async throws {
+    @Test func twoFailuresOfFiveTasksEndTheBatchAndLeaveTheGlobalLimit() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         for index in [0, 2, 4, 5, 6, 7] {
@@ -70,7 +70,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func itCompletesBeforeTheQueueIsIdle() async throws {
+    @Test func aBatchCompletesBeforeTheQueueIsIdle() async throws {
         let fixture = try await ManagerFixture()
         for index in 0..<4 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 100)) }
         let manager = try await fixture.open()
@@ -120,7 +120,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatIsCancelledOrSupersededIsFinishedAndNotSkipped() async throws {
+    @Test func aCancelledOrSupersededMemberCountsAsFinished() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -138,7 +138,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aRepeatedAddFindsItAndOthersDoNotSeeIt() async throws {
+    @Test func aRepeatedAddFindsItsBatchAndOtherUsersDoNotSeeIt() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -168,7 +168,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func itGoesOnAfterARestartAndARetriedMemberDoesNotCompleteItTwice() async throws {
+    @Test func aBatchContinuesAfterARestartAndARetryDoesNotCompleteItTwice() async throws {
         let fixture = try await ManagerFixture()
         for index in 0..<6 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 5000)) }
         var manager = try await fixture.open()

@@ -44,7 +44,7 @@ import XferTestSupport
         return manager
     }
 
-    @Test func lastingCookiesAreThereAfterARestartAndSessionsAreNot() async throws {
+    @Test func persistentCookiesSurviveARestartAndSessionCookiesDoNot() async throws {
         let fixture = try await setUp()
         var manager = try await open(fixture)
         #expect(try await get("/login", "one", of: fixture, in: manager, as: "a") == nil)
@@ -63,7 +63,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aTaskWithoutAJarSendsAndKeepsNothing() async throws {
+    @Test func aTaskWithoutAJarSendsAndKeepsNoCookies() async throws {
         let fixture = try await setUp()
         let manager = try await open(fixture)
         let id = try await fixture.add("/login", as: "a", to: manager) { $0.profile = "one" }
@@ -72,7 +72,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aForgottenJarIsGoneAndWritesNothing() async throws {
+    @Test func aForgottenJarIsRemovedAndNotWrittenAgain() async throws {
         let fixture = try await setUp()
         let manager = try await open(fixture)
         _ = try await get("/login", "one", of: fixture, in: manager, as: "a")
@@ -85,7 +85,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func cookiesShowNowhere() async throws {
+    @Test func cookiesAppearInNoEvent() async throws {
         let fixture = try await setUp()
         fixture.server.on("/secret") { _ in
             Reply(200, headers: [HeaderField(name: "Set-Cookie", value: "sid=cr0wn; Max-Age=60")], text: "x")
@@ -107,7 +107,7 @@ import XferTestSupport
         "\(domain)\tFALSE\t/\tFALSE\t\(expiry)\t\(name)\t\(value)"
     }
 
-    @Test func onlyWhatChangedIsWritten() {
+    @Test func onlyChangedCookiesAreWritten() {
         let before = CookieChanges.byKey(
             [line("same", expiry: 9), line("new", expiry: 9), line("gone", expiry: 9)], at: 3)
         let now = CookieChanges.byKey(
@@ -124,14 +124,14 @@ import XferTestSupport
     }
 
     /// A cookie that becomes one of the session must not come back after a restart.
-    @Test func aLastingCookieThatBecomesASessionsIsRemoved() {
+    @Test func aPersistentCookieThatBecomesASessionCookieIsRemoved() {
         let changes = CookieChanges(
             from: CookieChanges.byKey([line("sid", expiry: 9)], at: 3),
             to: CookieChanges.byKey([line("sid", expiry: 0)], at: 3))
         #expect(changes.removed.map(\.name) == ["sid"] && changes.written.isEmpty)
     }
 
-    @Test func aFullJarKeepsWhatLastsLongest() {
+    @Test func aFullJarKeepsTheLongestLivedCookies() {
         let lines = [line("session", expiry: 0), line("short", expiry: 5), line("long", expiry: 50)]
         #expect(CookieChanges.longestLived(lines, count: 2) == [lines[2], lines[1]])
     }

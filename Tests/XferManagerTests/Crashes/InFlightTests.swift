@@ -25,7 +25,7 @@ struct InFlightTests {
         #expect(tasks.tasks == [TaskID(3)])
     }
 
-    @Test func beyondTheSlotsNoneIsForgottenThatHasOne() {
+    @Test func tasksBeyondTheSlotsDoNotDisplaceRecordedOnes() {
         let tasks = InFlightTasks()
         let count = Int64(InFlightTasks.capacity)
         for id in 1...count + 10 { tasks.launch(TaskID(id)) }

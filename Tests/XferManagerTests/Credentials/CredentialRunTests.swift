@@ -27,7 +27,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aMissingFileFailsTheTaskUntilItIsBackAndTheTaskRetried() async throws {
+    @Test func aMissingSecretFileFailsTheTaskUntilItIsBackAndTheTaskRetried() async throws {
         let fixture = try await ManagerFixture()
         serve(fixture.server, wanting: "Bearer t0ken")
         let path = fixture.directory.file("token")
@@ -70,7 +70,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aProfilesCredentialIsForItsOriginsOnly() async throws {
+    @Test func aProfilesCredentialIsSentToItsOriginsOnly() async throws {
         let fixture = try await ManagerFixture()
         let other = try await FaultServer()
         serve(fixture.server, wanting: "Basic bWU6cHc=")
@@ -146,7 +146,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aClientCertificateThatIsGoneIsMissing() async throws {
+    @Test func aMissingClientCertificateFailsTheTask() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -156,7 +156,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func strangersNameNothingTheServiceReads() async throws {
+    @Test func usersWithoutOperatorRightsNameNoSecretsThatTheServiceReads() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         let stranger = Principal(owner: Owner(uid: 4711), isOperator: false, roots: [fixture.directory.path])

@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    @Test func secretsComeFromWhereTheyAreSaidToBe() throws {
+    @Test func secretsAreReadFromTheirNamedSource() throws {
         #expect(try reader.read(.value("given")) == "given")
         #expect(try reader.read(.environment("TOKEN")) == "from-environment")
         #expect(try reader.read(.environment("EMPTY")) == "")
@@ -44,24 +44,25 @@ import XferTestSupport
     @Test(arguments: [
         ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a", "a"), ("\n", ""), ("", ""), (" a \n", " a "),
     ])
-    func oneNewlineAtTheEndIsDropped(text: String, secret: String) throws {
+    func oneNewlineAtTheEndOfASecretIsDropped(text: String, secret: String) throws {
         #expect(try reader.read(.file(write(text))) == secret)
     }
 
     @Test(arguments: [0o640, 0o604, 0o660, 0o644, 0o601] as [mode_t])
-    func aFileThatOthersMayReadIsRefused(mode: mode_t) throws {
+    func aSecretFileThatOthersMayReadIsRefused(mode: mode_t) throws {
         let text = fault(.file(try write("s3cret", mode: mode)))
         #expect(text.contains("has mode") && !text.contains("s3cret"), "\(text)")
     }
 
-    @Test(.enabled(if: getuid() == 0, "needs root")) func whatRootLaidDownAsACredentialMayBeTheGroups() throws {
+    @Test(.enabled(if: getuid() == 0, "needs root")) func aSystemdCredentialOwnedByRootMayBeReadableByItsGroup() throws
+    {
         let path = try write("handed-over", mode: 0o440, below: credentials)
         #expect(try reader.read(.systemdCredential("secret")) == "handed-over")
         chown(path, 12345, 12345)
         #expect(fault(.systemdCredential("secret")).contains("has mode"))
     }
 
-    @Test func whatIsMissingOrNoSecretIsNamed() throws {
+    @Test func aMissingOrInvalidSecretIsNamedInTheError() throws {
         #expect(fault(.file("/nowhere/secret")) == "/nowhere/secret cannot be read: No such file or directory")
         #expect(fault(.file("secret")).contains("no absolute path"))
         #expect(fault(.file(directory.path)).contains("is not a file"))

@@ -42,7 +42,7 @@ import XferTestSupport
     // MARK: Codings
 
     @Test(arguments: CodedText.all, [1 << 20, 10])
-    func aCodingThatWasAskedForIsUndone(_ coded: CodedText, inMemory: Int) async throws {
+    func aRequestedCodingIsDecoded(_ coded: CodedText, inMemory: Int) async throws {
         let coding = ("Content-Encoding", coded.coding.rawValue)
         let (task, body) = try await run(Self.reply(coded.bytes, [coding]), asking: coded.coding.rawValue) {
             $0.largestInlineResult = inMemory
@@ -53,7 +53,7 @@ import XferTestSupport
         #expect(task.outcome.contentEncoding == nil)
     }
 
-    @Test(arguments: CodedText.all) func aCodingNobodyAskedForIsKept(_ coded: CodedText) async throws {
+    @Test(arguments: CodedText.all) func anUnrequestedCodingIsKept(_ coded: CodedText) async throws {
         let (task, body) = try await run(
             Self.reply(coded.bytes, [("Content-Encoding", coded.coding.rawValue)]), asking: "identity")
         #expect(task.state == .completed)
@@ -61,7 +61,7 @@ import XferTestSupport
         #expect(task.outcome.contentEncoding == coded.coding.rawValue)
     }
 
-    @Test func aCodingNobodyAskedForIsNotParsed() async throws {
+    @Test func anAnswerInAnUnrequestedCodingIsNotParsed() async throws {
         let reply = Self.reply(CodedText.gzip.bytes, [("Content-Encoding", "gzip")])
         let (task, body) = try await run(reply, specify: { $0.response.parsers = [.json] })
         #expect(task.error?.reason == .parseFailed)
@@ -79,7 +79,7 @@ import XferTestSupport
         #expect(task.error?.reason == .shortBody)
     }
 
-    @Test func anAnswerWithoutAByteOfItsCodingIsTruncatedUnlessItIsAnnouncedAsEmpty() async throws {
+    @Test func anEmptyCodedAnswerIsTruncatedUnlessItsLengthIsZero() async throws {
         let (announced, _) = try await run(Self.reply([], [("Content-Encoding", "gzip")]), asking: "gzip")
         #expect(announced.state == .completed)
         var chunked = Self.reply([], [("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked")])
@@ -97,7 +97,7 @@ import XferTestSupport
     }
 
     @Test(arguments: CodedText.bombs, [1 << 20, 10])
-    func aBombFailsAndLeavesNothing(_ bomb: CodedText, inMemory: Int) async throws {
+    func aCompressionBombFailsAndLeavesNothing(_ bomb: CodedText, inMemory: Int) async throws {
         let (task, body) = try await run(
             Self.reply(bomb.bytes, [("Content-Encoding", bomb.coding.rawValue)]), asking: "br, zstd"
         ) { $0.largestInlineResult = inMemory }
@@ -106,7 +106,7 @@ import XferTestSupport
         #expect(body == nil)
     }
 
-    @Test func theSizeIsBoundedAfterDecodingToo() async throws {
+    @Test func theDecodedSizeIsBounded() async throws {
         let (task, _) = try await run(
             Self.reply(CodedText.brotliBomb.bytes, [("Content-Encoding", "br")]), asking: "br"
         ) {
@@ -145,7 +145,7 @@ import XferTestSupport
         #expect(try await run(Self.reply(coded, other), asking: "gzip").task.error?.reason == .checksumMismatch)
     }
 
-    @Test func anErrorStaysWhatItsStatusSays() async throws {
+    @Test func anErrorStatusRemainsTheReasonDespiteABrokenBody() async throws {
         let wrong = try Self.digest([1])
         let (task, body) = try await run(Self.reply(Array("gone".utf8), [wrong], status: 410))
         #expect(task.error?.reason == .httpStatus)

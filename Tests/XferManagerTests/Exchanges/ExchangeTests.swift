@@ -56,7 +56,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aLargeAnswerGoesToAFileAndLeavesWithItsTask() async throws {
+    @Test func aLargeAnswerIsStoredInAFileAndRemovedWithItsTask() async throws {
         let fixture = try await ManagerFixture()
         let version = SourceVersion.tagged(7, length: 3 << 20)
         fixture.server.serve("/big", version)
@@ -79,7 +79,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aRefusedAnswerIsKeptBesideTheError() async throws {
+    @Test func anAnswerWithAnErrorStatusIsKeptBesideTheError() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.on("/no") { _ in Reply(422, headers: [Self.json], text: "{\"why\": \"because\"}") }
         let manager = try await fixture.open()
@@ -187,7 +187,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatACrashLeftInTheSpoolDirectoryGoes() async throws {
+    @Test func filesLeftInTheSpoolDirectoryByACrashAreRemoved() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         let spool = manager.services.spool

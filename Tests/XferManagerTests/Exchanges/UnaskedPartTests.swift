@@ -53,7 +53,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [TaskKind.data, .download])
-    func aPartThatIsTheWholeCompletesAndIsNotKept(kind: TaskKind) async throws {
+    func anUnrequestedPartThatIsTheWholeCompletesAndIsNotCached(kind: TaskKind) async throws {
         let fixture = try await ManagerFixture()
         fixture.server.on("/x") { _ in Self.part(0..<Self.source.length) }
         let manager = try await fixture.open()

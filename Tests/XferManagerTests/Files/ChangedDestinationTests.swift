@@ -16,7 +16,7 @@ import XferTestSupport
     }
 
     @Test(arguments: Change.allCases, [false, true])
-    func aDirectoryThatIsSomewhereElseWhenTheFileIsPublishedFailsTheTaskAndKeepsItsBytes(
+    func aDirectoryReplacedBeforePublishingFailsTheTaskAndKeepsItsBytes(
         change: Change, isStaged: Bool
     ) async throws {
         let fixture = try await ManagerFixture()

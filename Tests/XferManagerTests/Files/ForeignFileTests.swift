@@ -69,7 +69,7 @@ import XferTestSupport
     /// The sequence that deleted a user's file: the part is removed while the download runs, the file takes its inode number
     /// and the final name, and the task is removed.
     @Test(arguments: [TaskVerb.remove, .retry])
-    func aFileWithTheNameAndTheInodeNumberOfALostPartStays(verb: TaskVerb) async throws {
+    func aForeignFileWithTheNameAndInodeNumberOfALostPartIsKept(verb: TaskVerb) async throws {
         let stalled = try await Stalled()
         let file = "\(stalled.fixture.downloads)/a"
         let part = try stalled.part
@@ -91,7 +91,7 @@ import XferTestSupport
 
     /// As above, after a crash between the intent's commit and the completion's.
     @Test(arguments: [TaskVerb.remove, .retry, .cancel])
-    func anIntentOfALostPartIsNotCarriedOutOnAFileWithItsInodeNumber(verb: TaskVerb) async throws {
+    func aPublishIntentIsNotAppliedToAForeignFileWithTheInodeNumberOfALostPart(verb: TaskVerb) async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.version)
         var manager = try await fixture.open()
@@ -134,7 +134,7 @@ import XferTestSupport
         #expect(try FileTree.text(file) == "mine!")
     }
 
-    @Test func aPartThatIsRemovedWhileItsDownloadRunsIsFetchedAgainWithoutBeingAsked() async throws {
+    @Test func aPartRemovedWhileItsDownloadRunsIsFetchedAgainAutomatically() async throws {
         let stalled = try await Stalled(retries: 3)
         #expect(unlink(try stalled.part) == 0)
         stalled.gate.open()

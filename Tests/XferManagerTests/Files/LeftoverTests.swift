@@ -11,7 +11,7 @@ import XferTestSupport
 @Suite struct LeftoverTests {
     private static let version = SourceVersion.tagged(33, length: 300_000)
 
-    @Test func trimmingTheHistoryDeletesWhatFailedTasksKept() async throws {
+    @Test func trimmingTheHistoryDeletesBytesKeptByFailedTasks() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { $0.retention.maxHistory = 1 })
         try await manager.start()
@@ -71,7 +71,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatAHookMadeBesideItsCopyGoesWithACancel() async throws {
+    @Test func filesThatAHookMadeBesideItsCopyAreDeletedByACancel() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.version)
         let script = fixture.directory.file("hook")

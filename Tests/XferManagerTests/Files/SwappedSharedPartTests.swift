@@ -13,7 +13,7 @@ import XferTestSupport
     private static let version = SourceVersion.tagged(34, length: 300_000)
 
     @Test(arguments: [false, true])
-    func aSharedPartThatItsDirectorysOwnerExchangesSpoilsNobodysFile(isPaused: Bool) async throws {
+    func aSharedPartSwappedByItsDirectorysOwnerCorruptsNoOtherFile(isPaused: Bool) async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", Self.version).next([.stall(at: 100_000, until: gate)])
@@ -57,7 +57,7 @@ import XferTestSupport
 
     /// The directory's owner closes it or replaces it by a link: the other user's task continues in its own directory.
     @Test(arguments: [false, true])
-    func aDirectoryThatItsOwnerTakesAwayFailsNobodyElse(isLink: Bool) async throws {
+    func aDirectoryRemovedByItsOwnerFailsNoOtherUsersTask(isLink: Bool) async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", Self.version).next([.stall(at: 100_000, until: gate)])

@@ -16,7 +16,7 @@ import XferTestSupport
         try await manager.queries.task(id, for: caller).state
     }
 
-    @Test func aPausedGroupStartsNothingAlsoAfterARestartAndOthersAreNotHeldBack() async throws {
+    @Test func aPausedGroupStartsNothingEvenAfterARestartAndOtherGroupsContinue() async throws {
         let fixture = try await ManagerFixture()
         for path in ["/a", "/b", "/c"] { fixture.server.serve(path, .tagged(1, length: 1000)) }
         var manager = try await fixture.open()
@@ -42,7 +42,7 @@ import XferTestSupport
     }
 
     /// `running: true`: what runs goes back to the queue and later goes on with the bytes it has.
-    @Test func whatRunsCanBePutBackAndGoesOnWhereItWas() async throws {
+    @Test func runningTasksOfAGroupCanBeRequeuedAndContinueAtTheirOffset() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", .tagged(1, length: 300_000)).always(.stall(at: 100_000, until: gate))
@@ -70,7 +70,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aLimitHoldsForItsGroupAndWhatIsFreeIsForOthers() async throws {
+    @Test func aGroupsLimitLeavesFreeSlotsToOtherGroups() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         for index in 0..<8 {
@@ -119,7 +119,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func everybodyHasGroupsOfTheirOwnAndOperatorsNameOthers() async throws {
+    @Test func everyUserHasGroupsOfTheirOwnAndOperatorsMayNameOthers() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()

@@ -43,7 +43,7 @@ import XferTestSupport
         }
     }
 
-    @Test func itGetsWhatItIsGivenAndNothingElse() async throws {
+    @Test func aHookReceivesOnlyItsInputEnvironmentAndDescriptors() async throws {
         let script = """
             cat; echo "$1"; pwd; echo "$XFER_TASK"; env | cut -d= -f1 | sort | tr '\\n' ' '; echo
             ls /proc/self/fd | tr '\\n' ' '; echo
@@ -74,7 +74,7 @@ import XferTestSupport
         line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) }
     }
 
-    @Test func endsAreToldApart() async {
+    @Test func exitsSignalsAndFailedStartsAreDistinguished() async {
         #expect(await run("exit 3").report.end == .exited(3))
         #expect(await run("kill -SEGV $$").report.end == .signalled(SIGSEGV))
         let missing = HookProcess.Command(
@@ -84,7 +84,7 @@ import XferTestSupport
         #expect(await offThreadReport(directory, HookStop(), { _ in }).end == .notStarted(EACCES))
     }
 
-    @Test func oneThatHangsIsEndedWithAllItStarted() async throws {
+    @Test func aHookThatHangsIsKilledWithAllItsProcesses() async throws {
         let session = NIOLockedValueBox(0)
         let script = "echo $$; trap '' TERM; sleep 1000 & sleep 1000 & wait; wait; sleep 1000"
         let report = await run(script, timeout: Patience.seconds(2)) { line in
@@ -96,7 +96,7 @@ import XferTestSupport
         try await eventually("nobody is left") { try living(inSession: found).isEmpty }
     }
 
-    @Test func oneThatListensIsOnlyAsked() async {
+    @Test func aHookThatHandlesTerminationIsNotKilled() async {
         let (report, lines) = await run(
             "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done", timeout: Patience.seconds(2),
             grace: Patience.limit)
@@ -104,7 +104,7 @@ import XferTestSupport
     }
 
     /// A hook that forks a child and exits: it has succeeded, and the child is gone.
-    @Test func whatOutlivesItIsEndedToo() async throws {
+    @Test func aProcessThatOutlivesItsHookIsKilled() async throws {
         let (report, lines) = await run("echo $$; sleep 1000 & echo started")
         #expect(report.end == .exited(0))
         #expect(lines.count == 2 && lines[1] == "started")
@@ -113,7 +113,7 @@ import XferTestSupport
     }
 
     /// One that began a session of its own is not ours to end, but keeps nobody waiting though it holds the pipe.
-    @Test func whoeverHoldsThePipeHoldsUpNobody() async throws {
+    @Test func aProcessThatLeftTheSessionDoesNotDelayTheHooksEnd() async throws {
         // It is in that session before anybody ends this one's.
         let isAway = #"until [ "$(cut -d' ' -f6 /proc/$!/stat)" = $! ]; do sleep 0.01; done"#
         let (report, lines) = await run("setsid sleep 1000 & \(isAway); echo $!; exit 4")
@@ -122,14 +122,14 @@ import XferTestSupport
         #expect(kill(pid, SIGKILL) == 0)
     }
 
-    @Test func aFloodIsReadAndThrownAway() async {
+    @Test func outputBeyondTheLimitIsReadAndDiscarded() async {
         let (report, lines) = await run("head -c 104857600 /dev/zero | tr '\\0' 'a'; exit 5")
         #expect(report.end == .exited(5))
         #expect(report.discarded >= 104_857_600 - 65_536)
         #expect(lines.reduce(0) { $0 + $1.utf8.count } <= 65_536)
     }
 
-    @Test func itEndsWhenThatIsWished() async throws {
+    @Test func aHookEndsOnAStopRequest() async throws {
         let stop = HookStop()
         let session = NIOLockedValueBox(0)
         let report = await run("echo $$; sleep 1000", stop: stop) { line in
@@ -143,7 +143,7 @@ import XferTestSupport
         #expect(again.end == .stopped && lines.isEmpty)
     }
 
-    @Test func nothingOfItIsLeftInThisProcess() async throws {
+    @Test func endedHooksLeaveNoZombieProcess() async throws {
         func children() throws -> Set<String> {
             Set(try FileTree.text("/proc/self/task/\(getpid())/children").split(separator: " ").map(String.init))
         }

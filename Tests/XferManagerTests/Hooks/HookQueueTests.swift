@@ -9,7 +9,7 @@ import XferTestSupport
 /// Hooks that are told of ends, from their rows.
 struct HookQueueTests {
     /// Somebody looks again and again while rows come and go: rows so large that one look lasts while others go.
-    @Test func eachIsToldOnceHoweverOftenItIsLookedAt() async throws {
+    @Test func eachQueuedHookRunsOnceUnderRepeatedPolling() async throws {
         let place = try TemporaryDirectory("xfer-hooks")
         let store = try TaskStore.open(
             StoreConfiguration(

@@ -26,7 +26,7 @@ import XferTestSupport
         }
     }
 
-    @Test func theSourceAtFaultIsNamed() async throws {
+    @Test func aFaultyMirrorIsNamed() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { settings in
             settings.admission = AdmissionLists(deniedHosts: (try? [HostPattern("127.0.0.9")]) ?? [])
@@ -49,7 +49,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func parametersGoToEveryMirror() async throws {
+    @Test func queryParametersAreSentToEveryMirror() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0).always(.status(404))
         mirrors.serve(1)
@@ -63,7 +63,7 @@ import XferTestSupport
     }
 
     /// Each server here is an origin of its own.
-    @Test func secretsStayAtTheOriginTheyAreFor() async throws {
+    @Test func secretsAreSentOnlyToTheirOrigin() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0).always(.status(404))
         mirrors.serve(1)
@@ -84,7 +84,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aCredentialGoesWhereItSaysItself() async throws {
+    @Test func aCredentialIsSentToItsDeclaredOrigins() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0).always(.status(404))
         mirrors.serve(1)
@@ -100,7 +100,7 @@ import XferTestSupport
     }
 
     /// The same sources in the same order, and the same digest.
-    @Test func whoShares() async throws {
+    @Test func tasksShareOnlyIfMirrorsAndDigestAreEqual() async throws {
         let mirrors = try await Mirrors()
         let gate = Gate()
         for index in 0...1 { mirrors.serve(index).always(.stall(at: Mirrors.cut, until: gate)) }
@@ -124,7 +124,7 @@ import XferTestSupport
     }
 
     /// Else whoever names a mirror could put its bytes under somebody else's URL.
-    @Test func whatAMirrorSentIsNotKeptForTheFirstURL() async throws {
+    @Test func bytesOfAMirrorAreNotCachedForTheFirstURL() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0, faults: [[.status(503)]])
         mirrors.serve(1, Mirrors.version(tag: "\"m1\"", seed: 2))

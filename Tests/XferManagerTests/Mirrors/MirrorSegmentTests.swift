@@ -27,7 +27,7 @@ import XferTestSupport
     }
 
     /// The first one stops half way until the others have been asked: nobody is lucky.
-    @Test func underADigestAllAreAskedAtOnce() async throws {
+    @Test func underADigestAllMirrorsAreAskedAtOnce() async throws {
         let mirrors = try await Mirrors(3)
         let gate = Gate()
         mirrors.serve(0, faults: [[.stall(at: 40_000, until: gate)]])
@@ -44,7 +44,7 @@ import XferTestSupport
     }
 
     /// Without a digest only those take part that show the same tag.
-    @Test func underATagOnlyThoseThatShowIt() async throws {
+    @Test func underATagOnlyMirrorsWithTheSameTagSendSegments() async throws {
         let mirrors = try await Mirrors(3)
         let version = Mirrors.version(tag: "\"same\"")
         let gate = Gate()
@@ -63,7 +63,7 @@ import XferTestSupport
     }
 
     /// Another length, no ranges, 404, a broken connection: each costs that mirror, not the task.
-    @Test func mirrorsThatCannotHelpAreDoneWithout() async throws {
+    @Test func unusableMirrorsDoNotFailTheDownload() async throws {
         let mirrors = try await Mirrors(5)
         let gate = Gate()
         mirrors.serve(0, faults: [[.stall(at: 40_000, until: gate)]])
@@ -82,7 +82,7 @@ import XferTestSupport
     }
 
     /// Which of them was wrong nobody knows: each is asked for the whole, until one is right.
-    @Test func wrongPiecesAreFoundOut() async throws {
+    @Test func wrongSegmentsOfAMirrorAreDetected() async throws {
         let mirrors = try await Mirrors(3)
         let gate = Gate()
         mirrors.serve(0, faults: [[.stall(at: 40_000, until: gate)]])

@@ -14,7 +14,7 @@ import XferTestSupport
 
     // MARK: Nothing is kept
 
-    @Test func theFirstThatHasItSendsIt() async throws {
+    @Test func theFirstMirrorThatHasTheFileSendsIt() async throws {
         let mirrors = try await Mirrors(3)
         mirrors.serve(0, faults: [[.status(404)]])
         mirrors.serve(1)
@@ -46,7 +46,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whereNobodyHasItTheMostPreferredSays() async throws {
+    @Test func ifNoMirrorHasTheFileTheMostPreferredErrorIsReported() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0).always(.status(410))
         mirrors.serve(1).always(.status(404))
@@ -57,7 +57,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func oneThatMayBeBetterLaterIsAskedAgain() async throws {
+    @Test func aMirrorWithATransientErrorIsAskedAgain() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0).always(.status(404))
         mirrors.serve(1, faults: [[.status(503)], [.status(503)]])
@@ -70,7 +70,7 @@ import XferTestSupport
 
     // MARK: One dies in the middle
 
-    @Test func underADigestAnotherGoesOnWhereItDied() async throws {
+    @Test func underADigestAnotherMirrorContinuesABrokenDownload() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0, faults: [[Self.drop]])
         mirrors.serve(1)
@@ -85,7 +85,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func underTheSameTagAnotherGoesOnToo() async throws {
+    @Test func underTheSameTagAnotherMirrorContinuesABrokenDownload() async throws {
         let mirrors = try await Mirrors(3)
         let version = Mirrors.version(tag: "\"same\"")
         mirrors.serve(0, version, faults: [[Self.drop]])
@@ -102,7 +102,7 @@ import XferTestSupport
     }
 
     /// Who served it is asked again first; another one's bytes take the place of the kept ones, they do not follow them.
-    @Test func withoutProofItsSourceIsWaitedForAndThenAnotherSendsTheWhole() async throws {
+    @Test func withoutProofAnotherMirrorSendsTheWholeAfterWaitingForTheSource() async throws {
         let mirrors = try await Mirrors()
         let other = Mirrors.version(tag: "\"m1\"", seed: 2)
         mirrors.serve(0, faults: [[Self.drop]]).always(.noAnswer())
@@ -117,7 +117,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func onceItsSourceHasComeBackNothingIsLost() async throws {
+    @Test func withoutProofAReturningSourceContinuesItsBytes() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0, faults: [[Self.drop], [.status(503)]])
         mirrors.serve(1, Mirrors.version(tag: nil, seed: 2))
@@ -130,7 +130,9 @@ import XferTestSupport
     }
 
     /// Gone for good, or the last try: another one sends the whole at once.
-    @Test(arguments: [true, false]) func withoutHopeAnotherSendsTheWholeAtOnce(isGone: Bool) async throws {
+    @Test(arguments: [true, false]) func withoutProofAnotherMirrorSendsTheWholeAtOnceIfTheSourceIsLost(isGone: Bool)
+        async throws
+    {
         let mirrors = try await Mirrors()
         let other = Mirrors.version(tag: "\"m1\"", seed: 2)
         mirrors.serve(0, faults: [[Self.drop]]).always(.status(isGone ? 404 : 503))
@@ -147,7 +149,7 @@ import XferTestSupport
     // MARK: Mirrors that disagree
 
     /// Under a digest, one of another length has nothing to add.
-    @Test func oneOfAnotherLengthDoesNotGoOn() async throws {
+    @Test func aMirrorOfAnotherLengthDoesNotContinue() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0, faults: [[Self.drop]])
         mirrors.serve(1, Mirrors.version(tag: "\"m1\"", length: Mirrors.length + 1))
@@ -160,7 +162,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func oneWithoutRangesDoesNotGoOn() async throws {
+    @Test func aMirrorWithoutRangesDoesNotContinue() async throws {
         let mirrors = try await Mirrors(3)
         mirrors.serve(0, faults: [[Self.drop]]).always(.status(404))
         mirrors.serve(1).always(.ignoreRange)
@@ -173,7 +175,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aWrongFileIsFetchedFromAnother() async throws {
+    @Test func aFileWithAWrongDigestIsFetchedFromAnotherMirror() async throws {
         let mirrors = try await Mirrors(3)
         mirrors.serve(0, Mirrors.version(tag: "\"m0\"", seed: 2))
         mirrors.serve(1, Mirrors.version(tag: "\"m1\"", seed: 3, length: 5))
@@ -190,7 +192,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whereEverybodyIsWrongTheTaskFails() async throws {
+    @Test func ifEveryMirrorSendsAWrongDigestTheTaskFails() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0, Mirrors.version(tag: "\"m0\"", seed: 2))
         mirrors.serve(1, Mirrors.version(tag: "\"m1\"", seed: 3))
@@ -204,7 +206,7 @@ import XferTestSupport
     }
 
     /// Two halves that do not fit: afterwards each sends the whole alone.
-    @Test func whatWasPutTogetherWronglyIsFetchedFromEachAlone() async throws {
+    @Test func aWrongMixtureIsFetchedFromEachMirrorAlone() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0, Mirrors.version(tag: "\"m0\"", seed: 2), faults: [[Self.drop]])
         mirrors.serve(1)
@@ -218,7 +220,7 @@ import XferTestSupport
 
     // MARK: What a later run knows
 
-    @Test func aRestartGoesOnWithWhoeverSentWhatIsKept() async throws {
+    @Test func aRestartContinuesOnTheMirrorThatSentTheKeptBytes() async throws {
         let mirrors = try await Mirrors()
         let gate = Gate()
         mirrors.serve(0, Mirrors.version(tag: "\"m0\"", seed: 2)).always(.status(503))
@@ -238,7 +240,7 @@ import XferTestSupport
     }
 
     /// Without the digest nothing shows that the halves fit.
-    @Test func whoDemandsNoDigestAnyMoreStartsOver() async throws {
+    @Test func aMixtureWhoseDigestIsNoLongerDemandedStartsOver() async throws {
         let mirrors = try await Mirrors()
         let gate = Gate()
         mirrors.serve(0, faults: [[Self.drop]])
@@ -264,7 +266,7 @@ import XferTestSupport
     // MARK: The property
 
     /// Each of them lies in its own way; together they send one version of one of them.
-    @Test func whateverMirrorsSayTheFileIsOneVersion() async throws {
+    @Test func aFileFromLyingMirrorsIsOneVersion() async throws {
         let fixture = try await ManagerFixture()
         let servers = [fixture.server, try await FaultServer(), try await FaultServer()]
         let manager = try await fixture.open(change: { ($0.maxActive, $0.maxActivePerHost) = (8, 8) })

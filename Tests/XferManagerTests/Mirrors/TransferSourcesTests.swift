@@ -23,7 +23,7 @@ import XferModel
         #expect(!sources.isAlone(1, among: [0, 2]))
     }
 
-    @Test func withoutMirrorsNoFailureIsOfASourceAlone() {
+    @Test func withoutMirrorsNoFailureConcernsOneSourceAlone() {
         let sources = TransferSources(count: 1, use: SourceUse())
         #expect(!sources.isAlone(0, among: []))
     }

@@ -30,7 +30,7 @@ import XferTestSupport
         return events.compactMap { if case .networkChanged(let state) = $0.payload { state } else { nil } }
     }
 
-    @Test func changesAreToldInOrderOnceTheyHaveSettled() async throws {
+    @Test func networkChangesArePublishedInOrderOnceTheyHaveSettled() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: Self.metered)
         try await manager.start()
@@ -79,7 +79,7 @@ import XferTestSupport
         await manager.shutdown(.cancel)
     }
 
-    @Test func aClockThatIsSetMovesWaitsWithIt() async throws {
+    @Test func settingTheClockMovesPendingWaits() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/f", SourceVersion.tagged(2, length: 10), faults: [[.status(503)], [.status(503)]])
         let clock = ManualWallClock()

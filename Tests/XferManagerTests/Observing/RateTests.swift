@@ -58,7 +58,7 @@ import XferTestSupport
         await stalled.manager.shutdown(.suspend)
     }
 
-    @Test func whatHasMovedIsCountedOnceAndBeforeTheEnd() async throws {
+    @Test func receivedBytesAreCountedOnceAndBeforeTheEnd() async throws {
         let stalled = try await CoalescingTests.Stalled()
         let id = try await stalled.add("a")
         try await stalled.halfWay([id])

@@ -48,7 +48,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aReloadStopsWhatRunsOverARemovedAuthority() async throws {
+    @Test func aReloadStopsRunsThatUseARemovedAuthority() async throws {
         fixture.server.serve("/a", Self.version, faults: [[.hang(after: 100_000)]])
         let manager = try await open()
         let id = try await add(to: manager)
@@ -61,7 +61,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatRunsOverAnAuthorityThatStaysGoesOn() async throws {
+    @Test func aReloadKeepsRunsWhoseAuthorityRemains() async throws {
         fixture.server.serve("/a", Self.version, faults: [[.hang(after: 100_000)]])
         let manager = try await open()
         let id = try await add(to: manager)
@@ -75,7 +75,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aFileThatCannotBeReadChangesNothing() async throws {
+    @Test func anUnreadableAuthorityFileChangesNothing() async throws {
         let gate = Gate()
         fixture.server.serve("/a", Self.version, faults: [[.stall(at: 100_000, until: gate)]])
         let manager = try await open()

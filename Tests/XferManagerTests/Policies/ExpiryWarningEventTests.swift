@@ -47,7 +47,7 @@ import XferTestSupport
         }
     }
 
-    @Test func eachIsGivenOnceAlsoOverRestarts() async throws {
+    @Test func eachExpiryWarningIsEmittedOnceEvenAcrossRestarts() async throws {
         let fixture = try await ManagerFixture()
         var manager = try await open(fixture)
         _ = try await manager.policies.set(policy())
@@ -82,7 +82,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aServiceThatSleptThroughThemTellsTheMostUrgentOnly() async throws {
+    @Test func aServiceThatMissedSeveralWarningsEmitsOnlyTheMostUrgent() async throws {
         let fixture = try await ManagerFixture()
         var manager = try await open(fixture)
         _ = try await manager.policies.set(policy())
@@ -93,7 +93,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aRunningServiceIsWokenForThem() async throws {
+    @Test func aRunningServiceWakesUpForAnExpiryWarning() async throws {
         let fixture = try await ManagerFixture()
         setClock(days: 30)
         // The timer is armed for some milliseconds, and looks again until the clock says that it is time.
@@ -106,7 +106,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aChangedPolicyIsWarnedOfAnew() async throws {
+    @Test func aChangedPolicyIsWarnedAboutAgain() async throws {
         let fixture = try await ManagerFixture()
         setClock(days: 5)
         let manager = try await open(fixture)

@@ -141,7 +141,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [true, false])
-    func wholeBytesOfAnEarlierRunAreJudgedBeforeTheyArePublished(isRecorded: Bool) async throws {
+    func wholeBytesOfAnEarlierRunAreJudgedBeforePublishing(isRecorded: Bool) async throws {
         fixture.server.serve("/a", Self.version)
         var manager = try await open()
         let version = try await manager.policies.set(try lax).policy.version
@@ -157,7 +157,7 @@ import XferTestSupport
         #expect(fixture.server.requests.map { $0.header("Range") } == [nil])
     }
 
-    @Test func bytesOfAStrangerAreNeverContinued() async throws {
+    @Test func bytesOfAnUntrustedServerAreNeverContinued() async throws {
         let honest = try await FaultServer()
         honest.serve("/a", Self.version)
         // The same length and the same tag, as somebody in between would choose them.
@@ -211,7 +211,7 @@ import XferTestSupport
         #expect(fixture.server.requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
     }
 
-    @Test func whatOnlyALaxPolicyLetsPassEndsWithIt() async throws {
+    @Test func bytesThatOnlyALaxPolicyAcceptedAreDiscardedWithIt() async throws {
         server.stop()
         fixture.server.serve("/a", Self.version, faults: [[.hang(after: 100_000)]])
         let front = try await eventually("the port is free") {
@@ -237,7 +237,7 @@ import XferTestSupport
         #expect(front.counts.connections == 2)
     }
 
-    @Test func aTaskWhosePolicyIsGoneFailsAndKeepsItsBytes() async throws {
+    @Test func aTaskWhosePolicyWasRemovedFailsAndKeepsItsBytes() async throws {
         fixture.server.serve("/a", Self.version, faults: [[.hang(after: 100_000)]])
         let (caFile, bank) = (fixture.directory.file("ca.pem"), try pinning(leaf.keyPin))
         let manager = try await fixture.open(change: { settings in
@@ -271,7 +271,7 @@ import XferTestSupport
         #expect(fixture.server.requests.map { $0.header("Range") } == [nil, "bytes=100000-"])
     }
 
-    @Test func aWishToStopComesInTimeOrItsAskerWaits() {
+    @Test func aStopRequestPreventsPublishingOrWaitsForIt() {
         let control = RunControl(kind: .download)
         #expect(control.beginPublishing() && control.isPublishing)
         _ = control.requestStop()

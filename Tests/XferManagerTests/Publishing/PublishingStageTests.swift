@@ -9,7 +9,7 @@ import XferTestSupport
 
 /// Files that become whole at the same time, in one directory.
 struct PublishingStageTests {
-    @Test func filesOfOneNameGetOneEach() async throws {
+    @Test func filesOfOneNameGetANameEach() async throws {
         let fixture = try StageFixture()
         let names = try await fixture.publish(names: Array(repeating: "file.txt", count: 60), .rename)
         #expect(names.count == 60)
@@ -23,7 +23,7 @@ struct PublishingStageTests {
     }
 
     @Test(arguments: [ConflictPolicy.skip, .fail])
-    func ofSeveralForOneNameTheFirstGetsIt(policy: ConflictPolicy) async throws {
+    func onlyTheFirstOfSeveralFilesOfOneNameGetsIt(policy: ConflictPolicy) async throws {
         let fixture = try StageFixture()
         let results = await fixture.results(names: Array(repeating: "file", count: 12), policy)
         #expect(try fixture.published == ["file"])
@@ -40,14 +40,14 @@ struct PublishingStageTests {
         #expect(outcomes.sorted() == (["published"] + Array(repeating: other, count: 11)).sorted())
     }
 
-    @Test func whatReplacesKeepsTheName() async throws {
+    @Test func overwritingFilesKeepTheirName() async throws {
         let fixture = try StageFixture()
         let names = try await fixture.publish(names: Array(repeating: "file", count: 5), .overwrite)
         #expect(names == ["file"])
         #expect(try fixture.published == ["file"])
     }
 
-    @Test func whoIsToldToStopIsNotPublished() async throws {
+    @Test func aStoppedTaskIsNotPublished() async throws {
         let fixture = try StageFixture()
         let results = await fixture.results(names: ["a", "b", "c"], .rename) { number, control in
             if number == 1 { _ = control.requestStop() }
@@ -66,7 +66,7 @@ struct PublishingStageTests {
         #expect(names == ["file (1)", "file (3)", "file (4)"])
     }
 
-    @Test func whatFailsFailsAlone() async throws {
+    @Test func aFailedPublishDoesNotFailTheOthers() async throws {
         let fixture = try StageFixture()
         let results = await fixture.results(names: ["a", "b", "c", "d"], .rename) { number, _ in
             // Another file under the part's name.
@@ -81,7 +81,7 @@ struct PublishingStageTests {
     }
 
     /// A file that is no task's takes the name after the intent was committed.
-    @Test func whoLosesANameAfterItsIntentKnowsThatItWasCommitted() async throws {
+    @Test func anIntentWhoseNameWasTakenIsCommittedAgainUnderAnotherName() async throws {
         let fixture = try StageFixture(snatched: ["file"])
         let names = try await fixture.publish(names: ["file"], .rename)
         #expect(names == ["file (1)"])
@@ -90,7 +90,7 @@ struct PublishingStageTests {
         #expect(fixture.knownAtCommit == [false, true])
     }
 
-    @Test func whatIsPublishedHasItsMode() async throws {
+    @Test func aPublishedFileHasItsMode() async throws {
         let fixture = try StageFixture(held: ["file", "file (1)"])
         _ = try await fixture.publish(names: ["file", "file"], .rename)
         for name in ["file (2)", "file (3)"] { #expect(FileTree.mode("\(fixture.path)/\(name)") == 0o640) }

@@ -20,7 +20,7 @@ struct BlockReserveTests {
     }()
 
     @Test(.enabled(if: isUseful, "the file system of temporary files reserves no blocks"))
-    func aLargeFileHasItsBlocksFromTheBeginningAndAPausedOneOnlyThoseItNeeds() async throws {
+    func aLargeFileIsPreallocatedAndAPausedOneKeepsOnlyItsBlocks() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", .tagged(1, length: Self.length)).next([.stall(at: 100_000, until: gate)])

@@ -6,7 +6,7 @@ import XferTestSupport
 @testable import XferManager
 
 @Suite struct OpenDirectoriesTests {
-    @Test func anOpenDirectoryIsGivenOutAgainWhileItsPathLeadsToIt() throws {
+    @Test func anOpenDirectoryIsReusedWhileItsPathLeadsToIt() throws {
         let place = try TemporaryDirectory("xfer-open")
         let path = try place.makeDirectory("a")
         let roots = AllowedRoots(roots: [place.path], forbidden: [])
@@ -21,7 +21,7 @@ import XferTestSupport
         #expect(try directories.open(path, beneath: roots) === second)
     }
 
-    @Test func otherRootsAreAskedAnew() throws {
+    @Test func otherRootsJudgeAnOpenDirectoryAgain() throws {
         let place = try TemporaryDirectory("xfer-open")
         let path = try place.makeDirectory("a")
         let other = try place.makeDirectory("other")

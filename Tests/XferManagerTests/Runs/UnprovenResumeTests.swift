@@ -59,7 +59,7 @@ import XferTestSupport
         }
     }
 
-    @Test func aStrongDigestLetsItGoOn() async throws {
+    @Test func aResumeWithoutAValidatorContinuesUnderAStrongDigest() async throws {
         let paused = try await Paused(["f": Self.old.checksum()])
         #expect(
             try await paused.manager.queries.resumability(of: [
@@ -74,7 +74,7 @@ import XferTestSupport
     }
 
     @Test(arguments: [nil, old.checksum(.md5)])
-    func withoutAStrongDigestItBeginsAgain(checksum: Checksum?) async throws {
+    func aResumeWithoutAValidatorOrStrongDigestStartsOver(checksum: Checksum?) async throws {
         let paused = try await Paused(["f": checksum])
         paused.fixture.server.serve("/f", Self.old)
         try await paused.apply(.resume)
@@ -82,7 +82,7 @@ import XferTestSupport
         #expect(paused.ranges == [nil, nil])
     }
 
-    @Test func bytesBehindTheJoinAreReadOnlyOnceTheyAreVerified() async throws {
+    @Test func bytesBehindAnUnprovenJoinAreReadableOnlyOnceVerified() async throws {
         let paused = try await Paused(["f": Self.old.checksum()])
         let (manager, id, gate) = (paused.manager, paused.ids[0], Gate())
         func readable() async throws -> Int64 {
@@ -108,7 +108,7 @@ import XferTestSupport
         try await paused.expectCompleted("f", as: Self.old)
     }
 
-    @Test func aMixtureIsFetchedAnewAsAWhole() async throws {
+    @Test func aMixtureIsFetchedAgainAsAWhole() async throws {
         let paused = try await Paused(["f": Self.new.checksum()])
         paused.fixture.server.serve("/f", Self.new)
         try await paused.apply(.resume)
@@ -152,7 +152,7 @@ import XferTestSupport
     }
 
     /// Whoever shares the bytes and demands nothing does not get a mixture either.
-    @Test func whoSharesTheTransferIsHeldToTheSameDigest() async throws {
+    @Test func tasksThatShareATransferAreHeldToTheSameDigest() async throws {
         let paused = try await Paused(["a": Self.new.checksum(), "b": nil])
         #expect(paused.ranges.count == 1, "they share")
         paused.fixture.server.serve("/f", Self.new)

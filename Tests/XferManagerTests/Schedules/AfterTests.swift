@@ -52,7 +52,7 @@ import XferTestSupport
     }
 
     /// However it ends: the whole chain fails, paused ones too, each told once.
-    @Test(arguments: [TaskVerb.cancel, nil]) func failureGoesOnAlongTheChain(verb: TaskVerb?) async throws {
+    @Test(arguments: [TaskVerb.cancel, nil]) func aFailurePropagatesAlongTheChain(verb: TaskVerb?) async throws {
         let fixture = try await ManagerFixture()
         fixture.server.on("/a") { _ in Reply.failure(404) }
         let manager = try await fixture.open()
@@ -75,7 +75,7 @@ import XferTestSupport
     }
 
     /// A task that was tried again and completed lets its dependents be tried again, too.
-    @Test func triedAgain() async throws {
+    @Test func aRetriedTargetThatCompletesLetsItsDependentsBeRetried() async throws {
         let fixture = try await ManagerFixture()
         for name in ["a", "b"] { fixture.server.serve("/\(name)", .tagged(1, length: 1000)) }
         let manager = try await fixture.open()
@@ -98,7 +98,7 @@ import XferTestSupport
     }
 
     /// What became of a task that was removed is remembered, over a restart too.
-    @Test func removedTasks() async throws {
+    @Test func theOutcomeOfARemovedTargetIsRememberedAcrossARestart() async throws {
         let fixture = try await ManagerFixture()
         for name in ["a", "b", "c"] { fixture.server.serve("/\(name)", .tagged(1, length: 1000)) }
         var manager = try await fixture.open()
@@ -120,7 +120,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatCannotBeIsRefused() async throws {
+    @Test func anUnknownForeignOrCyclicTargetIsRefused() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -156,7 +156,7 @@ import XferTestSupport
     }
 
     /// Within one call tasks can be named by how far before they stand.
-    @Test func tasksOfTheSameCall() async throws {
+    @Test func tasksOfOneCallMayDependOnEachOther() async throws {
         let fixture = try await ManagerFixture()
         for name in ["0", "1", "2"] { fixture.server.serve("/\(name)", .tagged(1, length: 1000)) }
         let manager = try await fixture.open()
@@ -187,7 +187,7 @@ import XferTestSupport
     }
 
     /// A target with many dependents, and a long chain, in small steps.
-    @Test(arguments: [true, false]) func manyDependents(isChain: Bool) async throws {
+    @Test(arguments: [true, false]) func thousandsOfDependentsEndInSmallSteps(isChain: Bool) async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()

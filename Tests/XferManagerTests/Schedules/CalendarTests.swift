@@ -24,7 +24,7 @@ import XferTestSupport
         try await manager.queries.task(id, for: ManagerFixture.caller)
     }
 
-    @Test func aTaskWaitsForItsTime() async throws {
+    @Test func aTaskWaitsForItsNotBeforeTime() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(1, length: 1000))
         let clock = SettableClock("2026-01-05T12:00:00Z")
@@ -50,7 +50,7 @@ import XferTestSupport
     }
 
     /// The timer alone wakes it, after the length that the wait had.
-    @Test func theTimerWakesIt() async throws {
+    @Test func theTimerStartsAWaitingTask() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(1, length: 1000))
         // Stands still until the task is there, however long that takes.
@@ -68,7 +68,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aWindowThatClosesStopsWhatRunsAtItsCheckpoint() async throws {
+    @Test func aClosingWindowStopsARunningTaskAtItsCheckpoint() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", .tagged(1, length: 300_000)).next([.stall(at: 100_000, until: gate)])
@@ -97,7 +97,7 @@ import XferTestSupport
     }
 
     /// Waits, runs and pauses: each fails once, with the deadline as its reason; bytes are kept for a retry.
-    @Test func aDeadlineEndsWhatIsUnfinished() async throws {
+    @Test func aPassedDeadlineFailsUnfinishedTasksOnce() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", .tagged(1, length: 300_000)).next([.stall(at: 100_000, until: gate)])
@@ -145,7 +145,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whatNobodyCouldMeetIsRefused() async throws {
+    @Test func anUnmeetableScheduleIsRefused() async throws {
         let fixture = try await ManagerFixture()
         let clock = SettableClock("2026-01-05T12:00:00Z")
         let manager = try await fixture.open(clock: clock.wall)
@@ -185,7 +185,7 @@ import XferTestSupport
     }
 
     /// Conditions can change in any unfinished state, and count at once.
-    @Test func changesCountAtOnce() async throws {
+    @Test func changesOfTheScheduleApplyAtOnce() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", .tagged(1, length: 300_000)).next([.stall(at: 100_000, until: gate)])
@@ -210,7 +210,7 @@ import XferTestSupport
     }
 
     /// A clock that is set back, or forward, makes every condition anew.
-    @Test func aClockThatIsSet() async throws {
+    @Test func settingTheClockReevaluatesWaitingTasks() async throws {
         let fixture = try await ManagerFixture()
         let clock = SettableClock("2026-01-05T12:00:00Z")
         let manager = try await fixture.open(clock: clock.wall)
@@ -228,7 +228,7 @@ import XferTestSupport
     }
 
     /// After a restart the wait is what it was; what became due meanwhile happens at once.
-    @Test func restarts() async throws {
+    @Test func waitingTasksSurviveARestartAndOverdueOnesActAtOnce() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(1, length: 1000))
         let clock = SettableClock("2026-01-05T12:00:00Z")
@@ -254,7 +254,7 @@ import XferTestSupport
     }
 
     /// The zone's file is gone at a restart: the window counts as closed, and it is looked at again.
-    @Test func withoutItsZoneATaskWaits() async throws {
+    @Test func aTaskWhoseZoneIsMissingWaits() async throws {
         let fixture = try await ManagerFixture()
         let zones = try fixture.directory.makeDirectory("zones")
         try FileTree.write(try FileTree.read("/usr/share/zoneinfo/Asia/Tokyo"), to: "\(zones)/Here")
@@ -279,7 +279,7 @@ import XferTestSupport
     }
 
     /// Many at once are woken in steps, and a paused queue does not keep the calendar from being looked at.
-    @Test func manyAtOnce() async throws {
+    @Test func manyDueTasksEndInStepsEvenInAPausedQueue() async throws {
         let fixture = try await ManagerFixture()
         let clock = SettableClock("2026-01-05T12:00:00Z")
         let manager = try await fixture.open(clock: clock.wall)

@@ -23,7 +23,7 @@ import XferTestSupport
         try FileTree.write(try FileTree.read("/usr/share/zoneinfo/\(source)"), to: directory.file(name))
     }
 
-    @Test func aZoneThatChangesIsReadAnewAndOneThatGoesStays() throws {
+    @Test func aChangedZoneIsReadAgainAndARemovedOneIsKept() throws {
         try install("Asia/Kolkata", as: "Here")
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 19_800)
         try install("Asia/Tokyo", as: "Here")
@@ -42,7 +42,7 @@ import XferTestSupport
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 19_800)
     }
 
-    @Test func whatIsThereIsToldFromWhatIsNot() throws {
+    @Test func unknownAndInvalidZonesAreRefused() throws {
         #expect(throws: TimeZones.Fault.self) { try zones.check("Nowhere") }
         #expect(throws: TimeZones.Fault.self) { try zones.check("../local") }
         try FileTree.write("no zone", to: directory.file("Bad"))

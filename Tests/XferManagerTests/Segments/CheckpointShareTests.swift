@@ -8,7 +8,7 @@ import XferTestSupport
 
 /// `checkpoint_bytes` is a transfer's, however many connections bring its bytes.
 @Suite struct CheckpointShareTests {
-    @Test func eightConnectionsTogetherHaveNoMoreAtStakeThanOne() async throws {
+    @Test func eightConnectionsTogetherHaveNoMoreUnsavedBytesThanOne() async throws {
         let limit: Int64 = 2 << 20
         let source = SourceVersion(seed: 160, length: 24 << 20, etag: "\"v160\"")
         let segmented = try await SegmentFixture(source) { $0.checkpointBytes = limit }

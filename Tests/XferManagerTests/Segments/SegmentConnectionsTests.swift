@@ -56,7 +56,7 @@ import XferModel
         #expect(connections.nextStep() == nil)
     }
 
-    @Test func aFailureBesideLiveConnectionsCostsAConnectionAndNoVerdict() {
+    @Test func aFailureBesideLiveConnectionsEndsOnlyItsConnection() {
         var connections = opened(4)
         #expect(end(2, of: &connections, failing: Self.lost) == Consequence())
         #expect(connections.verdict == nil)

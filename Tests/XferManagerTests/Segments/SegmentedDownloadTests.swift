@@ -10,7 +10,7 @@ import XferTestSupport
 
 /// Downloads in segments from servers that do as RFC 9110 says.
 @Suite struct SegmentedDownloadTests {
-    @Test func eightConnectionsBringOneFile() async throws {
+    @Test func eightConnectionsFetchOneFile() async throws {
         let segmented = try await SegmentFixture()
         let gate = Gate()
         segmented.served.always(.stall(at: 1000, until: gate))
@@ -30,14 +30,14 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test(arguments: [nil, SegmentCount.one]) func oneSegmentIsOneRequest(_ count: SegmentCount?) async throws {
+    @Test(arguments: [nil, SegmentCount.one]) func aSingleSegmentIsOneRequest(_ count: SegmentCount?) async throws {
         let segmented = try await SegmentFixture()
         try await segmented.completes(try await segmented.add(count))
         #expect(segmented.requests.count == 1)
         await segmented.end()
     }
 
-    @Test func anotherNumberContinuesWhatIsKept() async throws {
+    @Test func aChangedSegmentCountContinuesTheKeptBytes() async throws {
         let segmented = try await SegmentFixture()
         let gate = Gate()
         segmented.served.always(.stall(at: 20_000, until: gate))
@@ -61,7 +61,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test func theSettingHoldsForTasksThatSayNothing() async throws {
+    @Test func theConfiguredSegmentCountAppliesToTasksWithoutOne() async throws {
         let segmented = try await SegmentFixture { $0.segments = .exactly(3) }
         let gate = Gate()
         segmented.served.always(.stall(at: 1000, until: gate))
@@ -72,7 +72,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test func ofTasksThatShareATransferTheHighestNumberCounts() async throws {
+    @Test func theHighestSegmentCountOfSharingTasksApplies() async throws {
         let segmented = try await SegmentFixture { $0.maxActive = 1 }
         let gate = Gate()
         segmented.fixture.server.on("/blocker") { _ in
@@ -97,7 +97,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test func aPauseKeepsWhatEachConnectionHasAndARestartContinuesThere() async throws {
+    @Test func aPauseKeepsTheBytesOfEachConnectionAndARestartContinuesThere() async throws {
         let segmented = try await SegmentFixture()
         let (id, gate) = try await segmented.pausedWithGaps()
         let paused = try await segmented.task(id)
@@ -161,7 +161,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test func aLimitIsForAllConnectionsTogether() async throws {
+    @Test func aRateLimitAppliesToAllConnectionsTogether() async throws {
         let segmented = try await SegmentFixture()
         let gate = Gate()
         segmented.served.always(.stall(at: 1000, until: gate))

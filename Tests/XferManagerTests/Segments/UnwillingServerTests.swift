@@ -54,7 +54,7 @@ import XferTestSupport
         await segmented.end()
     }
 
-    @Test(arguments: lies) func whatOthersAreToldCostsConnectionsAndNothingElse(_ lie: Fault) async throws {
+    @Test(arguments: lies) func aLieToFurtherConnectionsCostsOnlyConnections(_ lie: Fault) async throws {
         try await run([lie])
     }
 
@@ -71,7 +71,7 @@ import XferTestSupport
         }
     }
 
-    @Test func anotherVersionMeanwhileIsNotMixedIn() async throws {
+    @Test func aVersionThatChangesMeanwhileIsNotMixedIn() async throws {
         try await run([], replacing: Self.other)
         try await run([.ignoreIfRange], replacing: Self.other)
     }
@@ -84,7 +84,7 @@ import XferTestSupport
         try await run([], replacing: grown)
     }
 
-    @Test func onlyTwoConnectionsAreBorne() async throws {
+    @Test func aServerThatAllowsTwoConnectionsGetsTwo() async throws {
         let segmented = try await SegmentFixture()
         let live = NIOLockedValueBox(0)
         let (source, gate) = (segmented.source, Gate())
@@ -115,14 +115,14 @@ import XferTestSupport
         SourceVersion(seed: 73, length: 400_000, etag: "W/\"v73\""), SourceVersion(seed: 74, length: 400_000),
         SourceVersion(seed: 75, length: 30_000, etag: "\"v75\""),
     ])
-    func whatCannotBeToldApartOrIsSmallIsNotSplit(_ source: SourceVersion) async throws {
+    func aFileWithoutAStrongTagOrTooSmallIsNotSplit(_ source: SourceVersion) async throws {
         let segmented = try await SegmentFixture(source)
         try await segmented.completes(try await segmented.add(.exactly(8)))
         #expect(segmented.requests.count == 1)
         await segmented.end()
     }
 
-    @Test func withoutALengthThereIsOneStream() async throws {
+    @Test func aFileWithoutALengthIsOneStream() async throws {
         let segmented = try await SegmentFixture()
         segmented.served.always(.chunked)
         try await segmented.completes(try await segmented.add(.exactly(8)))
@@ -131,7 +131,7 @@ import XferTestSupport
     }
 
     /// The promise over all of it: whatever each request meets with.
-    @Test(arguments: 0..<40) func aFileIsOneVersion(_ seed: UInt64) async throws {
+    @Test(arguments: 0..<40) func aSegmentedFileFromALyingServerIsOneVersion(_ seed: UInt64) async throws {
         let liar = LyingServer(seed: seed, truthfulAfter: 12)
         let segmented = try await SegmentFixture {
             $0.smallestSegment = 4096
@@ -150,7 +150,7 @@ import XferTestSupport
     }
 
     /// After bytes were kept with gaps.
-    @Test func aChangeWhileItIsPausedStartsOver() async throws {
+    @Test func aFileThatChangesWhilePausedStartsOver() async throws {
         let segmented = try await SegmentFixture()
         let (id, gate) = try await segmented.pausedWithGaps()
         segmented.served.replace(with: Self.other)
@@ -166,7 +166,7 @@ import XferTestSupport
     }
 
     /// After bytes were kept with gaps, by a server that has unlearned ranges.
-    @Test func whatWasKeptWithGapsIsCompletedByOneStream() async throws {
+    @Test func bytesKeptWithGapsAreCompletedByOneStream() async throws {
         let segmented = try await SegmentFixture()
         let (id, gate) = try await segmented.pausedWithGaps()
         segmented.served.always(.ignoreRange)

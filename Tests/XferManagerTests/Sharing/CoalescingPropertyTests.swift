@@ -32,7 +32,7 @@ import XferTestSupport
     }
 
     /// - Parameter isHeldBack: no body ends before all clients are done, so that requests can be counted exactly.
-    @Test(arguments: 0..<episodes) func everybodyEndsOnceAndGetsItsFile(episode: Int) async throws {
+    @Test(arguments: 0..<episodes) func everyTaskOfARandomEpisodeEndsOnceAndGetsItsFile(episode: Int) async throws {
         let isHeldBack = episode.isMultiple(of: 2)
         let fixture = try await ManagerFixture()
         let gate = Gate()
@@ -144,7 +144,7 @@ import XferTestSupport
     enum Standing: CaseIterable { case queued, paused, waiting, running, verifying }
 
     /// Ten thousand cancels: whatever the tasks were doing, each is told once, and nothing is left of them.
-    @Test(arguments: Standing.allCases) func cancelledWhereverTheyStand(standing: Standing) async throws {
+    @Test(arguments: Standing.allCases) func tasksCancelledAtAnyMomentEndOnce(standing: Standing) async throws {
         let count = 2000
         let fixture = try await ManagerFixture()
         let gate = Gate()

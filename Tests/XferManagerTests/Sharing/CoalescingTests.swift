@@ -79,7 +79,7 @@ import XferTestSupport
         }
     }
 
-    @Test func tenTasksAreOneRequestAndTenFiles() async throws {
+    @Test func tenEqualTasksMakeOneRequestAndTenFiles() async throws {
         let stalled = try await Stalled()
         let names = (0..<10).map { "f\($0)" }
         var ids: [TaskID] = []
@@ -94,7 +94,7 @@ import XferTestSupport
         try await stalled.end(with: names)
     }
 
-    @Test func inTenDirectoriesEachHasItsOwn() async throws {
+    @Test func sharingTasksInTenDirectoriesGetAFileEach() async throws {
         let stalled = try await Stalled()
         var ids: [TaskID] = []
         for index in 0..<10 {
@@ -120,7 +120,7 @@ import XferTestSupport
     }
 
     /// Conflicts, checksums and media types are each task's own affair.
-    @Test func eachIsJudgedByItself() async throws {
+    @Test func conflictsChecksumsAndTypesAreJudgedPerTask() async throws {
         let stalled = try await Stalled()
         let (fixture, manager) = (stalled.fixture, stalled.manager)
         let right = Self.version.checksum(.sha256)
@@ -147,7 +147,7 @@ import XferTestSupport
         #expect(try FileTree.text(fixture.downloads + "/taken") == "there")
     }
 
-    @Test(arguments: [0, 1, 4]) func oneThatIsCancelledLeavesTheOthersAlone(index: Int) async throws {
+    @Test(arguments: [0, 1, 4]) func cancellingOneSharingTaskLeavesTheOthers(index: Int) async throws {
         let stalled = try await Stalled()
         let names = (0..<5).map { "f\($0)" }
         var ids: [TaskID] = []
@@ -164,7 +164,7 @@ import XferTestSupport
         try await stalled.end(with: kept.map { names[$0] })
     }
 
-    @Test func whenTheLastOneLeavesTheTransferStops() async throws {
+    @Test func theTransferStopsWhenItsLastTaskLeaves() async throws {
         let stalled = try await Stalled()
         let ids = [try await stalled.add("a"), try await stalled.add("b"), try await stalled.add("c")]
         try await stalled.halfWay(ids)
@@ -184,7 +184,7 @@ import XferTestSupport
         try await stalled.end(with: ["c"])
     }
 
-    @Test func whoComesLateGetsAllBytes() async throws {
+    @Test func aTaskThatJoinsLateGetsAllBytes() async throws {
         let stalled = try await Stalled()
         let first = try await stalled.add("first")
         try await stalled.halfWay([first])
@@ -199,7 +199,7 @@ import XferTestSupport
         try await stalled.end(with: ["first", "late"])
     }
 
-    @Test func onePausedGoesOnWithTheOthers() async throws {
+    @Test func aPausedTaskContinuesWithTheOthers() async throws {
         let stalled = try await Stalled()
         let ids = [try await stalled.add("a"), try await stalled.add("b")]
         try await stalled.halfWay(ids)
@@ -216,7 +216,7 @@ import XferTestSupport
     }
 
     /// A paused one keeps the bytes while the others end; later it has them without another request.
-    @Test func whoIsPausedAtTheEndStillGetsTheBytes() async throws {
+    @Test func aTaskPausedAtTheEndStillGetsTheBytes() async throws {
         let stalled = try await Stalled()
         let ids = [try await stalled.add("a"), try await stalled.add("b")]
         try await stalled.halfWay(ids)
@@ -256,7 +256,7 @@ import XferTestSupport
         await stalled.manager.shutdown(.suspend)
     }
 
-    @Test func ownersShareWhenTheOperatorSaysSo() async throws {
+    @Test func ownersShareIfTheOperatorAllowsIt() async throws {
         let stalled = try await Stalled { $0.sharesBetweenOwners = true }
         let other = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
         let ids = [try await stalled.add("mine"), try await stalled.add("theirs", for: other)]
@@ -268,7 +268,7 @@ import XferTestSupport
     }
 
     /// Limits count transfers: the first takes the only slot, twenty join it, and another URL has to wait.
-    @Test func whoJoinsNeedsNoSlot() async throws {
+    @Test func aTaskThatJoinsNeedsNoTransferSlot() async throws {
         let stalled = try await Stalled { $0.maxActive = 1 }
         stalled.fixture.server.serve("/b", .tagged(2, length: 1000))
         var ids: [TaskID] = []
@@ -285,7 +285,7 @@ import XferTestSupport
         try await stalled.end(with: (0..<20).map { "f\($0)" } + ["b"])
     }
 
-    @Test func aRetryJoinsWhatRuns() async throws {
+    @Test func aRetriedTaskJoinsARunningTransfer() async throws {
         let stalled = try await Stalled()
         let path = stalled.fixture.downloads + "/failed"
         try FileTree.write("there", to: path)
@@ -304,7 +304,7 @@ import XferTestSupport
     }
 
     /// One gives up, the other goes on trying, and its bytes are still there.
-    @Test func eachHasItsOwnPatience() async throws {
+    @Test func eachSharingTaskHasItsOwnRetryLimits() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.version, faults: [[.drop(after: 100_000)]])
         let manager = try await fixture.open()
@@ -345,7 +345,7 @@ import XferTestSupport
     }
 
     /// Other headers make it another request: the task leaves the bytes to the others.
-    @Test func whoAsksForSomethingElseLeaves() async throws {
+    @Test func aTaskWhoseRequestChangesLeavesTheTransfer() async throws {
         let stalled = try await Stalled()
         let ids = [try await stalled.add("a"), try await stalled.add("b")]
         try await stalled.halfWay(ids)
@@ -365,7 +365,7 @@ import XferTestSupport
     }
 
     /// The highest limit among those who are there.
-    @Test func aLimitHoldsOnceNobodyWantsMore() async throws {
+    @Test func theHighestLimitOfTheRemainingTasksApplies() async throws {
         let stalled = try await Stalled()
         let fast = try await stalled.add("fast")
         try await stalled.halfWay([fast])
@@ -387,7 +387,7 @@ import XferTestSupport
     }
 
     /// The bytes lie in a directory of somebody else's that is gone: who does not need it goes on without them.
-    @Test func whoseDirectoryIsThereDoesNotWaitForAnothers() async throws {
+    @Test func aTaskWithAnAvailableDirectoryDoesNotWaitForAnothers() async throws {
         let stalled = try await Stalled()
         let theirs = try stalled.fixture.directory.makeDirectory("theirs")
         let first = try await stalled.add("first") { $0.destination.directory = theirs }
@@ -408,7 +408,7 @@ import XferTestSupport
     }
 
     /// After a restart the five are still one transfer, which goes on where it was.
-    @Test func afterARestartTheyGoOnTogether() async throws {
+    @Test func sharingTasksContinueTogetherAfterARestart() async throws {
         let stalled = try await Stalled()
         var ids: [TaskID] = []
         for index in 0..<5 { ids.append(try await stalled.add("f\(index)")) }

@@ -25,7 +25,7 @@ import XferModel
         #expect(confirmed.successor(wasAskedToStop: false, hasMembers: false) == .idle)
     }
 
-    @Test(arguments: [true, false]) func aFailureIsOfAllMembersEvenIfTheRunWasAskedToStop(_ wasAskedToStop: Bool) {
+    @Test(arguments: [true, false]) func aFailureEndsAllMembersEvenIfTheRunWasAskedToStop(_ wasAskedToStop: Bool) {
         let failed = Delivery.failed(TransferError(.connectionLost, "the connection broke"))
         #expect(failed.successor(wasAskedToStop: wasAskedToStop, hasMembers: true) == .failed)
     }

@@ -20,7 +20,7 @@ import XferTestSupport
         try await manager.failedURLs.list(ascending: true, limit: 100, cursor: nil, for: caller).page.entries
     }
 
-    @Test func theSecondAddMakesNoRequestAlsoAfterARestart() async throws {
+    @Test func aListedURLIsNotRequestedEvenAfterARestart() async throws {
         let fixture = try await ManagerFixture()
         var manager = try await fixture.open()
         try await manager.start()
@@ -47,7 +47,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func whoInsistsIsServedAndASuccessRemovesTheEntry() async throws {
+    @Test func aDemandedRetryIsServedAndItsSuccessRemovesTheEntry() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -69,7 +69,9 @@ import XferTestSupport
     }
 
     /// SDWebImage's exclusions: what says nothing about the URL never lists it.
-    @Test(arguments: [401, 403, 408, 423, 425, 429, 500, 501, 503]) func otherStatusCodesNeverList(status: Int)
+    @Test(arguments: [401, 403, 408, 423, 425, 429, 500, 501, 503]) func aStatusThatDoesNotConcernTheURLNeverListsIt(
+        status: Int
+    )
         async throws
     {
         let fixture = try await ManagerFixture()
@@ -110,7 +112,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aRedirectToWhatCannotBeFetchedLists() async throws {
+    @Test func aRedirectLoopOrARedirectToFTPListsTheURL() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.on("/ftp") { _ in Reply.redirect(to: "ftp://127.0.0.1/x") }
         fixture.server.on("/loop") { _ in Reply.redirect(to: "/loop") }
@@ -161,7 +163,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func credentialsAndOwnersAreKeptApart() async throws {
+    @Test func entriesOfDifferentCredentialsAndOwnersAreSeparate() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -189,7 +191,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func ownersShareWhereTheOperatorSaysSo() async throws {
+    @Test func ownersShareEntriesIfTheOperatorAllowsIt() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open(change: { $0.sharesBetweenOwners = true })
         try await manager.start()

@@ -32,7 +32,9 @@ import XferTestSupport
     }
 
     /// In memory, and in files.
-    @Test(arguments: [200_000, 3_000_000] as [Int64]) func fiveTasksAreOneRequestAndFiveAnswers(length: Int64)
+    @Test(arguments: [200_000, 3_000_000] as [Int64]) func fiveEqualDataTasksMakeOneRequestAndGetFiveAnswers(
+        length: Int64
+    )
         async throws
     {
         let fixture = try await ManagerFixture()
@@ -68,7 +70,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aFailureIsEachOnesOwn() async throws {
+    @Test func aFailedSharedRequestFollowsEachTasksOwnRetryLimits() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", .tagged(3, length: 1000), faults: [[.drop(after: 500)]])
         let manager = try await fixture.open()

@@ -19,7 +19,7 @@ import XferTestSupport
 
     enum Standing: CaseIterable { case queued, paused, waiting, running }
 
-    @Test(arguments: Standing.allCases) func whoeverIsInTheSlotIsSuperseded(standing: Standing) async throws {
+    @Test(arguments: Standing.allCases) func aNewTaskSupersedesTheTaskInItsSlot(standing: Standing) async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.serve("/a", .tagged(1, length: 300_000)).always(.stall(at: 100_000, until: gate))
@@ -68,7 +68,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func ofABatchTheLastOneStaysAndOnlyInItsOwnersSlot() async throws {
+    @Test func theLastTaskOfABatchKeepsTheSlotOfItsOwner() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -96,7 +96,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func detachingLetsItGoOnAndCancellingEndsIt() async throws {
+    @Test func aDetachedTaskContinuesAndACancelledOneEnds() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -120,7 +120,7 @@ import XferTestSupport
     }
 
     /// A retry is a wish of now: the task is in its slot again, whoever took it meanwhile.
-    @Test func whatIsTriedAgainJoinsItsSlotAgain() async throws {
+    @Test func aRetriedTaskTakesItsSlotAgain() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -139,7 +139,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func anAddThatIsFoundByItsKeyChangesNothingAndABlockedOneEmptiesTheSlot() async throws {
+    @Test func aRepeatedAddLeavesTheSlotAndABlockedAddEmptiesIt() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -163,7 +163,7 @@ import XferTestSupport
     }
 
     /// Who may have one unfinished task can exchange it, and not have another one.
-    @Test func whatIsSupersededDoesNotCountAgainstTheLimit() async throws {
+    @Test func aSupersededTaskDoesNotCountAgainstTheLimit() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -183,7 +183,7 @@ import XferTestSupport
     }
 
     /// Adds, cancels, pauses and detaches of several clients at once: a slot never has two, and everybody ends once.
-    @Test func inACrowdASlotHasOneTaskAndEveryTaskEndsOnce() async throws {
+    @Test func concurrentAddsLeaveOneTaskInTheSlotAndEveryTaskEndsOnce() async throws {
         let fixture = try await ManagerFixture()
         for index in 0..<4 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 20_000)) }
         let manager = try await fixture.open()

@@ -53,7 +53,7 @@ import XferTestSupport
         try await manager.store.read { try $0.dueAbandonedUploads(now: Self.later, limit: 1) }.isEmpty
     }
 
-    @Test(arguments: [204, 404, 410, 403]) func oneWordIsEnough(status: Int) async throws {
+    @Test(arguments: [204, 404, 410, 403]) func aConfirmedDeletionIsNotRepeated(status: Int) async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
@@ -64,7 +64,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aServerThatCannotIsAskedAgainAlsoByTheNextDaemon() async throws {
+    @Test func anUnavailableServerIsAskedAgainEvenByTheNextDaemon() async throws {
         let fixture = try await ManagerFixture()
         let first = try await fixture.open()
         try await first.start()
@@ -80,7 +80,7 @@ import XferTestSupport
     }
 
     /// The secret is read at every try, not copied when the task was cancelled.
-    @Test func theCredentialIsReadAnewAtEveryTry() async throws {
+    @Test func theCredentialIsReadAgainAtEveryTry() async throws {
         let fixture = try await ManagerFixture()
         let path = fixture.directory.file("token")
         try FileTree.write("first", to: path, mode: 0o600)
@@ -99,7 +99,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aServerThatMustNotBeAskedIsNot() async throws {
+    @Test func aServerDeniedByTheAdmissionListsIsNotContacted() async throws {
         let fixture = try await ManagerFixture()
         let first = try await fixture.open()
         try await first.start()

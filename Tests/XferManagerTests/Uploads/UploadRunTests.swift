@@ -50,7 +50,7 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: kinds) func cookiesAreKept(kind: (TaskKind, UploadProtocol)) async throws {
+    @Test(arguments: kinds) func cookiesOfAnUploadAreKept(kind: (TaskKind, UploadProtocol)) async throws {
         let fixture = try await ManagerFixture()
         serve(fixture, [HeaderField(name: "Set-Cookie", value: "lasting=1; Max-Age=3600")])
         let manager = try await fixture.open()
@@ -66,7 +66,7 @@ import XferTestSupport
     }
 
     /// Seen while the server holds its answer's end back: the run knows by then who answers.
-    @Test(arguments: kinds) func whoAnswersIsNoted(kind: (TaskKind, UploadProtocol)) async throws {
+    @Test(arguments: kinds) func theServerThatAnswersAnUploadIsRecorded(kind: (TaskKind, UploadProtocol)) async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
         fixture.server.onAnyOther { _ in
@@ -88,7 +88,8 @@ import XferTestSupport
 
     /// At one byte per second none of these would end within the test. While the engine takes the attempt over there is
     /// nothing to tell the change to: who holds the policies holds the attempt's start.
-    @Test(arguments: kinds) func aLimitChangedAtTheStartIsTakenOver(kind: (TaskKind, UploadProtocol)) async throws {
+    @Test(arguments: kinds) func aLimitChangedAtTheStartOfAnUploadApplies(kind: (TaskKind, UploadProtocol)) async throws
+    {
         let fixture = try await ManagerFixture()
         serve(fixture, body: String(repeating: "x", count: 5000))
         let manager = try await fixture.open()
@@ -122,7 +123,9 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test(arguments: kinds) func anAnswerThatDoesNotFitIsWaitedFor(kind: (TaskKind, UploadProtocol)) async throws {
+    @Test(arguments: kinds) func anAnswerWithoutRoomOnTheDiskWaitsForSpace(kind: (TaskKind, UploadProtocol))
+        async throws
+    {
         let fixture = try await ManagerFixture()
         serve(fixture, body: String(repeating: "x", count: 5000))
         let manager = try await fixture.open(change: { settings in
@@ -138,7 +141,8 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test(arguments: kinds) func anAnswerLargerThanAnyMayBeFails(kind: (TaskKind, UploadProtocol)) async throws {
+    @Test(arguments: kinds) func anAnswerLargerThanTheLimitFailsTheUpload(kind: (TaskKind, UploadProtocol)) async throws
+    {
         let fixture = try await ManagerFixture()
         serve(fixture, body: String(repeating: "x", count: 5000))
         let manager = try await fixture.open(change: { settings in

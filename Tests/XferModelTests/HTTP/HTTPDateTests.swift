@@ -6,7 +6,7 @@ import XferTestSupport
     @Test(arguments: [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
-    func theThreeFormsAreOneInstant(text: String) {
+    func theThreeFormsOfADateAreOneInstant(text: String) {
         #expect(HTTPDate.parse(text) == Timestamp(seconds: 784_111_777))
     }
 
@@ -16,7 +16,7 @@ import XferTestSupport
         "Sun, 06 Nov 94 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 8:49:37 GMT",
         "Sun, -6 Nov 1994 08:49:37 GMT",
     ])
-    func othersAreNone(text: String) {
+    func aTextThatIsNoHTTPDateIsRejected(text: String) {
         #expect(HTTPDate.parse(text) == nil)
     }
 
@@ -25,7 +25,7 @@ import XferTestSupport
         #expect(HTTPDate.parse("Tuesday, 01-Jan-69 00:00:00 GMT") == Timestamp(seconds: 3_124_224_000))
     }
 
-    @Test func whatIsFormattedIsReadBack() {
+    @Test func aFormattedDateParsesToItself() {
         var random = SplitMix64(seed: 1)
         for _ in 0..<1000 {
             let time = Timestamp(seconds: Int64.random(in: -10_000_000_000...20_000_000_000, using: &random))

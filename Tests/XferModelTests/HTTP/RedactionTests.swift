@@ -56,7 +56,7 @@ import Testing
         #expect(Redaction.url("https://h/@x") == "https://h/@x")
     }
 
-    @Test func uRLsInHeaderFieldsAreMasked() {
+    @Test func urlsInHeaderFieldsAreMasked() {
         func shown(_ name: String, _ value: String) -> String {
             Redaction.header(HeaderField(name: name, value: value)).value
         }
@@ -67,7 +67,7 @@ import Testing
         #expect(shown("Refresh", "0; url=/?token=x") == "0; url=/?token=***")
     }
 
-    @Test func uRLsInTextAreMaskedOneByOne() {
+    @Test func urlsInTextAreMaskedOneByOne() {
         #expect(
             Redaction.text("from \"https://a/?jwt=x\" to https://me:pw@b/, then")
                 == "from \"https://a/?jwt=***\" to https://***@b/, then")
@@ -79,10 +79,10 @@ import Testing
         ("pin", "spin", false), ("a*a", "a", false), ("a*a", "aa", true), ("*b*b*", "abcb", true),
         ("*b*b*", "abc", false),
     ])
-    func aPatternMatchesWhatItsStarsLeaveOpen(pattern: String, name: String, matches: Bool) throws {
+    func aNamePatternMatchesWhereItsStarsAllowIt(pattern: String, name: String, matches: Bool) throws {
         #expect(try #require(NamePattern(pattern)).matches(name) == matches)
     }
 
     @Test(arguments: ["", "*", "***", "a b", "ä", String(repeating: "x", count: 129)])
-    func aPatternThatNamesNothingOrEverythingIsNone(text: String) { #expect(NamePattern(text) == nil) }
+    func aPatternThatNamesNothingOrEverythingIsRejected(text: String) { #expect(NamePattern(text) == nil) }
 }

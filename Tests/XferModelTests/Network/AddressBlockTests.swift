@@ -9,7 +9,7 @@ import XferModel
         ("172.31.255.255/12", "172.16.0.0/12"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"), ("::ffff:1.2.3.4", "1.2.3.4"),
         ("::ffff:0:0/96", "0.0.0.0/0"),
     ])
-    func isReadAndWritten(text: String, canonical: String) throws {
+    func anAddressBlockIsParsedAndWritten(text: String, canonical: String) throws {
         let block = try #require(AddressBlock(text))
         #expect(block.description == canonical)
         #expect(AddressBlock(canonical) == block)
@@ -19,9 +19,9 @@ import XferModel
         "", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0/8", "fe80::/129", "fe80::1%eth0",
         "[::1]", "example.org", "10.0.0.0/8/8", "010.0.0.0/8", "10.0.0.0/8 ",
     ])
-    func everythingElseIsNone(text: String) { #expect(AddressBlock(text) == nil) }
+    func aTextThatIsNoAddressBlockIsRejected(text: String) { #expect(AddressBlock(text) == nil) }
 
-    @Test func membersShareTheFirstBitsExactly() throws {
+    @Test func membersOfABlockShareExactlyItsFirstBits() throws {
         for length in 0...32 {
             let block = try #require(AddressBlock("170.170.170.170/\(length)"))
             let inside = try #require(IPAddress("170.170.170.170"))
@@ -38,7 +38,7 @@ import XferModel
         #expect(!wide.contains(try #require(IPAddress("2001:db8:8000::1"))))
     }
 
-    @Test func theFamiliesAreApart() throws {
+    @Test func ipv4AndIPv6BlocksContainOnlyTheirOwnFamily() throws {
         let all4 = try #require(AddressBlock("0.0.0.0/0"))
         let all6 = try #require(AddressBlock("::/0"))
         let (four, six) = (try #require(IPAddress("1.2.3.4")), try #require(IPAddress("::1")))

@@ -12,7 +12,7 @@ import XferModel
         ("192.0.2.1", []),
         ("2001:db8::5eff:192.0.2.1", []), ("64:ff9b:2::192.0.2.1", []),
     ])
-    func everyFormGivesTheAddressInIt(text: String, expected: [String]) throws {
+    func everyEmbeddingFormYieldsItsIPv4Address(text: String, expected: [String]) throws {
         let found = try #require(IPAddress(text)).embeddedIPv4().map(\.description)
         #expect(expected.allSatisfy(found.contains) && found.isEmpty == expected.isEmpty, "\(found)")
     }
@@ -23,7 +23,7 @@ import XferModel
         ("2001:db8:122:344::/64", "2001:db8:122:344:c0:2:100::"),
         ("2001:db8:122:344::/96", "2001:db8:122:344::192.0.2.1"),
     ])
-    func aPrefixOfTheNetworksOwnIsReadAsRFC6052LaysItOut(prefix: String, address: String) throws {
+    func aTranslationPrefixIsDecodedAsInRFC6052(prefix: String, address: String) throws {
         let prefix = try #require(TranslationPrefix(prefix))
         let address = try #require(IPAddress(address))
         #expect(prefix.embedded(in: address)?.description == "192.0.2.1")
@@ -31,5 +31,5 @@ import XferModel
     }
 
     @Test(arguments: ["10.0.0.0/8", "2001:db8::/33", "2001:db8::1", "::ffff:0:0/96", "x", "2001:db8::/128", ""])
-    func otherPrefixesAreNone(text: String) { #expect(TranslationPrefix(text) == nil) }
+    func aTextThatIsNoTranslationPrefixIsRejected(text: String) { #expect(TranslationPrefix(text) == nil) }
 }

@@ -2,13 +2,13 @@ import Testing
 import XferModel
 
 @Suite struct SaturatedArithmeticTests {
-    @Test func whatFitsIsAsUsual() {
+    @Test func saturatedResultsInRangeAreExact() {
         #expect(Int64(2).addingSaturated(3) == 5 && Int64(2).subtractingSaturated(3) == -1)
         #expect(Int64(-2).multipliedSaturated(by: 3) == -6 && UInt8(5).subtractingSaturated(5) == 0)
         #expect([Int64(1), 2, 3].saturatedSum == 6)
     }
 
-    @Test func whatDoesNotFitIsTheNearestThatDoes() {
+    @Test func saturatedResultsOutOfRangeAreTheNearestBound() {
         #expect(Int64.max.addingSaturated(1) == .max && Int64.min.addingSaturated(-1) == .min)
         #expect(Int64.min.subtractingSaturated(1) == .min && Int64.max.subtractingSaturated(-1) == .max)
         #expect(Int64(0).subtractingSaturated(.min) == .max && Int64(-1).subtractingSaturated(.min) == .max)
@@ -25,7 +25,7 @@ import XferModel
         #expect(Int32(saturating: 1e10) == .max && UInt8(saturating: -1) == 0 && UInt8(saturating: 255.5) == 255)
     }
 
-    @Test func timesOfFilesStayDifferentBeyondTheRangeOfNanoseconds() {
+    @Test func fileTimesStayDistinctBeyondTheRangeOfNanoseconds() {
         let times = [0, 1, 16_725_225_600, -16_725_225_600, 1 << 40, -1 << 40].flatMap { seconds in
             [0, 999_999_999].map { FileTime.nanoseconds(seconds: seconds, nanoseconds: $0) }
         }

@@ -32,7 +32,7 @@ import XferModel
             ("xn--bcher-kva.example", "xn--bcher-kva.example", 443, true),
             (".xn--bcher-kva.example", "www.xn--bcher-kva.example", 443, true),
         ] as [(String, String, UInt16, Bool)])
-    func matches(pattern: String, host: String, port: UInt16, isMatch: Bool) throws {
+    func aHostPatternMatchesHostAndPort(pattern: String, host: String, port: UInt16, isMatch: Bool) throws {
         #expect(try HostPattern(pattern).matches(ServerName(host: host), port: port) == isMatch)
     }
 
@@ -47,7 +47,7 @@ import XferModel
         ("0x7f.1", .badAddress), ("example.0X7F", .badAddress), ("bücher.example", .notASCII),
         (String(repeating: "a", count: 64) + ".org", .badName), (String(repeating: "a.", count: 127) + "org", .badName),
     ])
-    func refuses(text: String, problem: HostPatternError.Problem) {
+    func anInvalidHostPatternIsRefusedWithItsProblem(text: String, problem: HostPatternError.Problem) {
         let error = #expect(throws: HostPatternError.self) { try HostPattern(text) }
         #expect(error?.problem == problem)
         #expect(error?.description.isEmpty == false)
@@ -57,12 +57,12 @@ import XferModel
         ("Example.org", "example.org"), ("*.Example.org:443", "*.example.org:443"), (".a.b.", ".a.b"),
         ("[0:0::1]:1", "[::1]:1"), ("[::ffff:a00:1]:1", "10.0.0.1:1"), ("10.0.0.1", "10.0.0.1"),
     ])
-    func isWrittenInOneForm(text: String, form: String) throws {
+    func aHostPatternIsWrittenInOneForm(text: String, form: String) throws {
         #expect(try HostPattern(text).description == form)
         #expect(try HostPattern(form) == HostPattern(text))
     }
 
-    @Test func orderOfSpecificity() throws {
+    @Test func hostPatternsAreOrderedBySpecificity() throws {
         let order = [
             "a.example.org:443", "a.example.org", ".a.example.org:443", ".a.example.org", "*.example.org:443",
             "*.example.org", ".example.org:443", ".example.org", ".org",
@@ -92,5 +92,5 @@ import XferModel
         ":1::2",
         "1:2:3:4:5:6:7::8", "01.2.3.4", "1.2.3.4 ", "1.2.3.", "-1.2.3.4", "٣.1.1.1",
     ])
-    func noAddresses(text: String) { #expect(IPAddress(text) == nil) }
+    func aTextThatIsNoIPAddressIsRejected(text: String) { #expect(IPAddress(text) == nil) }
 }

@@ -4,7 +4,7 @@ import XferModel
 @Suite struct PinTests {
     private let digest = (0..<32).map { UInt8($0) }
 
-    @Test func aKeyPinReadsBack() throws {
+    @Test func aWrittenKeyPinParsesToItself() throws {
         let pin = try #require(KeyPin(digest: digest))
         #expect(pin.description == "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
         #expect(try KeyPin(pin.description) == pin)
@@ -19,7 +19,7 @@ import XferModel
         ("sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8= ", .notBase64),
         ("sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9=", .notBase64),
     ])
-    func whatIsNoKeyPin(text: String, error: KeyPinError) { #expect(throws: error) { try KeyPin(text) } }
+    func aTextThatIsNoKeyPinIsRefused(text: String, error: KeyPinError) { #expect(throws: error) { try KeyPin(text) } }
 
     @Test func tlsVersionsAreOrdered() { #expect(TLSVersion.tls12 < TLSVersion.tls13) }
 }

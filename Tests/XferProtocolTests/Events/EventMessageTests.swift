@@ -45,7 +45,7 @@ private func event(_ payload: EventPayload) -> Event {
 }
 
 struct EventMessageTests {
-    @Test func everyTypeIsTried() {
+    @Test func everyEventTypeHasATestPayload() {
         #expect(
             payloads.map(\.type).sorted { $0.rawValue < $1.rawValue }
                 == EventType.allCases.sorted {
@@ -61,7 +61,7 @@ struct EventMessageTests {
 
     /// A payload with all its values declares the fields that the schema, made from another payload, has.
     @Test(arguments: payloads)
-    func aBodyKeepsToItsSchema(payload: EventPayload) {
+    func anEventBodyMatchesItsSchema(payload: EventPayload) {
         let schema = EventSchema(EventPayload.example(of: payload.type), in: WireSchemas())
         let names = EventBody(payload).members.members.map(\.key)
         #expect(!schema.text.isEmpty)
@@ -70,7 +70,7 @@ struct EventMessageTests {
     }
 
     @Test(arguments: payloads)
-    func eventsReadBack(payload: EventPayload) throws {
+    func aWrittenEventParsesToItself(payload: EventPayload) throws {
         let message = EventMessage(event(payload)).delivered(on: 1, after: 6)
         let wire = message.wire
         var text: [UInt8] = []
@@ -108,12 +108,12 @@ struct EventMessageTests {
         #expect(message.progress == ProgressRecord(snapshot))
     }
 
-    @Test func overflowTellsWhereToGoOn() throws {
+    @Test func anOverflowCarriesTheNumberToContinueAfter() throws {
         let message = EventMessage(overflowAfter: 41, at: Timestamp(seconds: 0))
         #expect(try EventMessage(lenient: message.wire).value("last_seq") == 41)
     }
 
-    @Test func unknownEventsAreBorne() throws {
+    @Test func unknownEventsAreAccepted() throws {
         let message = try EventMessage(lenient: [
             "seq": 1, "time": "2026-01-02T03:04:05Z", "type": "moon.risen", "phase": "full",
         ])

@@ -4,7 +4,7 @@ import XferModel
 import XferProtocol
 
 struct MethodTests {
-    @Test func namesAreUniqueAndOfOneForm() {
+    @Test func methodNamesAreUniqueAndOfOneForm() {
         let names = MethodRegistry.all.map { $0.name }
         #expect(Set(names).count == names.count)
         for name in names {
@@ -17,7 +17,7 @@ struct MethodTests {
     }
 
     /// What the examples say is what the types read and write.
-    @Test func examplesReadBack() throws {
+    @Test func theExamplesOfEveryMethodParseToThemselves() throws {
         func check<Method: RPCMethod>(_ method: Method.Type) throws {
             #expect(!Method.examples.isEmpty)
             #expect(!Method.summary.isEmpty)
@@ -46,7 +46,7 @@ struct MethodTests {
         for method in MethodRegistry.all { check(method) }
     }
 
-    @Test func movingNeedsATargetWhereThereIsOne() throws {
+    @Test func movingNeedsATargetOnlyForRelativePlaces() throws {
         #expect(try TaskMove.Params(strict: ["ids": [1], "to": "before", "target": 2]).target == TaskID(2))
         for json in [
             ["ids": [1], "to": "before"], ["ids": [1], "to": "top", "target": 2],
@@ -56,7 +56,7 @@ struct MethodTests {
         }
     }
 
-    @Test func limitsAreSetOrGivenBack() throws {
+    @Test func limitsAreSetOrReset() throws {
         let params = try QueueSetLimits.Params(strict: ["max_active": 2, "max_active_per_host": nil])
         #expect(params.maxActive == .set(2))
         #expect(params.maxActivePerHost == .clear)
@@ -73,7 +73,7 @@ struct MethodTests {
 }
 
 struct ErrorTests {
-    @Test func codesAndNamesAreUnique() {
+    @Test func errorCodesAndNamesAreUnique() {
         #expect(Set(ErrorCode.allCases.map(\.name)).count == ErrorCode.allCases.count)
         #expect(ErrorCode.notFound.rawValue == -32001)
         #expect(ErrorCode.shuttingDown.rawValue == -32008)
@@ -88,7 +88,7 @@ struct ErrorTests {
             ])
     }
 
-    @Test func aFailureReadsBackAndForgivesOtherData() throws {
+    @Test func aFailureParsesToItselfAndToleratesOtherData() throws {
         let failure = RPCFailure.noSuchTask(TaskID(9))
         #expect(try RPCFailure(lenient: failure.wire) == failure)
         let odd = try RPCFailure(lenient: ["code": -32099, "message": "m", "data": [1]])

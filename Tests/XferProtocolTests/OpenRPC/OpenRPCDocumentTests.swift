@@ -10,7 +10,7 @@ struct OpenRPCDocumentTests {
     private static let published = root.appending(path: "rpc-schema/openrpc.json")
 
     /// `XFER_UPDATE_SCHEMA=1 swift test --filter OpenRPCDocumentTests` writes the file anew.
-    @Test func publishedDocumentIsTheGeneratedOne() throws {
+    @Test func thePublishedDocumentIsTheGeneratedOne() throws {
         if ProcessInfo.processInfo.environment["XFER_UPDATE_SCHEMA"] == "1" {
             try Data(OpenRPCDocument.text.utf8).write(to: Self.published)
         }
@@ -20,11 +20,11 @@ struct OpenRPCDocumentTests {
             "rpc-schema/openrpc.json is stale: xferd --print-schema > rpc-schema/openrpc.json")
     }
 
-    @Test func documentReadsBackAsItWasMade() throws {
+    @Test func theDocumentParsesToItself() throws {
         #expect(try JSONValue(parsing: OpenRPCDocument.text.utf8) == OpenRPCDocument.value)
     }
 
-    @Test func documentAndItsExamplesAreValid() throws {
+    @Test func theDocumentAndItsExamplesAreValid() throws {
         let outcome = try validate(["--document", Self.published.path])
         #expect(outcome.status == 0, "\(outcome.output)")
     }
@@ -121,7 +121,7 @@ struct OpenRPCDocumentTests {
         #expect(outcome.status == 1, "\(outcome.output)")
     }
 
-    @Test func aWrongRequestThatWasAcceptedFails() throws {
+    @Test func aWrongRequestThatWasAcceptedFailsTheValidation() throws {
         let outcome = try validate(transcript: [
             #"{"direction":"request","method":"task.get","message":{"jsonrpc":"2.0","id":1,"method":"task.get","params":{"id":3,"x":1}}}"#,
             #"{"direction":"response","method":"task.get","message":{"jsonrpc":"2.0","id":1,"result":{"task":{"id":3}}}}"#,

@@ -16,7 +16,7 @@ private func fault(_ json: JSONObject) -> WireError? {
 private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)) }
 
 @Suite struct RequestFieldsTests {
-    @Test func everyFormOfBody() throws {
+    @Test func everyFormOfABodyIsParsed() throws {
         func content(_ body: JSONValue) throws -> RequestContent? {
             try fields(["kind": "data", "body": body]).content
         }
@@ -33,7 +33,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(try content(["file": "/f"]) == .file(FileReference(path: "/f", field: "body.file")))
     }
 
-    @Test func partsKeepTheirPlaces() throws {
+    @Test func partsKeepTheirOrder() throws {
         let made = try fields([
             "kind": "upload",
             "parts": [
@@ -52,14 +52,14 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
                 ]))
     }
 
-    @Test func nullIsNotTheSameAsNothing() throws {
+    @Test func nullIsDistinguishedFromAnAbsentField() throws {
         let made = try fields(["redirect": nil, "proxy": nil, "credential": nil, "headers": ["A": "b", "C": nil]])
         #expect(made.redirect == .clear && made.proxy == .clear && made.credential == .clear)
         #expect(made.cookiesAndTimeoutsAreUnchanged)
         #expect(made.headers == [HeaderField(name: "A", value: "b")] && made.unsetHeaders == ["C"])
     }
 
-    @Test func everyKindOfCredential() throws {
+    @Test func everyKindOfCredentialIsParsed() throws {
         func credential(_ json: JSONValue) throws -> Credential? {
             try fields(["credential": json]).credential.applied(to: nil)
         }
@@ -97,27 +97,27 @@ extension RequestFields {
 
 /// Bad input: each names the field that should not be there.
 @Suite struct RefusedRequestTests {
-    @Test func aBodyWithGet() {
+    @Test func aBodyWithGETIsRefused() {
         #expect(fault(["kind": "data", "method": "GET", "body": ["raw": "x"]])?.path == "body")
         #expect(fault(["kind": "data", "method": "HEAD", "parts": [["name": "a", "data": ""]]])?.path == "parts")
     }
 
-    @Test func bodyAndParts() {
+    @Test func aBodyBesidePartsIsRefused() {
         #expect(fault(["kind": "data", "body": ["raw": "x"], "parts": [["name": "a", "data": ""]]])?.path == "parts")
     }
 
-    @Test func bodyAndSource() {
+    @Test func aBodyBesideASourceIsRefused() {
         #expect(fault(["kind": "upload", "body": ["raw": "x"], "source": "/f"])?.path == "source")
     }
 
-    @Test func aSourceWithoutAnUpload() {
+    @Test func aSourceWithoutAnUploadIsRefused() {
         #expect(fault(["source": "/f"])?.path == "source")
         #expect(fault(["kind": "data", "upload": "tus"])?.path == "upload")
         #expect(fault(["kind": "upload"])?.path == "source")
         #expect(fault(["kind": "upload", "source": "f"])?.path == "source")
     }
 
-    @Test func twoFormsOfBody() {
+    @Test func twoFormsOfABodyAreRefused() {
         #expect(fault(["kind": "data", "body": ["raw": "x", "json": 1]])?.path == "body")
         #expect(fault(["kind": "data", "body": [:]])?.path == "body")
         #expect(fault(["kind": "data", "parts": [["name": "a"]]])?.path == "parts[0]")
@@ -131,12 +131,12 @@ extension RequestFields {
             ("checksum", "md5=d41d8cd98f00b204e9800998ecf8427e"),
             ("mode", "0600"), ("remote_time", true),
         ] as [(String, JSONValue)])
-    func aFileForData(field: String, value: JSONValue) {
+    func aFileForADataTaskIsRefused(field: String, value: JSONValue) {
         #expect(fault(["kind": "data", field: value])?.path == field)
         #expect(fault(["kind": "upload", "source": "/f", field: value])?.path == field)
     }
 
-    @Test func parsingADownload() {
+    @Test func parsingADownloadIsRefused() {
         #expect(fault(["parse": ["json"]])?.path == "parse")
         #expect(fault(["strip_nulls": true])?.path == "strip_nulls")
         #expect(fault(["kind": "data", "strip_nulls": true])?.path == "strip_nulls")
@@ -144,7 +144,7 @@ extension RequestFields {
         #expect(fault(["method": "HEAD"])?.path == "method")
     }
 
-    @Test func headerInjection() {
+    @Test func lineBreaksInHeadersAreRefused() {
         for value in ["a\r\nX: y", "a\nb", "a\0b"] as [JSONValue] {
             #expect(fault(["headers": ["A": value]])?.path == "headers.A")
             #expect(
@@ -162,14 +162,14 @@ extension RequestFields {
         #expect(fault(["headers": ["Content-Length": "3"]])?.path == "headers.Content-Length")
     }
 
-    @Test func jsonNestedTooDeep() {
+    @Test func deeplyNestedJSONIsRefused() {
         let text =
             #"{"url":"http://h/","kind":"data","body":{"json":"# + String(repeating: "[", count: 70)
             + String(repeating: "]", count: 70) + "}}"
         #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text) }
     }
 
-    @Test func credentialsThatMakeNoSense() {
+    @Test func contradictoryCredentialsAreRefused() {
         #expect(fault(["credential": ["user": "u"]])?.path == "credential.password")
         #expect(fault(["credential": ["scheme": "bearer", "password": "p"]])?.path == "credential.password")
         #expect(fault(["credential": ["scheme": "sigv4", "user": "a", "secret": "s"]])?.path == "credential.region")
@@ -182,7 +182,7 @@ extension RequestFields {
                 == "credential.origins[0]")
     }
 
-    @Test func uploadsThatMakeNoSense() {
+    @Test func contradictoryUploadsAreRefused() {
         #expect(fault(["kind": "upload", "source": "/f", "method": "DELETE"])?.path == "method")
         #expect(fault(["kind": "upload", "source": "/f", "upload": "tus", "method": "PUT"])?.path == "method")
         #expect(

@@ -40,7 +40,7 @@ import XferModel
         #expect(TaskRecord(task).wire["slot"] == "avatar")
     }
 
-    @Test func entriesAreRemovedByIdsOrByURL() throws {
+    @Test func failedURLsAreRemovedByIDsOrByURL() throws {
         #expect(try FailedURLRemove.Params(strict: ["ids": [1, 2]]).ids?.count == 2)
         #expect(try FailedURLRemove.Params(strict: ["url": "http://h/"]).url == "http://h/")
         #expect(fault(FailedURLRemove.Params.self, [:])?.reason == .missing)
@@ -50,7 +50,7 @@ import XferModel
         #expect(fault(FailedURLList.Params.self, ["limit": 1001])?.path == "limit")
     }
 
-    @Test func anEntrySaysWhenItMayBeAskedForAgain() {
+    @Test func aFailedURLStatesWhenItMayBeRequestedAgain() {
         let entry = FailedURL(
             id: FailedURLID(3), url: "https://h/x?token=***", method: .get, owner: Owner(uid: 5), taskID: TaskID(9),
             error: TransferError(.httpStatus, "h answered 404", httpStatus: 404), failedAt: Timestamp(seconds: 60))
@@ -70,7 +70,7 @@ import XferModel
     }
 
     /// More fields than a machine word has bits.
-    @Test func fieldsAreToldApartBeyondAWord() {
+    @Test func aFieldSetDistinguishesMoreFieldsThanAWordHasBits() {
         var some = FieldSet()
         var all = FieldSet()
         for position in 0..<FieldSet.capacity {

@@ -36,7 +36,7 @@ struct NewTaskTests {
         #expect(made == wanted)
     }
 
-    @Test func whatIsNotSetComesFromTheDefaults() throws {
+    @Test func unsetFieldsComeFromTheDefaults() throws {
         let made = try specification(["url": "x"])
         #expect(made.destination == Destination(directory: "/srv/in"))
         #expect(made.retry == RetryLimits(retryFor: 99))
@@ -44,7 +44,7 @@ struct NewTaskTests {
         #expect(!made.startsPaused)
     }
 
-    @Test func theResponseOfAnUploadIsNoFile() throws {
+    @Test func theResponseOfAnUploadIsNotAFile() throws {
         let made = try specification([
             "url": "x", "kind": "upload", "source": "/f", "upload": "resumable", "spool": true, "parse": ["json"],
             "strip_nulls": true,
@@ -59,7 +59,7 @@ struct NewTaskTests {
             (nil, nil, "/srv/in", nil), ("/d", nil, "/d", nil), ("/d", "n", "/d", "n"), ("/d/", "a/n", "/d/a", "n"),
             ("/d", "/e/n", "/e", "n"), ("/d", "/n", "/", "n"), (nil, "n", "/srv/in", "n"),
         ] as [(String?, String?, String, String?)])
-    func dirAndOutputMakeOnePath(dir: String?, output: String?, directory: String, name: String?) {
+    func dirAndOutputAreJoinedIntoOnePath(dir: String?, output: String?, directory: String, name: String?) {
         var task = NewTask(url: "x")
         task.dir = dir
         task.output = output
@@ -81,7 +81,7 @@ struct NewTaskTests {
             ("segments", 1000), ("segments", 0), ("segments", "many"),
             ("slot", .string(String(repeating: "s", count: 129))), ("urls", ["x"]),
         ] as [(String, JSONValue)])
-    func whatCannotBeDoneIsRefused(field: String, value: JSONValue) {
+    func anInvalidFieldIsRefusedByName(field: String, value: JSONValue) {
         var json: JSONObject = ["url": "http://example.org/"]
         json[field] = value
         let error = #expect(throws: WireError.self) { try NewTask(strict: .object(json)) }
@@ -99,7 +99,7 @@ struct NewTaskTests {
             (["urls": ["http://a/", "http://b/"], "method": "POST"], "urls"),
             (["urls": ["http://a/", "http://b/"], "body": ["raw": "x"]], "urls"),
         ] as [(JSONValue, String?)])
-    func oneURLOrMirrors(json: JSONValue, field: String?) {
+    func aTaskHasOneURLOrMirrors(json: JSONValue, field: String?) {
         do throws(WireError) {
             let task = try NewTask(strict: json)
             #expect(field == nil && task.firstURL == "http://a/" && task.mirrors == ["http://b/"])
@@ -116,7 +116,7 @@ struct NewTaskTests {
         #expect(error?.expected.contains("\"checksum\"") == true)
     }
 
-    @Test func aBatchHasNoFieldsBesideItsTasks() {
+    @Test func aBatchWithFieldsBesideItsTasksIsRefused() {
         let error = #expect(throws: WireError.self) {
             try TaskAdd.Params(strict: ["tasks": [["url": "a"]], "label": "x"])
         }
@@ -137,7 +137,7 @@ struct TaskChangesTests {
         return made
     }
 
-    @Test func namedFieldsChangeAndOthersStay() throws {
+    @Test func anUpdateChangesOnlyNamedFields() throws {
         let before = try changed(["priority": "normal"])
         var wanted = before
         wanted.priority = .high
@@ -153,7 +153,7 @@ struct TaskChangesTests {
             ]) == wanted)
     }
 
-    @Test func nullUnsets() throws {
+    @Test func nullInAnUpdateUnsetsAField() throws {
         let made = try changed([
             "group": nil, "label": nil, "meta": nil, "max_retries": nil, "output": nil, "checksum": nil,
             "credential": nil, "segments": nil,
@@ -163,20 +163,20 @@ struct TaskChangesTests {
         #expect(made.segments == nil)
     }
 
-    @Test func anotherDirKeepsTheName() throws {
+    @Test func aNewDirKeepsTheName() throws {
         let destination = try changed(["dir": "/elsewhere"]).destination
         #expect(destination.directory == "/elsewhere")
         #expect(destination.name == "old")
     }
 
-    @Test func whatARunningTaskRefusesIsNamed() throws {
+    @Test func aFieldRefusedWhileRunningIsNamed() throws {
         #expect(try TaskChanges(strict: ["priority": "low", "checksum": nil]).fieldRefusedWhileRunning == "checksum")
         #expect(try TaskChanges(strict: ["priority": "low", "meta": nil]).fieldRefusedWhileRunning == nil)
         #expect(try TaskChanges(strict: ["segments": 4]).fieldRefusedWhileRunning == "segments")
     }
 
     @Test(arguments: [[:], ["url": "x"], ["id": 3], ["client_key": "k"], ["priority": nil]] as [JSONValue])
-    func someFieldsNeverChange(json: JSONValue) {
+    func immutableFieldsAreRefused(json: JSONValue) {
         #expect(throws: WireError.self) { try TaskChanges(strict: json) }
     }
 }

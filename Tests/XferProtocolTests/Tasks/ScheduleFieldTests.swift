@@ -16,7 +16,7 @@ struct ScheduleFieldTests {
         ).schedule
     }
 
-    @Test func everyFieldReachesTheSpecificationAndComesBack() throws {
+    @Test func everyScheduleFieldReachesTheSpecificationAndComesBack() throws {
         let made = try schedule([
             "not_before": "2026-01-05T13:00:00+01:00", "deadline": "2026-01-06T12:00:00Z", "after": [7, 8, 7],
             "window": ["times": ["22:00-06:00", "12:00-24:00"], "days": ["fri", "sat"], "zone": "Europe/Berlin"],
@@ -67,12 +67,12 @@ struct ScheduleFieldTests {
             (["after": [0]], "after[0]", "a task id"), (["after": [-10_001]], "after[0]", "a task id"),
             (["after": 7], "after", "an array"),
         ] as [(JSONObject, String, String)])
-    func whatIsWrongIsNamed(fields: JSONObject, path: String, expected: String) {
+    func anInvalidScheduleFieldIsNamed(fields: JSONObject, path: String, expected: String) {
         let error = #expect(throws: WireError.self) { try schedule(fields) }
         #expect(error?.path == path && error?.expected.contains(expected) == true, "\(String(describing: error))")
     }
 
-    @Test func changes() throws {
+    @Test func anUpdateSetsAndClearsScheduleFields() throws {
         var specification = TaskSpecification(
             owner: Owner(uid: 1),
             request: TransferRequest(url: HTTPURL(scheme: .https, host: "h", port: 443, target: "/")),

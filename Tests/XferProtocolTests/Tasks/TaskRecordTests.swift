@@ -25,7 +25,7 @@ private func makeTask(state: TaskState = .queued) -> TransferTask {
 }
 
 struct TaskRecordTests {
-    @Test func secretsNeverComeOut() {
+    @Test func secretsAreNeverInTheRecord() {
         let text = TaskRecord(makeTask()).wire.text
         #expect(!text.contains("SECRET"))
         #expect(text.contains("token=***"))
@@ -34,7 +34,7 @@ struct TaskRecordTests {
         #expect(text.contains(#""credential":{"user":"***","password":"***"}"#))
     }
 
-    @Test func whatWasSetComesOutAsItWentIn() throws {
+    @Test func setFieldsAppearInTheRecordUnchanged() throws {
         let json: JSONValue = [
             "url": "https://example.org/f?x=1", "kind": "download", "method": "GET", "headers": ["Accept": "a/b"],
             "output": "x.bin", "dir": "/data", "on_conflict": "update",
@@ -70,7 +70,7 @@ struct TaskRecordTests {
             TaskRecord(task).urls == ["https://example.org/f?token=***&x=1", "http://b/g?sig=***"])
     }
 
-    @Test func everyFieldGoingInButAFewComesOut() {
+    @Test func everyTaskFieldButAFewAppearsInTheRecord() {
         let missing = NewTask.wireFields.map(\.name).filter { TaskRecord.wireFields.index(of: $0) == nil }
         #expect(missing == ["params", "parts", "paused", "retry_failed"])
     }
@@ -102,7 +102,7 @@ struct TaskRecordTests {
         #expect(error?.expected.contains("\"state\"") == true)
     }
 
-    @Test func theRecordReadsBack() throws {
+    @Test func aWrittenRecordParsesToItself() throws {
         var task = makeTask(state: .failed)
         task.error = TransferError(.httpStatus, "404 Not Found", httpStatus: 404, host: "example.org")
         task.attempts = 2
@@ -112,7 +112,7 @@ struct TaskRecordTests {
         #expect(record.error?.attempts == 2)
     }
 
-    @Test func aNewerDaemonsWordsAreShown() throws {
+    @Test func unknownWordsOfANewerDaemonAreShown() throws {
         let record = try TaskRecord(lenient: ["id": 1, "state": "hibernating", "shiny": true])
         #expect(record.state?.description == "hibernating")
         #expect(record.state?.value == nil)
@@ -127,7 +127,7 @@ struct TaskFilterTests {
         #expect(filter.owner?.values == [Owner(uid: 1000)])
     }
 
-    @Test func everythingHasToBeSaid() throws {
+    @Test func aTaskFilterNeedsConditionsOrAll() throws {
         #expect(try TaskFilter(strict: ["all": true]).all == true)
         #expect(throws: WireError.self) { try TaskFilter(strict: [:]) }
         #expect(throws: WireError.self) { try TaskFilter(strict: ["all": false]) }
@@ -135,7 +135,7 @@ struct TaskFilterTests {
         #expect(throws: WireError.self) { try TaskFilter(strict: ["state": []]) }
     }
 
-    @Test func aSelectionIsIdsOrAFilter() throws {
+    @Test func aSelectionIsIDsOrAFilter() throws {
         #expect(try TaskSelection(strict: ["ids": [1, 2]]).ids == [TaskID(1), TaskID(2)])
         #expect(try TaskSelection(strict: ["filter": ["all": true]]).filter == .everything)
         for json in [[:], ["ids": []], ["ids": [1], "filter": ["all": true]], ["ids": 1]] as [JSONValue] {

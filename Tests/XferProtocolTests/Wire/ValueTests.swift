@@ -47,23 +47,23 @@ struct ValueTests {
     }
 
     @Test(arguments: [640, "1777", "0888", "64", "", "rw-r-----", "-640", "+640", "00640"] as [JSONValue])
-    func otherModesAreRefused(json: JSONValue) {
+    func invalidModesAreRefused(json: JSONValue) {
         #expect(throws: WireError.self) { try FileMode(strict: json) }
     }
 
     @Test(arguments: [("200-299", 200...299), ("404", 404...404)] as [(String, ClosedRange<Int>)])
-    func statusesAreOneCodeOrARange(text: String, codes: ClosedRange<Int>) throws {
+    func aStatusIsOneCodeOrARange(text: String, codes: ClosedRange<Int>) throws {
         #expect(try StatusRange(strict: .string(text)).codes == codes)
         #expect(StatusRange(codes).wire == .string(text))
     }
 
     @Test(
         arguments: ["299-200", "99", "600", "200-", "-299", "2xx", "", 200, [200, 206], "200-299-300"] as [JSONValue])
-    func otherStatusesAreRefused(json: JSONValue) {
+    func invalidStatusesAreRefused(json: JSONValue) {
         #expect(throws: WireError.self) { try StatusRange(strict: json) }
     }
 
-    @Test func checksumsComeInHexOrBase64AndGoOutInHex() throws {
+    @Test func checksumsAreParsedInHexOrBase64AndWrittenInHex() throws {
         let hex = "md5=d41d8cd98f00b204e9800998ecf8427e"
         #expect(try Checksum(strict: .string(hex)).wire == .string(hex))
         #expect(try Checksum(strict: "md5=1B2M2Y8AsgTpgAmY7PhCfg==").wire == .string(hex))

@@ -44,7 +44,7 @@ private func fault(_ json: JSONValue) -> WireError? {
 }
 
 struct WireRecordTests {
-    @Test func aRecordReadsBackAsItWasWritten() throws {
+    @Test func aWrittenRecordParsesToItself() throws {
         var sample = Sample()
         sample.name = "cup"
         sample.colour = .green
@@ -62,7 +62,7 @@ struct WireRecordTests {
         #expect(sample.note == .unchanged)
     }
 
-    @Test func nullClearsAPatchAndIsRefusedWhereNothingCanBeUnset() throws {
+    @Test func nullClearsAPatchAndIsRefusedForARequiredField() throws {
         #expect(try Sample(strict: ["name": "cup", "total": nil, "note": nil]).note == .clear)
         #expect(fault(["name": "cup", "total": nil, "colour": nil])?.path == "colour")
         #expect(fault(["name": "cup", "total": nil, "limit": nil])?.reason == .wrongType)
@@ -89,20 +89,20 @@ struct WireRecordTests {
             ([], "", .wrongType),
             (nil, "", .wrongType),
         ] as [(JSONValue, String, WireError.Reason)])
-    func faultsNameTheFieldAndTheReason(json: JSONValue, path: String, reason: WireError.Reason) {
+    func aFaultNamesTheFieldAndTheReason(json: JSONValue, path: String, reason: WireError.Reason) {
         let error = fault(json)
         #expect(error?.path == path)
         #expect(error?.reason == reason)
         #expect(error?.expected.isEmpty == false)
     }
 
-    @Test func aSlipOfTheFingerIsRecognised() {
+    @Test func aMisspeltFieldIsSuggested() {
         #expect(fault(["naem": "cup"])?.expected.contains("did you mean \"name\"?") == true)
         #expect(fault(["name": "cup", "colour": "gren"])?.expected.contains("\"green\"") == true)
         #expect(fault(["weight": 1])?.expected == "one of name, colour, parts, limit, note, total")
     }
 
-    @Test func aNewerDaemonIsUnderstoodAsFarAsItGoes() throws {
+    @Test func unknownFieldsOfANewerDaemonAreIgnored() throws {
         let sample = try Sample(lenient: [
             "name": "a name that is too long for strict readers", "colour": "blue", "total": 3, "new": [1, 2],
         ])
@@ -121,7 +121,7 @@ struct WireRecordTests {
         }
     }
 
-    @Test func theSchemaSaysWhatIsChecked() throws {
+    @Test func theSchemaStatesTheCheckedConstraints() throws {
         var schemas = WireSchemas()
         _ = Sample.schema(in: &schemas)
         let schema = try #require(schemas.components.first { $0.name == "Sample" }?.schema)
@@ -140,7 +140,7 @@ struct WireRecordTests {
 }
 
 struct WireScalarTests {
-    @Test func integersKeepToTheirType() {
+    @Test func integersOutsideTheirTypeAreRefused() {
         #expect(throws: WireError(.outOfRange, expected: "an integer from -2147483648 to 2147483647")) {
             try Int32(strict: .integer(1 << 40))
         }
@@ -148,11 +148,11 @@ struct WireScalarTests {
     }
 
     @Test(arguments: [0, 0.5, 30, 1e300, -2.25, 9_007_199_254_740_994])
-    func numbersReadBack(value: Double) throws {
+    func aWrittenNumberParsesToItself(value: Double) throws {
         #expect(try Double(strict: value.wire) == value)
     }
 
-    @Test func oneValueOrMany() throws {
+    @Test func oneValueOrAnArrayIsAccepted() throws {
         #expect(try OneOrMany<Int>(strict: 3).values == [3])
         #expect(try OneOrMany<Int>(strict: [3, 4]).values == [3, 4])
         #expect(OneOrMany([3]).wire == 3)

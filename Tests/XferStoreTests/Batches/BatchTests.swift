@@ -49,7 +49,7 @@ struct BatchTests {
         }
     }
 
-    @Test func itCompletesOnceWhateverIsRetriedOrRemoved() async throws {
+    @Test func aBatchCompletesOnceWhateverIsRetriedOrRemoved() async throws {
         let directory = try StoreDirectory()
         var store = try directory.open()
         let (id, ids) = try await store.write { try Self.add(3, in: $0) }
@@ -82,7 +82,7 @@ struct BatchTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func aBatchWithoutMembersAndOneOfEndedMembersCompleteAtOnce() async throws {
+    @Test func aBatchWithoutUnfinishedMembersCompletesAtOnce() async throws {
         try await withStore { store in
             let empty = try await store.write { try Self.add(0, in: $0).0 }
             let ended = try await store.write { try Self.add(2, state: .failed, in: $0).0 }
@@ -96,7 +96,7 @@ struct BatchTests {
     }
 
     /// Other change-sets of the same commit fail; what is counted is what was committed.
-    @Test func onlyWhatIsCommittedCounts() async throws {
+    @Test func onlyCommittedMembersAreCounted() async throws {
         struct Refused: Error {}
         try await withStore { store in
             let (id, ids) = try await store.write { try Self.add(4, in: $0) }
@@ -118,7 +118,7 @@ struct BatchTests {
         }
     }
 
-    @Test func aRepeatedAddFindsItAndAnotherOneDoesNot() async throws {
+    @Test func aRepeatedAddFindsItsBatchAndAnotherAddDoesNot() async throws {
         try await withStore { store in
             let id = try await store.write { transaction throws in
                 let (id, _) = try transaction.insertBatch(

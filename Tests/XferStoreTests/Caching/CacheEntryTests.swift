@@ -32,7 +32,7 @@ import XferModel
         try reader.cacheEntries(of: owner, ascending: true, limit: 1000, cursor: nil).entries.map(\.id.rawValue)
     }
 
-    @Test func anEntryComesBackAsItWas() async throws {
+    @Test func aCacheEntryIsReadBackUnchanged() async throws {
         try await withStore { store in
             let id = try await store.write { try Self.insert(7, in: $0).id }
             try await store.read { reader in
@@ -47,7 +47,7 @@ import XferModel
         }
     }
 
-    @Test func theSameKeyAndVariantIsReplacedAndOthersStay() async throws {
+    @Test func aCacheEntryReplacesOnlyTheOneOfTheSameKeyAndVariant() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let one = [HeaderField(name: "accept", value: "aa")]
@@ -66,7 +66,7 @@ import XferModel
         }
     }
 
-    @Test func theOldestUseGoesFirst() async throws {
+    @Test func theLeastRecentlyUsedEntryIsEvictedFirst() async throws {
         try await withStore { store in
             try await store.write { tx in
                 for number in 1...4 { try Self.insert(number, in: tx, at: noon.advanced(by: .seconds(Int64(number)))) }
@@ -77,7 +77,7 @@ import XferModel
         }
     }
 
-    @Test func renewingChangesFieldsAndTimes() async throws {
+    @Test func renewingAnEntryChangesItsFieldsAndTimes() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let id = try Self.insert(1, in: tx).id
@@ -96,7 +96,7 @@ import XferModel
         }
     }
 
-    @Test func ownersAreCountedListedAndRemovedApart() async throws {
+    @Test func entriesAreCountedListedAndRemovedPerOwner() async throws {
         try await withStore { store in
             try await store.write { tx in
                 for number in 1...6 {
@@ -116,7 +116,7 @@ import XferModel
         }
     }
 
-    @Test func pagesGiveEveryEntryOnceAndKeepToTheirList() async throws {
+    @Test func pagesListEveryEntryOnce() async throws {
         try await withStore { store in
             try await store.write { tx in for number in 1...25 { try Self.insert(number, in: tx) } }
             for ascending in [true, false] {

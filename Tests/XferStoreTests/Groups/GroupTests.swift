@@ -24,7 +24,7 @@ struct GroupTests {
         }
     }
 
-    @Test func aGroupIsThereWhileItHasTasksOrSettings() async throws {
+    @Test func aGroupExistsWhileItHasTasksOrSettings() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 #expect(try transaction.group(Self.key("g")) == nil)
@@ -55,7 +55,7 @@ struct GroupTests {
         }
     }
 
-    @Test func settingsOutliveTheProcessAndHoldForTasksAddedLater() async throws {
+    @Test func groupSettingsSurviveARestartAndApplyToLaterTasks() async throws {
         let directory = try StoreDirectory()
         var store = try directory.open()
         try await store.write { transaction throws in
@@ -112,7 +112,7 @@ struct GroupTests {
         }
     }
 
-    @Test func aTaskTakesItsPlaceInItsNewGroup() async throws {
+    @Test func aTaskIsQueuedInItsNewGroup() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 let ids = try Self.add(2, group: "g", in: transaction)
@@ -151,7 +151,7 @@ struct GroupTests {
         }
     }
 
-    @Test func whatAChangeSetThatFailedSetIsForgotten() async throws {
+    @Test func groupSettingsOfAFailedChangeSetAreForgotten() async throws {
         struct Refused: Error {}
         try await withStore { store in
             try await store.write { try $0.setLimits(of: Self.key("g")) { $0.maxActive = 1 } }
@@ -172,7 +172,7 @@ struct GroupTests {
 
     /// Whatever hosts, groups, profiles, pauses and cool-downs there are, and whatever is excluded: the pick is the one that walking all
     /// lanes gives.
-    @Test(arguments: 1...8) func picksTheLaneThatWalkingAllOfThemGives(seed: UInt64) async throws {
+    @Test(arguments: 1...8) func theLanePickedIsTheOneFoundByWalkingAllLanes(seed: UInt64) async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 var random = SplitMix64(seed: seed)
@@ -235,7 +235,7 @@ struct GroupTests {
 
     /// 40,000 tasks of a paused group and 40,000 of one at its limit, over 10,000 hosts each: neither picking others nor
     /// pausing, resuming and limiting walks them.
-    @Test func whatIsHeldBackIsNotWalked() async throws {
+    @Test func heldBackTasksAreNotWalked() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
                 try Self.add(5, "free", in: transaction)

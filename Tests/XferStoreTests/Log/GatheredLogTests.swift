@@ -11,7 +11,7 @@ struct GatheredLogTests {
     /// Where the log has nothing yet.
     private let beyond: Int64 = 1 << 20
 
-    @Test func whatCouldNotBeWrittenIsWrittenByTheNextSyncOrThereIsNone() throws {
+    @Test func bytesThatCouldNotBeWrittenAreWrittenByTheNextSync() throws {
         try withLog { log, plan in
             #expect(log.write("first", at: beyond) == SQLITE_OK)
             plan { $0.writeFailure = SQLITE_FULL }
@@ -24,7 +24,7 @@ struct GatheredLogTests {
         }
     }
 
-    @Test func whatIsWrittenAgainAfterAFailureCounts() throws {
+    @Test func bytesWrittenAgainAfterAFailureReplaceTheFirst() throws {
         try withLog { log, plan in
             #expect(log.write("first", at: beyond) == SQLITE_OK)
             plan { $0.writeFailure = SQLITE_FULL }
@@ -37,7 +37,7 @@ struct GatheredLogTests {
         }
     }
 
-    @Test func whatWasUndoneIsForgotten() throws {
+    @Test func bytesThatWereUndoneAreForgotten() throws {
         try withLog { log, plan in
             #expect(log.write("first", at: beyond) == SQLITE_OK)
             #expect(log.sync() == SQLITE_OK)
@@ -51,7 +51,7 @@ struct GatheredLogTests {
         }
     }
 
-    @Test func thereIsNothingToForgetWhereNothingIsGathered() throws {
+    @Test func undoingWithoutGatheredBytesIsHarmless() throws {
         let queue = try DatabaseQueue()
         let one = try queue.inDatabase { database in
             GatheredLog.discard(on: database)
@@ -60,7 +60,7 @@ struct GatheredLogTests {
         #expect(one == 1)
     }
 
-    @Test func piecesThatDoNotFollowEachOtherEachComeToTheirPlace() throws {
+    @Test func piecesThatAreNotContiguousAreEachWrittenToTheirOffset() throws {
         try withLog { log, _ in
             for (text, place) in [("bb", beyond + 2), ("cc", beyond + 4), ("aa", beyond), ("CC", beyond + 4)] {
                 #expect(log.write(text, at: place) == SQLITE_OK)

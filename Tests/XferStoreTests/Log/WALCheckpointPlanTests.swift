@@ -6,7 +6,7 @@ import Testing
 struct WALCheckpointPlanTests {
     private var plan = WALCheckpointPlan(WALCheckpointPlan.Limits(start: 100, rest: 10, bound: 400))
 
-    @Test mutating func leavesAShortLogAlone() {
+    @Test mutating func aShortLogIsLeftAlone() {
         #expect(plan.onCommit(length: 1) == .nothing)
         #expect(plan.onCommit(length: 99) == .nothing)
     }
@@ -25,7 +25,7 @@ struct WALCheckpointPlanTests {
         #expect(plan.onCommit(length: 100) == .moveBeside)
     }
 
-    @Test mutating func oneLargeCommitIsMovedBesideToo() {
+    @Test mutating func oneLargeCommitIsMovedBesideOtherCommits() {
         #expect(plan.onCommit(length: 399) == .moveBeside)
     }
 
@@ -35,7 +35,7 @@ struct WALCheckpointPlanTests {
         #expect(plan.onCommit(length: 400) == .move)
     }
 
-    @Test mutating func whoReadsForLongIsNotAskedAtEachCommit() {
+    @Test mutating func aLongReaderIsNotCheckedAtEachCommit() {
         _ = plan.onCommit(length: 100)
         plan.onMovedBeside(.moved(40))
         #expect(plan.onCommit(length: 101) == .moveBeside)
@@ -47,7 +47,7 @@ struct WALCheckpointPlanTests {
         #expect(plan.onCommit(length: 130) == .nothing)
     }
 
-    @Test mutating func whoReadsForLongIsNotAskedAtEachCommitBeyondTheBound() {
+    @Test mutating func aLongReaderIsNotCheckedAtEachCommitBeyondTheBound() {
         #expect(plan.onCommit(length: 500) == .move)
         plan.onMoved(.moved(20))
         #expect(plan.onCommit(length: 501) == .nothing)
@@ -57,13 +57,13 @@ struct WALCheckpointPlanTests {
     }
 
     /// A checkpoint of a log that is all in the database must not run beside the commit that begins it anew.
-    @Test mutating func whatWasMovedBeforeItsCommitIsToldCounts() {
+    @Test mutating func framesMovedBeforeTheirCommitIsReportedCount() {
         _ = plan.onCommit(length: 100)
         plan.onMovedBeside(.moved(300))
         #expect(plan.onCommit(length: 300) == .move)
     }
 
-    @Test mutating func whatWasMovedOfAnEarlierLogIsNotCounted() {
+    @Test mutating func framesMovedOfAnEarlierLogAreNotCounted() {
         _ = plan.onCommit(length: 399)
         // Somebody else moved all of it, and it began anew before the report.
         #expect(plan.onCommit(length: 110) == .nothing)

@@ -22,7 +22,7 @@ struct WALCheckpointerTests {
     /// A frame of the log is a page and 24 bytes (https://sqlite.org/fileformat2.html#the_write_ahead_log).
     private func pagesOfLog(_ directory: StoreDirectory) -> Int { (directory.bytes("-wal")?.count ?? 0) / (4096 + 24) }
 
-    @Test func commitsGoOnWhileTheLogIsMoved() async throws {
+    @Test func commitsContinueWhileTheLogIsMoved() async throws {
         let directory = try StoreDirectory()
         // No bound: commits would wait there for what waits here for them.
         let store = try open(directory, WALCheckpointPlan.Limits(start: 64, rest: 8, bound: .max))
@@ -46,7 +46,7 @@ struct WALCheckpointerTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func whatIsLeftInTheMiddleOfMovingIsWhole() async throws {
+    @Test func aDatabaseLeftInTheMiddleOfACheckpointIsWhole() async throws {
         let directory = try StoreDirectory()
         let left = try StoreDirectory()
         let store = try open(directory)
@@ -78,7 +78,7 @@ struct WALCheckpointerTests {
         try TaskStore.check(at: left.database, thoroughly: true)
     }
 
-    @Test func theLogBeginsAnewWhileWritersGoOn() async throws {
+    @Test func theLogRestartsWhileWritersContinue() async throws {
         let directory = try StoreDirectory()
         let store = try open(directory)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -112,7 +112,7 @@ struct WALCheckpointerTests {
         try TaskStore.check(at: database, thoroughly: true)
     }
 
-    @Test func aReaderThatStaysKeepsItsViewAndTheLogBeginsAnewAfterIt() async throws {
+    @Test func aLongReaderKeepsItsViewAndTheLogRestartsAfterIt() async throws {
         let directory = try StoreDirectory()
         let store = try open(directory)
         try await store.write { try $0.add(1) }
@@ -140,7 +140,7 @@ struct WALCheckpointerTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func aDatabaseThatCouldNotBeSyncedIsMovedAnewByTheNextStart() async throws {
+    @Test func aDatabaseThatCouldNotBeSyncedIsMovedAgainByTheNextStart() async throws {
         let directory = try StoreDirectory()
         let store = try open(directory)
         DiskFaults.change(directory.database) { $0.databaseSyncFailure = SQLITE_IOERR | 4 << 8 }
@@ -160,7 +160,7 @@ struct WALCheckpointerTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func aFullDiskFailsNoCommitAndIsTriedAgain() async throws {
+    @Test func aFullDiskFailsNoCommitAndTheCheckpointIsRetried() async throws {
         let directory = try StoreDirectory()
         let store = try open(directory)
         DiskFaults.change(directory.database) { $0.databaseWriteFailure = SQLITE_FULL }
@@ -176,7 +176,7 @@ struct WALCheckpointerTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func aThreadIsGoneWithItsWorkWhenItIsFinished() throws {
+    @Test func aFinishedThreadReleasesItsWork() throws {
         final class Witness: Sendable {}
         weak var witness: Witness?
         let count = Locked(0)

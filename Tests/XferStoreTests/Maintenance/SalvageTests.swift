@@ -206,7 +206,7 @@ struct SalvageTests {
         try store.close()
     }
 
-    @Test func oneUnreadableRowIsLeftOutOfAListAndNamed() async throws {
+    @Test func anUnreadableRowIsOmittedFromAListAndNamed() async throws {
         let directory = try await Self.filled(20)
         try directory.execute("UPDATE task SET options = '[' WHERE id IN (7, 11)")
         let store = try directory.open()

@@ -30,7 +30,7 @@ import XferModel
         }
     }
 
-    @Test func itOutlivesItsTaskWithAllThatDecidesHowTheServerIsAsked() async throws {
+    @Test func anAbandonedUploadOutlivesItsTaskWithItsRequestOptions() async throws {
         try await withStore { store in
             let task = try await cancelled(store)
             try await store.write { tx in
@@ -50,7 +50,7 @@ import XferModel
         }
     }
 
-    @Test func itIsOneHoweverOftenItIsSaid() async throws {
+    @Test func anUploadAbandonedTwiceIsStoredOnce() async throws {
         try await withStore { store in
             let task = try await cancelled(store)
             let transfer = try #require(task.transferID)
@@ -72,7 +72,7 @@ import XferModel
         }
     }
 
-    @Test func whatFailedIsDueLaterAndWhatIsDoneIsForgotten() async throws {
+    @Test func aFailedDeletionIsDueLaterAndADoneOneIsForgotten() async throws {
         try await withStore { store in
             let task = try await cancelled(store)
             let later = noon.advanced(by: .seconds(60))

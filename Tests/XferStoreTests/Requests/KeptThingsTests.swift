@@ -9,7 +9,7 @@ import XferModel
         path: "/srv/a", identity: FileIdentity(device: 1, inode: .max), length: 9, modifiedAt: 1_700_000_000_123_456_789
     )
 
-    @Test func aBodyComesBackAsItWas() async throws {
+    @Test func aBodyIsReadBackUnchanged() async throws {
         let bodies: [RequestBody] = [
             .inline(InlineBytes([0, 255, 10])), .file(source),
             .parts([
@@ -46,7 +46,7 @@ import XferModel
     }
 
     /// What became of an add depends on profiles and settings, which may change before it is repeated.
-    @Test func aRepeatedAddIsKnownByWhatWasAsked() async throws {
+    @Test func aRepeatedAddIsRecognisedByItsRequestedFields() async throws {
         var (first, later) = (specification(clientKey: "k"), specification(clientKey: "k"))
         later.request.headers = [HeaderField(name: "X-Env", value: "another profile")]
         first.request.usesProfileCredential = true
@@ -66,7 +66,7 @@ import XferModel
         }
     }
 
-    @Test func whatIsUsedOfAProfileIsKept() async throws {
+    @Test func theUsedPartsOfAProfileAreStored() async throws {
         try await withStore { store in
             for (credential, certificate) in [(false, false), (true, false), (false, true), (true, true)] {
                 var asked = specification()
@@ -137,7 +137,7 @@ import XferModel
         }
     }
 
-    @Test func anUploadsPlaceGoesWithItsTransfer() async throws {
+    @Test func anUploadURLIsForgottenWithItsTransfer() async throws {
         try await withStore { store in
             let transfer = try await store.write { tx in
                 try tx.insertTransfer(
@@ -156,7 +156,7 @@ import XferModel
         }
     }
 
-    @Test func everyNewFieldOfATaskComesBack() async throws {
+    @Test func everyRequestFieldOfATaskIsReadBack() async throws {
         var asked = specification()
         asked.kind = .upload
         asked.request.method = .patch
@@ -182,7 +182,7 @@ import XferModel
         }
     }
 
-    @Test func profilesAndTheirCookiesComeBackAndGo() async throws {
+    @Test func profilesAndTheirCookiesAreReadBackAndRemoved() async throws {
         var profile = Profile(name: "work")
         profile.baseURL = HTTPURL(scheme: .https, host: "api.example", port: 443, target: "/v1/")
         let stored = profile

@@ -13,7 +13,9 @@ struct DependencyTests {
         return id
     }
 
-    @Test(arguments: [TaskState.completed, .failed, .cancelled]) func anEndIsNotedForThoseWhoWait(end: TaskState)
+    @Test(arguments: [TaskState.completed, .failed, .cancelled]) func anEndIsRecordedForWaitingDependents(
+        end: TaskState
+    )
         async throws
     {
         try await withStore { store in
@@ -39,7 +41,7 @@ struct DependencyTests {
     }
 
     /// Adding after something that has ended is no race: what became of it counts.
-    @Test func whatHasEndedBeforeCounts() async throws {
+    @Test func targetsThatEndedBeforeTheAddCount() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let ids = try tx.add(3)
@@ -73,7 +75,7 @@ struct DependencyTests {
     }
 
     /// A retried task looks anew at those it waits for: they may have been tried again, too.
-    @Test func aReturnLooksAnew() async throws {
+    @Test func aRetriedDependentEvaluatesItsTargetsAgain() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let ids = try tx.add(1)
@@ -90,7 +92,7 @@ struct DependencyTests {
         }
     }
 
-    @Test func whatATaskWaitedForGoesWithIt() async throws {
+    @Test func theTargetsOfADependentAreForgottenWithIt() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let ids = try tx.add(1)
@@ -105,7 +107,7 @@ struct DependencyTests {
         }
     }
 
-    @Test func conditionsComeInTheOrderOfTheirTimes() async throws {
+    @Test func conditionsAreListedInTheOrderOfTheirTimes() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let ids = try tx.add(3)

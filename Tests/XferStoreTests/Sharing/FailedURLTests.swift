@@ -68,7 +68,7 @@ import XferModel
         }
     }
 
-    @Test func pagesGiveEveryEntryOnceAndKeepToTheirList() async throws {
+    @Test func pagesListEveryEntryOnce() async throws {
         try await withStore { store in
             try await store.write { tx in for number in 1...25 { try Self.insert(number, in: tx) } }
             for ascending in [true, false] {
@@ -98,7 +98,7 @@ import XferModel
         }
     }
 
-    @Test func anOwnerRemovesItsOwnOnly() async throws {
+    @Test func anOwnerRemovesOnlyItsOwnEntries() async throws {
         try await withStore { store in
             try await store.write { tx in
                 for number in 1...6 { try Self.insert(number, in: tx, owner: number <= 3 ? 1000 : 1001) }
@@ -115,7 +115,7 @@ import XferModel
         }
     }
 
-    @Test func whatIsOverGoesInSmallSteps() async throws {
+    @Test func expiredEntriesAreTrimmedInSmallSteps() async throws {
         try await withStore { store in
             try await store.write { tx in
                 for number in 1...20 {

@@ -26,7 +26,7 @@ import XferModel
         }
     }
 
-    @Test func aTaskCanBeTakenOutOfItsSlot() async throws {
+    @Test func aTaskCanBeDetachedFromItsSlot() async throws {
         try await withStore { store in
             try await store.write { tx in
                 var task = try tx.insertTask(Self.inSlot("a"), state: .queued, at: noon)
@@ -38,7 +38,7 @@ import XferModel
         }
     }
 
-    @Test func tasksAreListedByTheirSlotsAlsoWhenTheyHaveEnded() async throws {
+    @Test func endedTasksAreListedByTheirSlots() async throws {
         try await withStore { store in
             try await store.write { tx in
                 for slot in ["a", "b", "c"] { _ = try tx.insertTask(Self.inSlot(slot), state: .queued, at: noon) }
@@ -50,7 +50,7 @@ import XferModel
     }
 
     /// The slot is part of what was asked for; a row of before there were slots keeps its fingerprint.
-    @Test func aClientKeyTellsSlotsApart() async throws {
+    @Test func anAddWithAnotherSlotIsNotARepeatedAdd() async throws {
         try await withStore { store in
             var asked = specification(clientKey: "k")
             let plain = asked

@@ -11,7 +11,7 @@ struct StagingTests {
         mark: FileMark(identity: FileIdentity(device: 1, inode: 77), bornAt: 3, generation: 4), length: 9,
         modifiedAt: 1_700_000_000_123_456_789, changedAt: 5)
 
-    @Test func aReadyFileIsKeptAndGoesWithItsTransfer() async throws {
+    @Test func aReadyFileIsStoredAndForgottenWithItsTransfer() async throws {
         try await withStore { store in
             let digest = try Checksum(parsing: "sha-256=" + String(repeating: "0a", count: 32))
             try await store.write { tx in
@@ -39,7 +39,7 @@ struct StagingTests {
         }
     }
 
-    @Test func versionsOfBytesAreToldApart() async throws {
+    @Test func versionsOfBytesAreDistinguished() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let transfer = try tx.insertTransfer(partial: Self.partial, at: noon).id
@@ -66,7 +66,7 @@ struct StagingTests {
         }
     }
 
-    @Test func whatAHookMadeIsAnotherVersionAndLeavesTheBytesBehind() async throws {
+    @Test func aFileMadeByAHookIsAnotherVersionAndReleasesTheBytes() async throws {
         try await withStore { store in
             try await store.write { tx in
                 let transfer = try tx.insertTransfer(partial: Self.partial, at: noon).id
