@@ -1,6 +1,6 @@
 import CCrash
 import CLinux
-public import Glibc
+import Glibc
 
 /// A thread of this process that blocks signals: they are for the main thread, and a write to a closed socket has to
 /// fail with EPIPE.
@@ -64,25 +64,4 @@ public enum FaultStack {
     /// Gives the calling thread such a stack, unless it has one. For threads that libraries started; cheap when called
     /// again.
     public static func prepare() { xfer_crash_prepare_thread() }
-}
-
-/// The object of the calling thread, nil where it has none (pthread_getspecific(3)). The reference is unowned: the
-/// thread itself has to keep its object alive.
-///
-/// Keep it in a static property: a process has few keys, and none is released.
-public struct ThreadLocal<Object: AnyObject>: Sendable {
-    @usableFromInline let key: pthread_key_t
-
-    public init() {
-        var key = pthread_key_t()
-        precondition(pthread_key_create(&key, nil) == 0, "no thread-specific key left")
-        self.key = key
-    }
-
-    @inlinable public var current: Object? {
-        get { pthread_getspecific(key).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() } }
-        nonmutating set {
-            pthread_setspecific(key, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
-        }
-    }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictJSON
+import XferModel
 import XferProtocol
 
 /// `xferctl profile`: the `profile.*` methods.
