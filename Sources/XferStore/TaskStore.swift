@@ -38,6 +38,14 @@ public final class TaskStore: Sendable {
         }
     }
 
+    /// Runs `body` in a transaction that is rolled back, on a connection of its own, and leaves the database's files as they
+    /// are. Nothing else may use the database. A database that is missing or has to be migrated is left alone.
+    ///
+    /// - Throws: what a write of the same changes would throw, for example for a damaged page that it touches.
+    public static func rehearse(
+        _ configuration: StoreConfiguration, _ body: (StoreTransaction) throws -> Void
+    ) throws { try DatabaseOpener.rehearse(configuration, body) }
+
     private init(_ opened: DatabaseOpener.Opened, _ configuration: StoreConfiguration) throws(StoreError) {
         storeID = opened.storeID
         wasStoppedUncleanly = opened.wasStoppedUncleanly

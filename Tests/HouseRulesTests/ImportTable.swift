@@ -8,7 +8,7 @@ enum ImportTable {
         // Values and decisions: nothing that can do I/O.
         "StrictJSON": [],
         "XferModel": ["FoundationEssentials"],
-        "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections"],
+        "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections", "RawStructuredFieldValues"],
 
         // The system's clocks, socket addresses and errors.
         "XferSystem": ["XferModel", "Glibc"],

@@ -33,6 +33,9 @@ final class ManagerFixture: Sendable {
         clock: @escaping WallClock = Clocks.wall, change: (inout ManagerSettings) -> Void = { _ in }
     ) async throws -> TransferManager { try await open(clock: clock, both: nil, change) }
 
+    /// The database of the manager that was opened last.
+    var lastDatabase: String { directory.file("state\(opened.withLockedValue(\.self))/xferd.sqlite") }
+
     /// As `open(clock:change:)`, with the clocks that retention is told by.
     func open(clocks: @escaping ClockReader) async throws -> TransferManager {
         try await open(clock: { clocks().wall }, both: clocks) { _ in }

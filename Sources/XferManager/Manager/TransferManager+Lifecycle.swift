@@ -140,3 +140,14 @@ extension TransferManager {
         await staging.ended()
     }
 }
+
+extension StoreTransaction {
+    /// What `TransferManager.start` writes, in one transaction that is taken back.
+    func rehearseStart(_ ages: RetentionAges, version: String, at now: Timestamp) throws {
+        var after: TaskID?
+        repeat { after = try restoreRunning(after: after, except: [], at: now).last } while after != nil
+        try forgetCrashesOfEndedTasks()
+        try followClock(ages, at: now)
+        try append(.daemonStarted(version: version, queued: try counts()[.queued] ?? 0, restored: 0), at: now)
+    }
+}

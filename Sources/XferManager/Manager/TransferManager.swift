@@ -97,37 +97,43 @@ public final class TransferManager: ManagerPart, Sendable {
         let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
         let (pendingHooks, hooksContinuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let store = try TaskStore.open(
-            StoreConfiguration(
-                path: stateDirectory.databasePath,
-                onCommit: { events in
-                    hub.publish(events)
-                    metrics.onCommit(events)
-                },
-                onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
-                describe: { $0.hookDescription }))
+        let configuration = StoreConfiguration(
+            path: stateDirectory.databasePath,
+            onCommit: { events in
+                hub.publish(events)
+                metrics.onCommit(events)
+            },
+            onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
+            describe: { $0.hookDescription })
+        let now = clock()
+        let clocks =
+            clocks ?? {
+                var reading = Clocks.reader()
+                reading.wall = clock()
+                return reading
+            }
+        let configure = { @Sendable (tx: StoreTransaction) throws -> PolicyRegistry in
+            try ConfiguredProfiles.apply(settings.profiles, in: tx)
+            var registry = try PolicyChanges.applyConfigured(settings.policies, in: tx, at: now)
+            let authorities = try? Authorities.fingerprint(
+                ofFile: settings.authoritiesFile, known: try AuthoritiesChange.last(in: tx))
+            registry.authorities = try AuthoritiesChange.apply(authorities, in: tx)
+            return registry
+        }
+        // A damaged page that the start writes to, and a configuration that does not fit the database, are found here.
+        try TaskStore.rehearse(configuration) { tx in
+            _ = try configure(tx)
+            try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
+        }
+        let store = try TaskStore.open(configuration)
         let digest: SecretDigest
         let policies: PolicyRegistry
         let ages: RetentionAges
         do {
             hub.begin(after: try await store.read { try $0.lastSeq() })
             digest = SecretDigest(key: try await store.read { try $0.digestKey() })
-            let now = clock()
-            ages = RetentionAges(
-                try await store.read { try RetentionAges.last(in: $0) },
-                clocks ?? {
-                    var reading = Clocks.reader()
-                    reading.wall = clock()
-                    return reading
-                })
-            let known = try await store.read { try AuthoritiesChange.last(in: $0) }
-            let authorities = try? Authorities.fingerprint(ofFile: settings.authoritiesFile, known: known)
-            policies = try await store.write { tx in
-                try ConfiguredProfiles.apply(settings.profiles, in: tx)
-                var book = try PolicyChanges.applyConfigured(settings.policies, in: tx, at: now)
-                book.authorities = try AuthoritiesChange.apply(authorities, in: tx)
-                return book
-            }
+            ages = RetentionAges(try await store.read { try RetentionAges.last(in: $0) }, clocks)
+            policies = try await store.write { try configure($0) }
         } catch {
             try? store.close()
             throw error

@@ -107,17 +107,24 @@ extension RunScheduler {
             let live = Set(runs.keys)
             let now = clock()
             let page = try await store.write { [after] tx in
-                let tasks = try tx.tasks(inState: .running, after: after, limit: 500)
-                for task in tasks where !live.contains(task.id) {
-                    let canContinue = try !tx.mayHaveBegun(task)
-                    try tx.transition(task, at: now) { $0.onRestore(at: now, canContinue: canContinue) }
-                }
-                return tasks.map(\.id)
+                try tx.restoreRunning(after: after, except: live, at: now)
             }
             count += page.count { !live.contains($0) }
             guard let last = page.last else { return count }
             after = last
         }
+    }
+}
+
+extension StoreTransaction {
+    /// Requeues the next `running` tasks but those in `live`; returns which were looked through, none at the end.
+    func restoreRunning(after: TaskID?, except live: Set<TaskID>, at now: Timestamp) throws -> [TaskID] {
+        let tasks = try tasks(inState: .running, after: after, limit: 500)
+        for task in tasks where !live.contains(task.id) {
+            let canContinue = try !mayHaveBegun(task)
+            try transition(task, at: now) { $0.onRestore(at: now, canContinue: canContinue) }
+        }
+        return tasks.map(\.id)
     }
 }
 

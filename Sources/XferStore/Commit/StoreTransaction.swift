@@ -57,10 +57,15 @@ public final class StoreTransaction: StoreReader {
     }
 
     func commit() throws(StoreError) {
+        try settle()
+        try connection.run("COMMIT TRANSACTION")
+    }
+
+    /// Writes the gathered changes of counts.
+    func settle() throws(StoreError) {
         try settleHosts()
         try settleCounts()
         try settleBatches()
-        try connection.run("COMMIT TRANSACTION")
     }
 
     /// After a failed `begin` or `commit`, too.

@@ -20,10 +20,7 @@ enum DatabaseOpener {
                 try insistOnFullSynchronous(db)
                 try migrate(db, path: path)
                 try GatheredLog.begin(on: db)
-                guard let id = try String.fetchOne(db, sql: "SELECT id FROM store") else {
-                    throw StoreError.damaged(["the table store has no row"])
-                }
-                return id
+                return try readStoreID(db)
             }
             return Opened(pool: pool, storeID: storeID, wasStoppedUncleanly: wasStoppedUncleanly)
         } catch {
@@ -31,6 +28,32 @@ enum DatabaseOpener {
             if cause.isDamage { throw cause }
             guard case .sqlite(let code, let message) = cause else { throw cause }
             throw .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
+        }
+    }
+
+    /// See `TaskStore.rehearse`. Not on the pool's writer: GRDB writes to the log when it opens a pool.
+    static func rehearse(_ store: StoreConfiguration, _ body: (StoreTransaction) throws -> Void) throws {
+        let path = store.path
+        guard case .ours(let version) = try DatabaseFile.inspect(path),
+            max(version, DatabaseFile.versionInLog(path) ?? 0) == Migration.all.count
+        else { return }
+        let hasLog = DatabaseFile.hasLog(path)
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration())
+            try queue.writeWithoutTransaction { db in
+                if hasLog { xfer_sqlite_keep_log_at_close(db.sqliteConnection) }
+                let transaction = StoreTransaction(Connection(db), describe: store.describe)
+                defer { transaction.end() }
+                try migrate(db, path: path)
+                try transaction.begin()
+                defer { transaction.rollBack() }
+                _ = try readStoreID(db)
+                try body(transaction)
+                try transaction.settle()
+            }
+            try queue.close()
+        } catch let error as DatabaseError {
+            throw StoreError(from: error)
         }
     }
 
@@ -103,6 +126,13 @@ enum DatabaseOpener {
         try db.execute(sql: "PRAGMA synchronous = FULL")
         let found = try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1
         guard found == 2 else { throw StoreError.notDurable(synchronous: found) }
+    }
+
+    private static func readStoreID(_ db: Database) throws -> String {
+        guard let id = try String.fetchOne(db, sql: "SELECT id FROM store") else {
+            throw StoreError.damaged(["the table store has no row"])
+        }
+        return id
     }
 
     /// Runs the missing migrations, each in a transaction with its number.

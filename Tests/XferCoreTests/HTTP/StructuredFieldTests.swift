@@ -32,6 +32,15 @@ import XferModel
         #expect(StructuredField.integer("F", in: [HeaderField(name: "F", value: text)]) == nil)
     }
 
+    @Test func aFieldLongerThanTheLimitIsRejected() {
+        func dictionary(padding: Int) -> [String: StructuredField.Value]? {
+            let text = "a=1, b=\"" + String(repeating: "x", count: padding) + "\""
+            return StructuredField.dictionary("F", in: [HeaderField(name: "F", value: text)])
+        }
+        #expect(dictionary(padding: StructuredField.maxLength - 9)?.count == 2)
+        #expect(dictionary(padding: StructuredField.maxLength - 8) == nil)
+    }
+
     @Test func anItemGivenTwiceIsRejected() {
         let twice = [HeaderField(name: "F", value: "1"), HeaderField(name: "F", value: "1")]
         #expect(StructuredField.integer("F", in: twice) == nil)
