@@ -20,7 +20,7 @@ struct HookQueueTests {
         let runner = HookRunner(
             [HookDefinition(name: "tell", arguments: ["/bin/sh", "-c", "echo $XFER_TASK >> \(told)"])], logger: logger)
         let queue = HookQueue(store: store, runner: runner, logger: logger)
-        let count = 100
+        let count = 30
         try await store.write { tx in
             let time = Timestamp(seconds: 1_767_268_800)
             for number in 0..<count {

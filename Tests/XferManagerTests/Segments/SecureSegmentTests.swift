@@ -7,7 +7,7 @@ import XferTestSupport
 
 /// Segments of a server that would rather speak HTTP/2, whose streams would share one connection.
 @Suite(.enabled(if: NginxFixture.isInstalled)) struct SecureSegmentTests {
-    @Test func segmentsAskForHTTP1EachOverAConnectionOfItsOwn() async throws {
+    @Test func segmentsOfAServerWithHTTP2AskForHTTP1OverSeveralConnections() async throws {
         let fixture = try await ManagerFixture()
         let authority = try TestCA()
         let leaf = try authority.issue()
@@ -16,7 +16,7 @@ import XferTestSupport
         var options = NginxFixture.Options()
         options.tls = (authority.chain(for: leaf), leaf.privateKey)
         // Slow enough for the others to come before the first has all of it.
-        options.limitRate = 500_000
+        options.limitRate = 200_000
         let nginx = try await NginxFixture(options)
         let version = SourceVersion.tagged(170, length: 1_500_000)
         try nginx.publish(version, as: "f")
@@ -38,7 +38,8 @@ import XferTestSupport
         let lines = try await download("/f", as: "four", .exactly(4))
         #expect(try version.equals(file: "\(fixture.downloads)/four"))
         #expect(lines.count >= 4 && lines.allSatisfy { $0.httpVersion == "HTTP/1.1" }, "\(lines)")
-        #expect(Set(lines.map(\.connection)).count >= 4, "\(lines)")
+        // Streams of HTTP/2 would share one. A busy machine may begin a segment after another's end, over its connection.
+        #expect(Set(lines.map(\.connection)).count >= 2, "\(lines)")
         let automatic = try await download("/small?auto", as: "auto", .automatic)
         #expect(automatic.map(\.httpVersion) == ["HTTP/1.1"])
         await manager.shutdown(.suspend)

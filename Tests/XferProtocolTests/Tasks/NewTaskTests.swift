@@ -28,7 +28,8 @@ struct NewTaskTests {
         let wanted = TaskSpecification(
             owner: Owner(uid: 7), request: TransferRequest(url: url),
             destination: Destination(
-                directory: "/data", name: "x.bin", onConflict: .overwrite, mode: FileMode(bits: 0o600), usesRemoteTime: true),
+                directory: "/data", name: "x.bin", onConflict: .overwrite, mode: FileMode(bits: 0o600),
+                usesRemoteTime: true),
             checksum: try Checksum(parsing: "md5=d41d8cd98f00b204e9800998ecf8427e"),
             retry: RetryLimits(maxRetries: 3, retryFor: 60), startsPaused: true, priority: .high, group: "g",
             label: "l", clientKey: "k", maxReceiveRate: 1024, progressInterval: 1, resumesUnsafely: true,
