@@ -6,14 +6,15 @@ public protocol ChoiceSubject: Sendable {
     static var choiceTable: [Choice<Self>] { get }
 }
 
-/// A choice, and the field of the subject that it sets.
-public struct Choice<Subject: ChoiceSubject>: Sendable {
+/// A choice, and the field of the subject that it sets. A class for the reason of `StoredOption`.
+public final class Choice<Subject: ChoiceSubject>: Sendable {
     let apply: @Sendable (UnsafePointer<Subject.Choices>, UnsafeMutablePointer<Subject>) -> Void
     let show: @Sendable (UnsafePointer<Subject>, UnsafeMutablePointer<Subject.Choices>) -> Void
     /// Takes over the other's choice where there is none.
     let complete: @Sendable (inout Subject.Choices, Subject.Choices) -> Void
 
     /// A choice that the subject holds as it is. A cleared one leaves the field as it is.
+    @inline(__always)
     init<Value>(
         _ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable,
         _ field: any WritableKeyPath<Subject, Value> & Sendable
@@ -25,6 +26,7 @@ public struct Choice<Subject: ChoiceSubject>: Sendable {
     }
 
     /// A choice of a field that can be without a value; a cleared one removes it.
+    @inline(__always)
     init<Value>(
         _ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable,
         optional field: any WritableKeyPath<Subject, Value?> & Sendable
@@ -42,6 +44,7 @@ public struct Choice<Subject: ChoiceSubject>: Sendable {
     }
 
     /// As the first; a value of `hidden`, the default, is not shown.
+    @inline(__always)
     init<Value: Equatable & Sendable>(
         _ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable,
         _ field: any WritableKeyPath<Subject, Value> & Sendable, hidden: Value
@@ -56,12 +59,14 @@ public struct Choice<Subject: ChoiceSubject>: Sendable {
     }
 
     /// A choice that the subject's makers put into it.
+    @inline(__always)
     init<Value>(_ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable) {
         apply = { _, _ in }
         show = { _, _ in }
         complete = { Self.complete(&$0[keyPath: choice], with: $1[keyPath: choice]) }
     }
 
+    @inline(__always)
     private static func complete<Value>(_ own: inout Patch<Value>, with other: Patch<Value>) {
         if !own.isChange { own = other }
     }

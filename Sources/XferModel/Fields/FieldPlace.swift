@@ -8,35 +8,25 @@ public struct FieldPlace<Record, Value>: Sendable {
     /// Nil for a computed property.
     @usableFromInline let offset: Int?
 
-    @inlinable
+    @inlinable @inline(__always)
     public init(_ path: any WritableKeyPath<Record, Value> & Sendable) {
         self.path = path
         offset = MemoryLayout<Record>.offset(of: path)
     }
 
-    /// A field of a part of the record.
-    @inlinable
-    public init<Part>(
-        _ part: any WritableKeyPath<Record, Part> & Sendable, _ field: any WritableKeyPath<Part, Value> & Sendable
-    ) {
-        let (outer, inner): (WritableKeyPath<Record, Part>, WritableKeyPath<Part, Value>) = (part, field)
-        path = outer.appending(path: inner)
-        offset = MemoryLayout<Record>.offset(of: path)
-    }
-
-    @inlinable
+    @inlinable @inline(__always)
     public func value(of record: UnsafePointer<Record>) -> Value {
         guard let offset else { return record.pointee[keyPath: path] }
         return (UnsafeRawPointer(record) + offset).assumingMemoryBound(to: Value.self).pointee
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     public func set(_ value: Value, in record: UnsafeMutablePointer<Record>) {
         guard let offset else { return record.pointee[keyPath: path] = value }
         (UnsafeMutableRawPointer(record) + offset).assumingMemoryBound(to: Value.self).pointee = value
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     public func set(_ value: Value, in record: inout Record) {
         withUnsafeMutablePointer(to: &record) { set(value, in: $0) }
     }

@@ -1,5 +1,7 @@
 /// A rarely set field of a specification: how rows keep it, and whether tasks that share a transfer must agree on it.
-public struct StoredOption: Sendable {
+///
+/// A class, because each add looks through all of them, and a copy of the structure would retain each of its closures.
+public final class StoredOption: Sendable {
     /// Whether tasks that differ in a field may share a transfer.
     public enum Sharing: Sendable {
         /// Each task decides for itself: the field is no part of the coalesce key.
@@ -17,7 +19,8 @@ public struct StoredOption: Sendable {
     private let describe: @Sendable (TaskSpecification) -> String
 
     /// The default is the value of a specification with nothing but an owner, a URL and a directory.
-    public init<Value: Codable & Equatable & Sendable>(
+    @inline(__always)
+    convenience init<Value: Codable & Equatable & Sendable>(
         _ name: String, _ path: any WritableKeyPath<TaskSpecification, Value> & Sendable, _ sharing: Sharing
     ) {
         let place = FieldPlace(path)
@@ -25,7 +28,8 @@ public struct StoredOption: Sendable {
     }
 
     /// A computed property. Reading it through its key path would copy the specification.
-    public init<Value: Codable & Equatable & Sendable>(
+    @inline(__always)
+    init<Value: Codable & Equatable & Sendable>(
         _ name: String, _ path: any WritableKeyPath<TaskSpecification, Value> & Sendable, _ sharing: Sharing,
         value: @escaping @Sendable (UnsafePointer<TaskSpecification>) -> Value
     ) {

@@ -27,8 +27,9 @@ struct ChoiceField<Choices: Sendable>: Sendable {
     let isOfDownloads: Bool
     private let limits: [WireLimit]
     private let example: JSONValue?
-    private let declaration: any ChoiceDeclaration<Choices>
+    private let form: PatchForm<Choices>
 
+    @inline(__always)
     init<Value: WireValue>(
         _ name: String, _ choice: any WritableKeyPath<Choices, Patch<Value>> & Sendable, task: String, record: String,
         profile: String? = nil, isNullable: Bool? = nil, change: Change? = nil, access: FieldAccess? = nil,
@@ -39,7 +40,7 @@ struct ChoiceField<Choices: Sendable>: Sendable {
         (self.access, self.isOfDownloads) = (access, isOfDownloads)
         (inTask, inRecord, inProfile, self.change) = (task, record, profile, change)
         (self.limits, self.example) = (limits, example)
-        declaration = TypedChoice(name: name, choice: choice)
+        form = PatchForm(choice)
     }
 
     /// A field for a client to write.
@@ -47,15 +48,23 @@ struct ChoiceField<Choices: Sendable>: Sendable {
         in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String, isNullable: Bool = false,
         showsExample: Bool = true
     ) -> WireField<Record> {
-        declaration.field(
-            in: choices, documentation, limits, isNullable: isNullable, example: showsExample ? example : nil)
+        .patch(
+            name, form, at: Self.offset(of: choices), documentation, limits, isNullable: isNullable,
+            example: showsExample ? example : nil)
     }
 
     /// A field that is shown.
     fileprivate func output<Record>(
         in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String
     ) -> WireField<Record> {
-        declaration.field(in: choices, documentation, [], isNullable: false, example: nil)
+        .patch(name, form, at: Self.offset(of: choices), documentation, [], isNullable: false, example: nil)
+    }
+
+    private static func offset<Record>(of choices: WritableKeyPath<Record, Choices>) -> Int {
+        guard let offset = MemoryLayout<Record>.offset(of: choices) else {
+            preconditionFailure("the choices of \(Record.self) are not stored in it")
+        }
+        return offset
     }
 }
 
@@ -114,28 +123,5 @@ extension Array {
         ofProfileRecord choices: any WritableKeyPath<Record, Choices> & Sendable
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
         compactMap { field in field.inProfile.map { field.output(in: choices, $0) } }
-    }
-}
-
-/// A choice whose type only the declaration knows.
-private protocol ChoiceDeclaration<Choices>: Sendable {
-    associatedtype Choices
-
-    func field<Record>(
-        in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String, _ limits: [WireLimit],
-        isNullable: Bool, example: JSONValue?
-    ) -> WireField<Record>
-}
-
-private struct TypedChoice<Choices: Sendable, Value: WireValue>: ChoiceDeclaration {
-    let name: String
-    let choice: any WritableKeyPath<Choices, Patch<Value>> & Sendable
-
-    func field<Record>(
-        in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String, _ limits: [WireLimit],
-        isNullable: Bool, example: JSONValue?
-    ) -> WireField<Record> {
-        .patch(
-            name, at: FieldPlace(choices, choice), documentation, limits, isNullable: isNullable, example: example)
     }
 }

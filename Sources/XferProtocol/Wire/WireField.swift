@@ -48,7 +48,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         let (place, label) = (FieldPlace(path), FieldLabel(name))
         return WireField(name: name, documentation: documentation, isRequired: true, example: example) {
             (json, mode, record) throws(WireError) in
-            record[keyPath: path] = try read(Value.self, json, mode, limits)
+            record[keyPath: path] = try Value.read(json, mode, limits)
         } read: {
             place.value(of: $0).wire
         } write: {
@@ -69,7 +69,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
             (json, mode, record) throws(WireError) in
             do throws(WireError) {
-                record[keyPath: path] = try read(Value.self, json, mode, limits)
+                record[keyPath: path] = try Value.read(json, mode, limits)
             } catch {
                 guard mode == .lenient, json == .null || error.reason == .unknownValue else { throw error }
                 record[keyPath: path] = nil
@@ -95,7 +95,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         let (place, label) = (FieldPlace(path), FieldLabel(name))
         return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
             (json, mode, record) throws(WireError) in
-            record[keyPath: path] = try read(Value.self, json, mode, limits)
+            record[keyPath: path] = try Value.read(json, mode, limits)
         } read: {
             place.value(of: $0).wire
         } write: {
@@ -117,7 +117,7 @@ public struct WireField<Record: WireRecord>: Sendable {
         let (place, label) = (FieldPlace(path), FieldLabel(name))
         return WireField(name: name, documentation: documentation, isRequired: true, example: example) {
             (json, mode, record) throws(WireError) in
-            record[keyPath: path] = json == .null ? nil : try read(Value.self, json, mode, limits)
+            record[keyPath: path] = json == .null ? nil : try Value.read(json, mode, limits)
         } read: {
             place.value(of: $0)?.wire ?? .null
         } write: {
@@ -134,69 +134,14 @@ public struct WireField<Record: WireRecord>: Sendable {
         _ name: String, _ path: any WritableKeyPath<Record, Patch<Value>> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        patch(name, at: FieldPlace(path), documentation, limits, isNullable: true, example: example)
+        patch(name, PatchForm(path), at: 0, documentation, limits, isNullable: true, example: example)
     }
 
-    /// A patch at a place; without `isNullable` it cannot be unset.
-    static func patch<Value: WireValue>(
-        _ name: String, at place: FieldPlace<Record, Patch<Value>>, _ documentation: String, _ limits: [WireLimit],
-        isNullable: Bool, example: JSONValue? = nil
-    ) -> WireField {
-        let label = FieldLabel(name)
-        return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
-            (json, mode, record) throws(WireError) in
-            guard !isNullable || json != .null else { return place.set(.clear, in: &record) }
-            do throws(WireError) {
-                place.set(.set(try read(Value.self, json, mode, limits)), in: &record)
-            } catch {
-                guard !isNullable, mode == .lenient, json == .null || error.reason == .unknownValue else { throw error }
-                place.set(.unchanged, in: &record)
-            }
-        } read: {
-            switch place.value(of: $0) {
-            case .unchanged: nil
-            case .clear: .null
-            case .set(let value): value.wire
-            }
-        } write: {
-            switch place.value(of: $0) {
-            case .unchanged: return
-            case .clear:
-                label.write(to: &$1)
-                JSONValue.null.write(to: &$1)
-            case .set(let value):
-                label.write(to: &$1)
-                value.write(to: &$1)
-            }
-        } clear: {
-            place.set(.unchanged, in: &$0)
-        } buildSchema: {
-            let schema = limited(Value.schema(in: &$0), limits)
-            return isNullable ? SchemaText.nullable(schema) : schema
-        }
-    }
-
-    private static func read<Value: WireValue>(
-        _ type: Value.Type, _ json: JSONValue, _ mode: WireMode, _ limits: [WireLimit]
-    ) throws(WireError) -> Value {
-        // The type first: "expected a string" says more than a length.
-        let value: Value
-        do throws(WireError) {
-            value = try Value(wire: json, mode: mode)
-        } catch {
-            // The field's own range says more than its type's.
-            if mode == .strict, error.reason == .outOfRange { for limit in limits { try limit.check(json) } }
-            throw error
-        }
-        if mode == .strict { for limit in limits { try limit.check(json) } }
-        return value
-    }
-
-    private static func limited(_ base: JSONValue, _ limits: [WireLimit]) -> JSONValue {
+    static func limited(_ base: JSONValue, _ limits: [WireLimit]) -> JSONValue {
         limits.reduce(base) { SchemaText.extending($0, with: $1.keywords) }
     }
 
-    private init(
+    init(
         name: String, documentation: String, isRequired: Bool, example: JSONValue?,
         decode: @escaping @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void,
         read: @escaping @Sendable (UnsafePointer<Record>) -> JSONValue?, write: @escaping Writer,
@@ -212,6 +157,23 @@ public struct WireField<Record: WireRecord>: Sendable {
         self.write = write
         self.clear = clear
         self.buildSchema = buildSchema
+    }
+}
+
+extension WireValue {
+    /// The value if it has its type's form and keeps to the limits; a lenient reader does not ask for the limits.
+    static func read(_ json: JSONValue, _ mode: WireMode, _ limits: [WireLimit]) throws(WireError) -> Self {
+        // The type first: "expected a string" says more than a length.
+        let value: Self
+        do throws(WireError) {
+            value = try Self(wire: json, mode: mode)
+        } catch {
+            // The field's own range says more than its type's.
+            if mode == .strict, error.reason == .outOfRange { for limit in limits { try limit.check(json) } }
+            throw error
+        }
+        if mode == .strict { for limit in limits { try limit.check(json) } }
+        return value
     }
 }
 
