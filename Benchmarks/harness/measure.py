@@ -46,7 +46,7 @@ class Outcome:
         figure.values.append(value)
 
     def in_order(self):
-        """What was measured first comes first; of one thing xfer's, then the others by name."""
+        """What was measured first comes first; within one measurement xfer's value, then the others by name."""
         first = {}
         for figure in self.figures:
             first.setdefault(figure.what, len(first))
@@ -85,7 +85,7 @@ class Outcome:
 
 
 def alternate(tools, rounds, run, warm_up=True):
-    """Runs every tool once per round, in another order each time, so that nobody always follows the same one.
+    """Runs every tool once per round, in another order each time, so that no tool always follows the same one.
 
     `run(tool, number)`: the round's number, 0 for the one that does not count.
     """

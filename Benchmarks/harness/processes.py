@@ -44,7 +44,7 @@ def wake_ups(pid, seconds):
     before = _switches(pid)
     time.sleep(seconds)
     after = _switches(pid)
-    # A thread that has ended has woken up for that.
+    # A thread that has ended has woken up to end.
     return sum(after[thread] - before.get(thread, 0) for thread in after) + len(before.keys() - after.keys())
 
 

@@ -39,7 +39,7 @@ class Nginx:
         return f"https://127.0.0.1:{self.tls_port}/{name}"
 
     def bytes_sent(self):
-        """Of bodies below /counted/, by requests that have ended."""
+        """Counts the bytes of bodies below /counted/, of requests that have ended."""
         lines = self.counted.read_text().splitlines() if self.counted.exists() else []
         return sum(int(line.split()[0]) for line in lines)
 

@@ -60,7 +60,7 @@ class Wget2(Tool):
     def fetch(self, urls, out, authority=None):
         options = ["-q", "--no-config", "--no-hsts", f"--max-threads={PARALLEL}", "--chunk-size=0"]
         trust = [f"--ca-certificate={authority}"] if authority else []
-        # From standard input it waits for ever.
+        # wget2 waits for ever if it reads the list from standard input.
         listed = pathlib.Path(self.bench.place / "wget2.urls")
         listed.write_text("\n".join(urls) + "\n")
         return self.run("wget2", *options, *trust, "-P", str(out), "-i", str(listed))
@@ -86,7 +86,7 @@ class Xfer(Tool):
 
 
 class AriaServer:
-    """aria2c that is told over RPC what to do, as a context. Everything it is given stays paused."""
+    """aria2c that gets its downloads over RPC, as a context. Everything it is given stays paused."""
 
     def __init__(self, bench, *options):
         self.options = options
@@ -106,7 +106,7 @@ class AriaServer:
         return self
 
     def __exit__(self, *_):
-        # It would first write all of its tasks down.
+        # A plain stop would first store all of its tasks.
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.place, ignore_errors=True)

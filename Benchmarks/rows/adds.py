@@ -125,7 +125,7 @@ def _pipelined_aria(aria, count):
         while answered < count:
             chunk = rest + http.socket.recv(1 << 18)
             answered += chunk.count(b"HTTP/1.1 200")
-            # What may be the beginning of one that the next chunk completes.
+            # The next chunk may complete a status line that begins here.
             rest = chunk[-11:] if b"HTTP/1.1 200" not in chunk[-11:] else b""
         took = time.monotonic() - begin
         sender.join()

@@ -163,7 +163,7 @@ def _while(outcome, daemon, what, work):
     with daemon.client() as client, Prober(daemon) as prober:
         work(client)
         took = time.monotonic() - begin
-        # What is over at once may still be followed by something.
+        # xferd may still work after its answer.
         time.sleep(0.5)
     outcome.add(f"{what} takes", "xfer", "s", took)
     outcome.add(f"{what}, processor time with the asking", "xfer", "s", processes.cpu_seconds(daemon.pid) - cpu)

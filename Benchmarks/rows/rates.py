@@ -11,7 +11,7 @@ from harness.servers import Nginx
 
 LIMITS = {"64 KiB/s": 64 << 10, "1 MiB/s": 1 << 20, "50 MiB/s": 50 << 20}
 SECONDS = 5
-# libcurl's first chunks come before anybody can say no; after that the limit has to hold.
+# libcurl's first chunks come before xferd can hold them back; after that the limit has to hold.
 SETTLING = 1.5
 
 
@@ -20,7 +20,7 @@ def rates(bench):
     memory = bench.new_directory("memory")
     out = memory / "out"
     with Nginx(memory, memory / "served") as server:
-        # Zeros that nobody has to write.
+        # A sparse file: its zeros need not be written.
         with open(server.served / "file", "wb") as file:
             file.truncate(1 << 30)
         for name, limit in LIMITS.items():

@@ -52,7 +52,7 @@ def thousand(bench):
 
 
 def watchers(bench):
-    """Progress for everybody: 8 transfers run, and connections that listen to them are added."""
+    """Progress for many clients: 8 transfers run, and connections that listen to them are added."""
     seconds, transfers = 8, 8
     outcome = Outcome(
         f"progress of {transfers} transfers for 0, 100 and 1,000 connections that watch, {seconds} s each")

@@ -96,12 +96,12 @@ class Calls:
         elif isinstance(params, dict) and self.random.random() < 0.05:
             params[self.word()] = self.any_value(1)
         if method["name"] == "task.wait" and isinstance(params, dict) and isinstance(params.get("timeout", 1), (int, float)):
-            # Its sixteen calls would all wait for the longest.
+            # All sixteen calls would wait for the longest.
             params["timeout"] = self.random.choice([0, 0.01, 0.2, -1])
         return method["name"], params
 
     def value(self, schema, depth):
-        """Of the schema nine times out of ten."""
+        """Makes a value that fits the schema nine times out of ten."""
         if depth > 8 or self.random.random() < 0.1 / (depth + 1):
             return self.any_value(2)
         if "$ref" in schema:

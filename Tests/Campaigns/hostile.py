@@ -179,7 +179,8 @@ class Campaign:
         for task_id in self.answered.keys() - tasks.keys():
             self.problem(f"task {task_id} was answered and is not there")
         named = set()
-        # Their own answer came when the connection had another request already (no content has three bytes).
+        # These tasks got the unrequested answer (no content has three bytes).
+        # The next request on the connection got theirs.
         late = {task["url"] for task in tasks.values() if task["state"] == "completed" and task.get("total") == len(UNASKED)}
         answers_too_late = [whole for url in late for whole in versions("/" + url.rsplit("/", 1)[1])]
         for task_id, task in tasks.items():
@@ -190,7 +191,7 @@ class Campaign:
                 self.problem(f"task {task_id}: {task['error']}")
             if task.get("final_path"):
                 named.add(os.path.basename(task["final_path"]))
-            # Of others the answer was lost in a kill.
+            # A kill lost the answers to the other adds.
             if state != "completed" or task_id not in self.answered:
                 continue
             # Where it was redirected to, another content is the right one. After a kill between the last byte and the end, the
@@ -206,7 +207,7 @@ class Campaign:
                     self.problem(f"task {task_id} is completed: {error}")
                     continue
                 if bytes_found == UNASKED:
-                    # It came between the look at the idle connection and the request: no client can tell.
+                    # It came between the check of the idle connection and the request: no client can tell.
                     self.counts["published an unasked answer"] += 1
                 elif bytes_found in answers_too_late:
                     self.counts["published the answer to the request before"] += 1

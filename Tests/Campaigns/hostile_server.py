@@ -1,4 +1,4 @@
-"""A server that lies about versions of known contents, at random but from a seed, such that a whole and right file can be told.
+"""A server that lies about versions of known contents, at random but from a seed. A test can recognise a right file.
 
 Each path has two versions of a content that follows from its name. Whatever the server answers, a client that publishes
 anything but one of the two as a whole has been deceived.
@@ -24,7 +24,7 @@ def versions(path):
 #: The content of answers without a request.
 UNASKED = b"bad"
 
-#: The host that asks for more patience than anybody has: its tasks wait as long as a host may ask for.
+#: The host that asks for longer waits than the campaign lasts: its tasks wait as long as a host may ask for.
 RELUCTANT = "127.0.0.2"
 
 

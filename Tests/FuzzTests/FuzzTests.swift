@@ -3,8 +3,9 @@ import Glibc
 import Testing
 import XferTestSupport
 
-/// Parsers of outside input survive what was ever found to break one, and what is made from their seeds at random. The
-/// search itself is the fuzzer's (`make fuzz`).
+/// Parsers of outside input survive every input that once broke one, and random mutations of their seeds.
+///
+/// The fuzzer does the search itself (`make fuzz`).
 @Suite struct FuzzTests {
     @Test(arguments: FuzzTarget.all.map(\.name))
     func aParserSurvivesItsSeedsAndEveryInputFoundBefore(name: String) throws {
@@ -46,7 +47,7 @@ import XferTestSupport
         if input.count > 65_536 { input.removeLast(input.count - 65_536) }
     }
 
-    /// `Corpus/<target>/<any name>` beside this file, kept by whoever mended what they found.
+    /// The inputs `Corpus/<target>/<any name>` beside this file; a fix of a parser adds the input that broke it.
     private func found(for name: String) throws -> [[UInt8]] {
         let directory = "\(#filePath)".replacing("FuzzTests.swift", with: "Corpus/\(name)")
         guard access(directory, F_OK) == 0 else { return [] }

@@ -28,7 +28,7 @@ final class ScriptedServer {
     }
 
     deinit {
-        // Wakes an accept that nobody came for.
+        // Wakes an accept for which no client connected.
         shutdown(listener, Int32(SHUT_RDWR))
         finished.wait()
         close(listener)
@@ -41,7 +41,7 @@ final class ScriptedServer {
 
         init(descriptor: Int32) { self.descriptor = descriptor }
 
-        /// The next line without its end, nil when the client has gone.
+        /// The next line without its end, nil when the client has closed.
         func readLine() -> String? {
             var searched = 0
             while true {

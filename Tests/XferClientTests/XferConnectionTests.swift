@@ -90,7 +90,7 @@ struct XferConnectionTests {
         for number in 0..<3000 {
             #expect(try connection.nextNotification(timeout: Patience.limit)?.params == ["n": .integer(Int64(number))])
         }
-        // What arrived before the end is given out before the end is told.
+        // What arrived before the end is given out before the end is reported.
         #expect(throws: ConnectionError.closed) { try connection.nextNotification(timeout: Patience.limit) }
     }
 

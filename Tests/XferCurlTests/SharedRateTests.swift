@@ -36,7 +36,7 @@ import XferTestSupport
         let ends = zip(handles, parts).map { handle, part in
             Task { try await harness.follow(handle, part: part) }
         }
-        // Time does not pass before the server has answered everybody: nobody shall be silent for two seconds of it.
+        // The clock stands still until the server has answered every transfer, so that none reaches its idle timeout.
         try await eventually("each has a chunk or waits for one") {
             var begun = 0
             for handle in handles {
@@ -66,7 +66,7 @@ import XferTestSupport
         #expect(Double(total) >= Double(Self.rate) * elapsed * 0.9)
         let gained = zip(received(handles), try #require(begun)).map { $0 - $1 }
         for count in gained { #expect((0.18...0.32).contains(Double(count) / Double(gained.reduce(0, +)))) }
-        // What waited in line was not silent.
+        // A transfer that waited in line did not count as idle.
         await harness.engine.setRateLimits(RateLimits())
         for (end, part) in zip(ends, parts) {
             #expect(try await end.value.outcome.result == .complete)
@@ -147,7 +147,7 @@ import XferTestSupport
         let parts = try (0..<3).map { _ in try PartFile() }
         var handles: [AttemptHandle] = []
         for part in parts { handles.append(await harness.engine.start(try download(server, into: part))) }
-        try await eventually("somebody has the first chunk, the others wait") {
+        try await eventually("a transfer has the first chunk, the others wait") {
             var waiting = 0
             for handle in handles where await harness.engine.isPaused(handle.id) == true { waiting += 1 }
             return waiting >= 3 - loops && received(handles).contains { $0 > 0 }

@@ -64,7 +64,7 @@ import XferTestSupport
         #expect(proxy.counts.connections == connections + 2)
     }
 
-    /// Who answers is told for every hop, over new and kept connections, through a proxy the origin and not the proxy.
+    /// The engine reports the origin's chain for every hop, over new and kept connections, and never the proxy's.
     @Test func theChainOfEveryHopIsReportedOverNewAndKeptConnections() async throws {
         let start = try rig.serve(leaf) { options in
             options.status = "302 Found"

@@ -135,7 +135,7 @@ import XferTrust
         #expect(server.counts.requests.isEmpty)
     }
 
-    /// Nobody is asked for certificates then, so it is decided once more before the request goes out.
+    /// A kept connection has no handshake, so the engine decides once more before the request goes out.
     @Test func aPolicyThatChangesBeforeAKeptConnectionIsUsedStopsTheHop() async throws {
         let leaf = try rig.authority.issue()
         let server = try rig.serve(leaf)

@@ -74,7 +74,7 @@ import XferModel
         #expect(await other.next() == [.event(event(4)), .event(event(5))], "others are not held up")
     }
 
-    /// What was queued is thrown away at an overflow, so the place to go on is where the reader really is.
+    /// An overflow discards what was queued, so the subscriber goes on after the last event it received.
     @Test func anOverflowContinuesAfterTheLastDeliveredEvent() async {
         let hub = EventHub(capacity: 2)
         let subscription = hub.subscribe(EventFilter())
@@ -84,7 +84,7 @@ import XferModel
         #expect(await subscription.next() == [.overflow(lastSeq: 2)])
     }
 
-    /// Whoever wants progress but no terminal events is told none of a task that has ended.
+    /// A subscriber without terminal events gets no progress of a task that has ended.
     @Test func waitingProgressIsForgottenWithItsTask() async {
         let hub = EventHub()
         let subscription = hub.subscribe(EventFilter(types: [.taskAdded], includesProgress: true))

@@ -36,7 +36,7 @@ final class ManagerFixture: Sendable {
     /// The database of the manager that was opened last.
     var lastDatabase: String { directory.file("state\(opened.withLockedValue(\.self))/xferd.sqlite") }
 
-    /// As `open(clock:change:)`, with the clocks that retention is told by.
+    /// As `open(clock:change:)`, with the clocks that retention uses.
     func open(clocks: @escaping ClockReader) async throws -> TransferManager {
         try await open(clock: { clocks().wall }, both: clocks) { _ in }
     }

@@ -47,14 +47,14 @@ import XferTestSupport
             _ = try await manager.tasks.apply(.remove, to: [id], for: ManagerFixture.caller)
         }
         await manager.shutdown(.drain)
-        // What a stopping daemon had no time to delete goes at the next start.
+        // The next start deletes what a stopping daemon had no time to delete.
         let next = try await fixture.open()
         try await next.start()
         try await eventually("bytes of cancelled tasks are gone") { try Set(fixture.files()) == published }
         await next.shutdown(.suspend)
     }
 
-    /// The response's head is told with the first checkpoint: of a task that has ended by then, it is not told any more.
+    /// The first checkpoint publishes the response's event, except if the task has ended by then.
     @Test func noEventFollowsTheEndOfATask() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()
@@ -74,8 +74,8 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// As AFURLSessionManager's table of delegates under its lock: whoever adds and cancels meanwhile, what has ended is in
-    /// no table of the manager's any more.
+    /// No table of the manager holds a task that has ended, although many clients add and cancel at once
+    /// (AFURLSessionManager's table of delegates under its lock).
     @Test func aThousandConcurrentAddsAndCancelsLeaveNothingBehind() async throws {
         let fixture = try await ManagerFixture()
         let gate = Gate()

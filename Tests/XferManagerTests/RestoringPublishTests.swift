@@ -91,7 +91,7 @@ import XferTestSupport
         #expect(try fixture.files() == ["a", "b"])
     }
 
-    /// The name was taken by somebody else before the rename: their file stays.
+    /// Another program took the name before the rename: its file stays.
     @Test func aPublishWhoseNameWasTakenMeanwhileGetsAnotherName() async throws {
         let (fixture, id, _) = try await interrupted()
         try FileTree.write("theirs", to: fixture.downloads + "/a")
@@ -102,7 +102,7 @@ import XferTestSupport
         #expect(try fixture.files().count == 2)
     }
 
-    /// Neither file is there: somebody took it away after the rename, and fetching again is for a person to decide.
+    /// Neither file is there: another program removed it after the rename. The client decides whether to fetch again.
     @Test func aPublishWithNeitherPartNorFileFailsTheTask() async throws {
         let (fixture, id, part) = try await interrupted()
         #expect(unlink(part) == 0)

@@ -99,7 +99,7 @@ import XferTestSupport
         #expect(try await holdings(of: manager, kept, data) == before)
         machine.move(wall: Self.day / 2, uptime: Self.day / 2)
         try await manager.trimmer.trim()
-        // A restart does not shorten the day, nor begin it anew.
+        // A restart neither shortens the day nor begins it again.
         await manager.shutdown(.suspend)
         manager = try await open()
         try await manager.trimmer.trim()

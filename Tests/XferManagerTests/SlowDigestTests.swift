@@ -7,7 +7,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Parsing and hashing are nobody else's wait (AFURLSessionManager's processing queue).
+/// Parsing and hashing delay no other transfer (AFURLSessionManager's processing queue).
 @Suite struct SlowDigestTests {
     @Test func slowDigestsDoNotDelayOtherTransfers() async throws {
         let fixture = try await ManagerFixture()

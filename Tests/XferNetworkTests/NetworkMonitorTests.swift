@@ -7,7 +7,7 @@ import XferTestSupport
 /// The monitor in networks of its own, which ip(8) changes under it.
 @Suite(.enabled(if: NetworkNamespace.isPossible, Comment(rawValue: NetworkNamespace.requirement)))
 struct NetworkMonitorTests {
-    /// What a monitor told, in order.
+    /// The facts that a monitor reported, in order.
     private final class Told: Sendable {
         private let stream: AsyncStream<NetworkFacts?>
         private let continuation: AsyncStream<NetworkFacts?>.Continuation
@@ -28,7 +28,7 @@ struct NetworkMonitorTests {
             for await facts in stream {
                 if let facts, isWanted(facts) { return facts }
             }
-            throw TimedOut("never told: \(what)")
+            throw TimedOut("the monitor never reported: \(what)")
         }
     }
 
@@ -64,15 +64,15 @@ struct NetworkMonitorTests {
                 NetworkFacts.DefaultRoute(isIPv6: true, metric: 9, links: [index]),
             ])
 
-        // Nobody tells of IPv4 routes that go with their address.
+        // The kernel does not report IPv4 routes that go with their address.
         try await home.ip("addr", "del", "198.51.100.2/24", "dev", "eth0")
         _ = try await told.next("the route has gone with its address") { $0.defaultRoutes.map(\.isIPv6) == [true] }
         try await home.ip("addr", "add", "198.51.100.3/24", "dev", "eth0")
         try await home.ip("route", "add", "default", "via", "198.51.100.1")
         _ = try await told.next("another route") { $0.defaultRoutes.count == 2 }
-        // Nor of those that go with a link.
+        // Nor does it report routes that go with a link.
         try await away.ip("link", "set", "peer0", "down")
-        _ = try await told.next("nobody at the other end") { $0.links.contains { $0.name == "eth0" && !$0.isRunning } }
+        _ = try await told.next("the other end is down") { $0.links.contains { $0.name == "eth0" && !$0.isRunning } }
         try await home.ip("link", "set", "eth0", "down")
         _ = try await told.next("all routes have gone with the link") { $0.defaultRoutes.isEmpty }
         try await home.ip("link", "del", "eth0")
@@ -96,7 +96,7 @@ struct NetworkMonitorTests {
         #expect(routes.first { !$0.isMain }?.links.count == 1)
     }
 
-    /// More news at once than a socket holds: what counts is how it is in the end.
+    /// More changes at once than a socket holds: the final state counts.
     @Test func aFloodOfChangesEndsInTheRightState() async throws {
         let home = try await NetworkNamespace()
         let (monitor, told) = try await watch(home)

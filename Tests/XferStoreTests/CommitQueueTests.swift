@@ -108,7 +108,7 @@ struct CommitQueueTests {
         }
     }
 
-    /// A queue and those who do what it says.
+    /// A queue, and the timer and commits that it starts.
     private struct World {
         private var queue = CommitQueue<Int>()
         private var isCommitting = false
@@ -134,7 +134,7 @@ struct CommitQueueTests {
             if queue.waitingCount > 0, !isCommitting, !hasTimer { isStranded = true }
         }
 
-        /// Nobody comes any more.
+        /// Runs the pending commits and timers; no further change arrives.
         mutating func finish() {
             while isCommitting || hasTimer {
                 while isCommitting { commitNext() }

@@ -77,7 +77,7 @@ struct EventTests {
             #expect(try await found([.taskCancelled]) == [1, 3, 5, 7, 9, 11])
             #expect(try await found(since: 1, nil, [TaskID(0), TaskID(1)]) == [3, 4, 6, 7, 9, 10, 12])
             #expect(try await found([.taskResumed], [TaskID(1)]) == [4, 10])
-            // Events about nobody's task are the service's own.
+            // Events without a task are the service's own.
             #expect(try await found(nil, nil, 1) == [1, 5, 9])
             #expect(try await found([], nil) == [])
             #expect(try await found(nil, []) == [])

@@ -195,7 +195,7 @@ struct QueueTests {
         }
     }
 
-    /// The clock was set back while nobody looked: nothing waits longer than there is a reason for.
+    /// If the clock was set back while the service was stopped, retries and cooldowns wait no longer than their cap.
     @Test func retryWaitsAndCooldownsAreCappedAndScheduledWaitsAreNot() async throws {
         try await withStore { store in
             try await store.write { transaction throws in
@@ -249,7 +249,7 @@ struct QueueTests {
         }
     }
 
-    /// Whatever happens to tasks, what the store keeps by differences is what counting them gives.
+    /// Whatever happens to tasks, the counters that the store updates by differences equal a full count.
     @Test(arguments: 1...4) func queueTablesStayConsistentUnderRandomChanges(seed: UInt64) async throws {
         let directory = try StoreDirectory()
         let store = try directory.open()
@@ -293,7 +293,7 @@ struct QueueTests {
                         try transaction.setLimits(of: key) { $0.maxActive = limit }
                     default:
                         let lane = try transaction.nextLane(priority: priority)
-                        // Nobody is excluded by that, but all the lists are looked through.
+                        // The exclusion matches no host, but makes the store search all lanes.
                         #expect(
                             try transaction.nextLane(priority: priority, without: LaneExclusions(hosts: ["nobody"]))
                                 == lane)

@@ -8,7 +8,7 @@ import XferTestSupport
         for (index, path) in paths.enumerated() { server.serve(path, .tagged(UInt64(index), length: 1000)) }
     }
 
-    /// Two of five fail: 5 finished, 2 skipped, told once.
+    /// Two of five fail: 5 finished, 2 skipped, one event.
     @Test func aListIsAddedWaitedForAndCounted() async throws {
         let server = try await FaultServer()
         Self.serve(["/0", "/2", "/4"], on: server)
@@ -88,7 +88,7 @@ import XferTestSupport
         }
     }
 
-    /// `kill -9` in the middle: it completes, and is told once.
+    /// `kill -9` in the middle: the batch completes with one event.
     @Test func aBatchSurvivesKills() async throws {
         let server = try await FaultServer()
         for index in 0..<40 { server.serve("/\(index)", .tagged(UInt64(index), length: 2000)) }

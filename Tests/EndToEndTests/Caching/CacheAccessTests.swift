@@ -4,7 +4,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// Whose responses are whose, and who is believed.
+/// Which users share cached responses, and which servers' responses are trusted.
 @Suite(.serialized) struct CacheAccessTests {
     @Test(.enabled(if: Guest.isPossible)) func ownersDoNotSeeEachOthersEntries() async throws {
         let server = try await FaultServer()
@@ -53,7 +53,7 @@ import XferTestSupport
             let refused = try await daemon.fetch(url, .download, "prefer_cache")
             #expect(refused.view.errorReason == "pin_mismatch")
 
-            // It is believed again by who would have believed it then.
+            // A policy trusts the response again if it would have trusted the server then.
             try await daemon.pin("site", host, [TrustFixture.foreignPin, leaf.keyPin])
             #expect(try await daemon.fetch(url, .data, "only_if_cached").bytes == first.bytes)
             #expect(try await daemon.fetch(url, .download, "only_if_cached").bytes == first.bytes)

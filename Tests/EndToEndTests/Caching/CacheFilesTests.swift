@@ -4,7 +4,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// The cache directory when somebody tampers with it, when it is full, and what the command line says about it.
+/// The cache directory when another program changes it, when it is full, and what the command line says about it.
 @Suite struct CacheFilesTests {
     private func withKept(
         _ kind: CachedKind, _ body: (DaemonFixture, FaultServer, SourceVersion) async throws -> Void
@@ -106,7 +106,7 @@ import XferTestSupport
         }
     }
 
-    /// A response somebody is just asking the server about stays, however narrow the limits.
+    /// A response that a task is revalidating with the server stays, however narrow the limits.
     @Test func aCacheEntryInUseIsNotEvicted() async throws {
         let server = try await FaultServer()
         let gate = Gate()

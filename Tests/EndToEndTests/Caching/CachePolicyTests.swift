@@ -14,7 +14,7 @@ import XferTestSupport
     struct Seen: Equatable, CustomStringConvertible {
         var requests: Int
         var conditional: Bool
-        /// Of which version the bytes are; 0 is none.
+        /// The version that the bytes are of; 0 is none.
         var version: Int
         var events: [String]
 
@@ -111,7 +111,7 @@ import XferTestSupport
                 let gate = Gate()
                 served.next([.stallHead(until: gate)])
                 let id = try await daemon.add(server.url("/f"), ["kind": "data", "cache_policy": "revalidate"])
-                try await eventually("the hit is told") { try await daemon.eventTypes(of: id).contains("cache.hit") }
+                try await eventually("the hit is logged") { try await daemon.eventTypes(of: id).contains("cache.hit") }
                 #expect(try await daemon.view(id).state == "running")
                 #expect(try await daemon.result(of: id) == old.bytes)
                 gate.open()

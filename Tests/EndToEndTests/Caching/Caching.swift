@@ -12,12 +12,12 @@ enum CachedKind: String, CaseIterable, Sendable {
 struct CachedFetch {
     let id: Int64
     let view: TaskView
-    /// Of the file, or of the result.
+    /// The bytes of the file, or of the result.
     let bytes: [UInt8]
     /// Durable events in order, by type.
     let events: [String]
 
-    /// Those about the cache.
+    /// The events about the cache.
     var cacheEvents: [String] { events.filter { ["cache.hit", "task.refreshed", "task.not_modified"].contains($0) } }
     var terminalCount: Int {
         events.filter { ["task.completed", "task.failed", "task.cancelled"].contains($0) }.count

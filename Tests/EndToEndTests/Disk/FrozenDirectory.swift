@@ -1,7 +1,7 @@
 import Glibc
 import XferTestSupport
 
-/// A directory without new names: immutable for root (chattr(1)), without write permission for everybody else.
+/// A directory without new names: immutable for root (chattr(1)), without write permission for other users.
 final class FrozenDirectory: Sendable {
     private let path: String
 

@@ -2,7 +2,7 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// A full disk is waited out, not failed on.
+/// Tasks wait while the disk is full, and do not fail.
 @Suite(.serialized, .enabled(if: Machine.canMount, "needs to mount file systems")) struct FullDiskTests {
     @Test func aDownloadThatDoesNotFitWaitsForRoom() async throws {
         let disk = try SmallFileSystem(bytes: 8 << 20)
@@ -68,7 +68,7 @@ import XferTestSupport
         }
     }
 
-    /// What the row says of a running or queued task cannot be changed then; whoever looks is told all the same.
+    /// The daemon cannot change the rows of running and queued tasks then, but shows the reason all the same.
     @Test func tasksSayThatTheDatabaseCannotBeWritten() async throws {
         let disk = try SmallFileSystem(bytes: 16 << 20)
         let server = try await FaultServer()

@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// Somebody removes the partial file of a running download.
+/// Another program removes the partial file of a running download.
 struct RemovedPartTests {
     @Test(arguments: ["rename", "overwrite"], [0, 3])
     func aPartFileRemovedDuringADownloadIsFetchedAgainWithOneRetry(onConflict: String, retries: Int64) async throws {

@@ -104,7 +104,7 @@ import XferTestSupport
                 #expect(kept)
                 try expectFile(view, is: source)
             case "overwrite", "update":
-                // The service did not publish what lies there, so it has nothing to ask with.
+                // The service did not publish the existing file, so it has no validator for a conditional request.
                 try expectFile(view, is: source)
                 try await daemon.expectDownloads(["f.tar.gz"])
             case "skip":

@@ -52,7 +52,7 @@ import XferTestSupport
                     wasStarted = wasStarted || type == "task.started"
                 }
             }
-            // The subscriber was told the same in the same order.
+            // The subscriber received the same events in the same order.
             try await eventually("all were notified") {
                 watcher.events.last { $0["seq"] != nil }?["seq"] == events.last?["seq"]
             }

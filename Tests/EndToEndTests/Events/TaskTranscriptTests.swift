@@ -43,7 +43,7 @@ import XferTestSupport
             let id = try await daemon.add(server.url("/f"), ["output": "out.bin"])
             try await daemon.waitForBytes(100_000, of: id)
             _ = try await daemon.call("task.pause", ["ids": [.integer(id)]])
-            // What its run had to say is told when that has ended.
+            // The run's last events are published when it has ended.
             try await eventually("its run has ended") { try await daemon.events(of: id).count == 4 }
             for verb in ["task.pause", "task.resume"] { _ = try await daemon.call(verb, ["ids": [.integer(id)]]) }
             try await daemon.waitForBytes(150_000, of: id)

@@ -2,12 +2,12 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// However a transfer ends, its end is told once, with the facts `task.get` shows.
+/// However a transfer ends, its end has one event, with the facts that `task.get` shows.
 @Suite(.serialized) struct TerminalEventTests {
     private static let source = SourceVersion.tagged(150, length: 100_000)
     private static let wrongDigest = JSONValue.string("md5=" + String(repeating: "0", count: 32))
 
-    /// Faults for the first requests, what is asked for besides, and the reason the task fails for; nil completes it.
+    /// Faults for the first requests, further fields of the task, and the reason it fails for; nil completes it.
     private static let ends: [(faults: [[Fault]], fields: JSONObject, reason: String?)] = [
         ([], [:], nil),
         ([[.drop(after: 1000)], [.noAnswer()], [.status(503, retryAfter: "0")]], [:], nil),

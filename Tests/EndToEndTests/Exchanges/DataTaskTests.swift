@@ -67,7 +67,7 @@ import XferTestSupport
             let spool = daemon.stateDirectory + "/spool"
             #expect(try FileTree.entries(below: spool).count == 1)
             #expect(try daemon.downloaded == [])
-            // A row whose file somebody removed says so instead of giving something else.
+            // If another program removed a result's file, the daemon answers with an error.
             let second = try await add("GET", server.url("/big"), to: daemon)
             try await daemon.complete(second)
             _ = try await daemon.call("task.remove", ["ids": [.integer(id)]])
@@ -124,7 +124,7 @@ import XferTestSupport
             #expect(keys == ["\"k-17\"", "\"k-17\""])
             let ends = try await daemon.eventTypes(of: plain).filter { $0 == "task.failed" }
             #expect(ends.count == 1)
-            // Whoever knows better may send it again.
+            // The client may decide to send it again.
             _ = try await daemon.call("task.retry", ["ids": [.integer(plain)]])
             try await daemon.complete(plain)
             #expect(server.requests(to: "/plain").count == 2)

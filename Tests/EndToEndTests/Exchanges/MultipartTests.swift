@@ -4,7 +4,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// Forms through the real daemon: as large as a file system takes them, and as somebody else's parser reads them.
+/// Forms through the real daemon: as large as a file system takes them, and as another project's parser reads them.
 @Suite struct MultipartTests {
     /// A file of holes with a stamp in each mebibyte: as large as it is said to be, and no two of its mebibytes alike.
     private struct StampedFile {
@@ -59,7 +59,7 @@ import XferTestSupport
                 return try await daemon.complete(
                     try await daemon.add(server.url("/form"), ["kind": "upload", "method": "POST", "parts": parts]))
             }
-            // What the first transfer of all takes is not the form's.
+            // A first transfer takes the memory that does not depend on the form.
             _ = try await send(try StampedFile(scratch.file("small.raw"), length: 4 << 20))
             let before = try daemon.peakResidentKibibytes
             let view = try await send(file)

@@ -113,7 +113,7 @@ import XferTestSupport
             }
             let listings = try await daemon.call("task.list", ["filter": ["all": true], "limit": 1000]).text
             let events = try await daemon.events().map(\.text).joined()
-            try await eventually("hooks were told") { FileTree.exists(scripts.file("told")) }
+            try await eventually("a hook has run") { FileTree.exists(scripts.file("told")) }
             let told = try FileTree.text(scripts.file("told"))
             for secret in all {
                 #expect(!told.contains(secret), "\(secret)")

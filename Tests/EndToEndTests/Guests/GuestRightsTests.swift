@@ -6,7 +6,7 @@ import XferTestSupport
 
 /// Bob's tasks go where Bob may go, Alice's where Alice may go, at every moment of their lives.
 @Suite(.serialized, .enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestRightsTests {
-    /// Makes a directory in a guest's root that belongs to somebody, with these permissions.
+    /// Makes a directory that belongs to this guest and group, with these permissions.
     private func makeDirectory(_ path: String, of guest: Guest, group: Int64? = nil, mode: mode_t) {
         #expect(mkdir(path, 0o700) == 0)
         #expect(chown(path, uid_t(guest.uid), gid_t(group ?? guest.uid)) == 0 && chmod(path, mode) == 0)
@@ -43,7 +43,7 @@ import XferTestSupport
             #expect(view.state == "failed" && view.errorReason == "destination_denied", "\(view.json.text)")
             #expect(try FileTree.entries(below: keys).isEmpty)
 
-            // Nor while it is received: staged files, commits and reading go the same way.
+            // The same holds during a transfer: staged files, commits and reads use the same path.
             #expect(unlink(own) == 0 && rename(own + ".away", own) == 0)
             var staged = fields
             staged["paused"] = false

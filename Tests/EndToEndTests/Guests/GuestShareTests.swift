@@ -5,7 +5,7 @@ import XferTestSupport
 
 /// One guest's connections are its own share: others and the operator get theirs.
 @Suite(.serialized, .enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestShareTests {
-    /// Connections made by a thread of the guest's uid, which is what the daemon is told of them.
+    /// Connects from a thread with the guest's uid, which the daemon sees as the peer's.
     private func connect(_ count: Int, as guest: Guest, to path: String) async throws -> [UnixSocket] {
         try await offThread {
             // setresuid(2) by number is for this thread alone, which ends here.
@@ -27,7 +27,7 @@ import XferTestSupport
     @Test func idleConnectionsOfOneGuestDoNotLockOutOtherUsers() async throws {
         try await withGuests(2) { daemon, guests in
             let idle = try await connect(256, as: guests[0], to: daemon.socket)
-            // The first beyond its share is told so.
+            // The daemon refuses the first connection beyond the share.
             let told = try await idle[100].readLine()
             #expect(told?.contains("too_many_clients") == true && told?.contains("64") == true, "\(told ?? "nothing")")
             #expect(try await daemon.call("daemon.status")["version"] != nil)
@@ -48,7 +48,7 @@ import XferTestSupport
         }
     }
 
-    /// A hundred streams that nobody reads, and ten thousand events: what waits is bounded.
+    /// A hundred streams whose client never reads, and ten thousand events: the daemon queues a bounded amount.
     @Test func subscribersThatNeverReadCostLittleMemory() async throws {
         var options = DaemonFixture.Options(settings: [
             "rpc": ["max_waiting": "1Mi", "max_waiting_per_user": "4Mi", "max_clients_per_user": "128"]

@@ -25,7 +25,7 @@ import XferTestSupport
         DaemonFixture.Options(settings: ["hooks": hooks])
     }
 
-    /// transformDownloadedImage: what a hook leaves is what is published, whether it wrote in place or put another file there.
+    /// transformDownloadedImage: the service publishes what a hook leaves, written in place or as another file.
     @Test func aHookMayReplaceTheFile() async throws {
         let scripts = try Scripts()
         let server = try await FaultServer()
@@ -120,7 +120,7 @@ import XferTestSupport
             let pid = try FileTree.text(pids).filter(\.isNumber)
             try await eventually("the hook is gone") { !FileTree.exists("/proc/\(pid)") }
 
-            // A pause ends it as well, and a restart begins it anew.
+            // A pause ends it as well, and a restart begins it again.
             let paused = try await daemon.add(server.url("/f"), ["post_process": "slow", "output": "paused"])
             try await eventually("it runs again") { try FileTree.text(pids).split(separator: "\n").count == 2 }
             _ = try await daemon.call("task.pause", ["ids": [.integer(paused)]])
@@ -186,7 +186,7 @@ import XferTestSupport
                 (data, "on_complete \(data)   0", "completed"), (upload, "on_complete \(upload)   0", "completed"),
                 (failed, "on_error \(failed)   0", "failed"), (blocked, "on_error \(blocked)   0", "failed"),
             ] {
-                let text = try await eventually("task \(id) is told") { () -> String? in
+                let text = try await eventually("the hook runs for task \(id)") { () -> String? in
                     guard let text = try? FileTree.text("\(out)-\(id)"), text.hasSuffix("}\n") else { return nil }
                     return text
                 }
@@ -208,7 +208,7 @@ import XferTestSupport
         }
     }
 
-    /// Killed at any moment: every end is told at least once.
+    /// Killed at any moment: a hook runs at least once for every end.
     @Test func completionHooksRunAtLeastOnceAcrossKills() async throws {
         let scripts = try Scripts()
         let server = try await FaultServer()
@@ -228,7 +228,7 @@ import XferTestSupport
                 try await daemon.start()
             }
             for id in ids { try await daemon.complete(id) }
-            try await eventually("all are told") {
+            try await eventually("all hooks have run") {
                 let told = Set(((try? FileTree.text(out)) ?? "").split(separator: "\n").compactMap { Int64($0) })
                 return told == Set(ids)
             }

@@ -60,7 +60,7 @@ import XferTestSupport
         let command = ["\(try Command.productsDirectory)/xferd", "--config", daemon.configurationFile]
         let state = ["--state-dir", daemon.stateDirectory, "--foreground-log"]
         let process = try ChildProcess(activate, ["-l", socket] + kept + command + state, options: options)
-        // The file is there before anybody listens on it.
+        // The socket's file exists before systemd-socket-activate listens on it.
         let session = try await eventually("the socket is listened on") { try? RPCSession(socket: socket) }
 
         // The connection that starts the daemon is answered, too.

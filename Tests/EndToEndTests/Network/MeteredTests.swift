@@ -103,7 +103,7 @@ struct MeteredTests {
             let updated = try await daemon.ctl("update", "1", "--metered")
             #expect(updated.isSuccess, "\(updated)")
             try await daemon.completes(1, source)
-            try await eventually("systemd is told") {
+            try await eventually("systemd is notified") {
                 daemon.notifications.contains { $0.hasPrefix("STATUS=") && $0.hasSuffix("network metered") }
             }
         }

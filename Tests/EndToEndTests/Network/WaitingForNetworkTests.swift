@@ -63,7 +63,7 @@ struct WaitingForNetworkTests {
         }
     }
 
-    /// Hosts of one's own network are there without any default route.
+    /// Hosts of the local network are reachable without any default route.
     @Test func anOfflineNetworkDoesNotHoldBackAFirstTry() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 30)
@@ -88,7 +88,7 @@ struct WaitingForNetworkTests {
         }
     }
 
-    /// The connection of before is dead and does not know it: nobody waits a minute for it.
+    /// The old connection is dead without an error: the task reconnects instead of waiting for a timeout.
     @Test func aChangedAddressMakesTasksReconnect() async throws {
         let world = try await NetworkWorld(rate: 100_000)
         let source = try world.publish("f", 40, length: 900_000)
@@ -100,7 +100,7 @@ struct WaitingForNetworkTests {
             try await world.home.ip("addr", "add", "198.51.100.3/24", "dev", "eth0")
             try await world.home.ip("route", "add", "default", "via", "198.51.100.1", "metric", "100")
             try await daemon.completes(id, source)
-            // Of the first request the server may not know yet that it has ended.
+            // The server may not know yet that the first request has ended.
             let log = try world.nginx.log
             #expect(log.count { $0.status == 206 && $0.range != "-" } == 1, "\(log)")
             #expect(try await daemon.task(id)["attempts"] == 1)
@@ -115,7 +115,7 @@ struct WaitingForNetworkTests {
             try await daemon.waitsForNetwork(id)
             await daemon.kill9()
             try await daemon.start()
-            // It is tried once, since nobody knows what has changed meanwhile.
+            // The daemon tries it once, since the network may have changed meanwhile.
             try await eventually("it is tried") {
                 try await daemon.events(of: id, types: "task.started").count >= 2
             }
@@ -159,7 +159,7 @@ struct WaitingForNetworkTests {
             let view = try await daemon.waitsForNetwork(id)
             #expect(view.errorReason == "dns_failure")
             try await world.route("eth0")
-            // There is a network now, and nobody who knows the name: that is a failure like others.
+            // There is a network now, but no server that knows the name: that is a failure like others.
             try await eventually("it backs off") { try await daemon.waitReasons(of: id).contains("retry") }
             let server = try NameServer(answering: NetworkWorld.server, in: world.away)
             try await daemon.completes(id, source)
@@ -167,8 +167,9 @@ struct WaitingForNetworkTests {
         }
     }
 
-    /// The disk of the state is full when the network goes, and has room again only after it came back: nothing of what
-    /// happened meanwhile could be written down, and nothing is lost.
+    /// The disk of the state is full when the network goes, and has room again only after it came back.
+    ///
+    /// The daemon can store nothing of what happens meanwhile, and loses nothing.
     @Test(.enabled(if: Machine.canMount, "needs to mount file systems"))
     func networkChangesWhileTheDatabaseIsUnwritableAreHandled() async throws {
         let disk = try SmallFileSystem(bytes: 16 << 20)
@@ -187,7 +188,7 @@ struct WaitingForNetworkTests {
             try await eventually("a commit fails") { try await daemon.call("daemon.status")["degraded"] == true }
             try await world.home.ip("link", "set", "eth0", "down")
             try await daemon.waitForNetwork("offline")
-            // Reading goes on, and nobody has ended.
+            // The transfers go on being readable, and no task has ended.
             for id in [first, second] { #expect(try await daemon.view(id).isTerminal == false) }
             try await world.home.ip("link", "set", "eth0", "up")
             try await world.home.ip("-6", "addr", "add", "2001:db8:0::2/64", "dev", "eth0", "nodad")
@@ -214,7 +215,7 @@ struct WaitingForNetworkTests {
             try await daemon.completes(id, source)
             let status = try await daemon.call("network.status")
             #expect(status["state"] == "unknown" && status["monitored"] == false && status["interfaces"] == [])
-            // Watched from now on.
+            // The daemon monitors the network from now on.
             try daemon.configure(["network": ["monitor": "true"]])
             daemon.reload()
             try await daemon.waitForNetwork("unmetered")

@@ -4,7 +4,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// What somebody who is no operator may do with profiles, secrets and files to send.
+/// What a user who is no operator may do with profiles, secrets and files to send.
 @Suite(.serialized, .enabled(if: Guest.isPossible, "needs root and setpriv")) struct GuestTests {
     private func server() async throws -> FaultServer {
         let server = try await FaultServer()
@@ -51,7 +51,7 @@ import XferTestSupport
         }
     }
 
-    /// Every field of a task's that could lead a profile's secret to somebody else.
+    /// Every field of a task that could lead a profile's secret to another server.
     @Test func aGuestsTaskCannotRedirectAProfilesSecretsElsewhere() async throws {
         let (home, own) = (try await server(), try await server())
         let proxy: JSONValue = .string("http://127.0.0.1:\(own.port)")

@@ -151,7 +151,7 @@ import XferTestSupport
         }
     }
 
-    /// The answer to an add was lost, and before it is repeated somebody changes the profile.
+    /// The answer to an add was lost, and the profile changes before the client repeats the add.
     @Test func aRepeatedAddIsRecognisedAfterItsProfileChanged() async throws {
         try await withDaemon { daemon in
             try await daemon.setProfile([

@@ -3,7 +3,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// Rules 4, 6, 7 and 8 of resuming: which answers are believed. Whatever a server says, the file is one version.
+/// Rules 4, 6, 7 and 8 of resuming: which answers are trusted. Whatever a server says, the file is one version.
 @Suite(.serialized) struct RangeAnswerTests {
     private static let length: Int64 = 300_000
     private static let cut: Int64 = 100_000

@@ -3,7 +3,7 @@ import Testing
 import XferModel
 import XferTestSupport
 
-/// Rules 1–3 and 5 of resuming: what is asked for, and with which condition.
+/// Rules 1–3 and 5 of resuming: which range is requested, and with which condition.
 @Suite(.serialized) struct RangeRequestTests {
     private let length: Int64 = 300_000
     private let cut: Int64 = 100_000

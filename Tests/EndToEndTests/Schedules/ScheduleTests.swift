@@ -73,7 +73,7 @@ import XferTestSupport
             _ = try await daemon.call("task.remove", ["ids": [.integer(done)]])
             _ = try await daemon.call("task.resume", ["ids": [.integer(held)]])
             try await daemon.wait(last, for: "completed")
-            // But nobody can begin to wait for it.
+            // But no new task can wait for it.
             let refusal = await #expect(throws: RPCRefusal.self) {
                 try await daemon.add(server.url("/c"), ["after": [.integer(done)]])
             }

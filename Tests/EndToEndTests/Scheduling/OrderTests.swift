@@ -27,7 +27,7 @@ import XferTestSupport
         }
     }
 
-    /// Of 20 adds never more than 6 are active at once; `queue.pause` (`suspended`) holds the rest back, and cancelling all
+    /// At most 6 of 20 adds are active at once; `queue.pause` (`suspended`) holds the rest back, and cancelling all
     /// (`cancelAllDownloads`) ends everything.
     @Test func neverMoreThanSixOfTwentyTasksRunAndSuspendAndCancelApplyToAll() async throws {
         let server = try await FaultServer()

@@ -64,7 +64,7 @@ import XferTestSupport
         }
     }
 
-    /// Killed while some have their files and some do not: nobody's file is wrong, nothing is fetched again, nothing stays.
+    /// Killed while some tasks have their files: no file is wrong, nothing is fetched again, and nothing is left over.
     @Test func aKillWhileFilesAreHandedOutCorruptsNoFileAndFetchesNothingAgain() async throws {
         let server = try await FaultServer()
         var random = SplitMix64(seed: 5)

@@ -11,7 +11,7 @@ import XferTestSupport
         try await withDaemon { daemon in
             let url = server.url("/gone.bin?token=hunter2")
             try await daemon.fails(try await daemon.add(url), "http_status")
-            // It is in the list as soon as the failure is told, and after a crash.
+            // It is in the list as soon as the failure is published, and after a crash.
             for _ in 0..<2 {
                 let blocked = try await daemon.fails(try await daemon.add(url), "blocked_url")
                 #expect(blocked.json["error"]?["http_status"] == 404)
@@ -66,7 +66,7 @@ import XferTestSupport
         }
     }
 
-    /// Wherever the daemon is killed, a failure is told if and only if it is listed, and every task ends once.
+    /// Wherever the daemon is killed, a failure is published if and only if it is listed, and every task ends once.
     @Test func everyTaskEndsOnceAndIsListedOnceIfKilledAmongFailures() async throws {
         let server = try await FaultServer()
         try await withDaemon { daemon in

@@ -2,14 +2,16 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// A user sees, empties and is bothered by its own slots and failed URLs only; an operator sees everybody's failed URLs.
+/// A user sees and empties only their own slots and failed URLs, and only their own failed URLs block them.
+///
+/// An operator sees the failed URLs of all users.
 @Suite(.serialized, .enabled(if: Guest.isPossible)) struct SharingAccessTests {
     @Test func failedURLsOfAnotherUserAreNotVisibleRemovableOrBlocking() async throws {
         let server = try await FaultServer()
         try await withGuest { daemon, guest in
             try await daemon.fails(try await daemon.add(server.url("/a")), "http_status")
             let meek = ["add", "--wait", "--no-retry-failed", "-d", ".", server.url("/a")]
-            // The operator's failure says nothing to the guest, its own does.
+            // The operator's failure does not block the guest; the guest's own does.
             let first = try await guest(meek)
             #expect(first.output.contains("http_status"), "\(first)")
             let second = try await guest(meek)

@@ -49,7 +49,7 @@ import XferTestSupport
                         refusal?.code == -32602 && refusal?.path == path, "\(refusal?.description.prefix(200) ?? "")")
                 }
             }
-            // Ten megabytes are more than a message may have: that is said, and nobody else notices.
+            // A message may not have ten megabytes: the daemon says so, and goes on serving.
             let socket = try UnixSocket(connectedTo: daemon.socket)
             let name = String(repeating: "s", count: 10 << 20)
             let line = #"{"jsonrpc":"2.0","id":1,"method":"slot.get","params":{"slot":"\#(name)"}}"# + "\n"
@@ -60,11 +60,11 @@ import XferTestSupport
         }
     }
 
-    /// Killed between any two steps: whoever was in the slot ended once, and the last one that was answered is in it.
+    /// Killed between any two steps: each task that left the slot ended once, and the last answered task is in it.
     @Test func everyTaskEndsOnceIfKilledWhileSlotsChangeHands() async throws {
         let server = try await FaultServer()
         let gate = Gate()
-        // A newcomer goes on from what its predecessor had: too little at a time for anybody to come to the end.
+        // A new task continues its predecessor's bytes. The server sends too little at a time for a task to complete.
         server.serve("/s", .tagged(3, length: 200_000)).always(.stall(at: 1000, until: gate))
         try await withDaemon { daemon in
             var answered: [Int64] = []
@@ -76,7 +76,7 @@ import XferTestSupport
                         ["url": .string(server.url("/s")), "slot": "s", "output": .string("f\(round)-\(index)")])
                     answered.append(try #require(result["task"]?["id"]?.integerValue))
                 }
-                // One more whose answer nobody waits for.
+                // One more, which the kill may leave unanswered.
                 let last = Task {
                     try? await session.call("task.add", ["url": .string(server.url("/s")), "slot": "s"])
                 }

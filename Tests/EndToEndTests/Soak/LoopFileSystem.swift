@@ -9,7 +9,7 @@ final class LoopFileSystem: Sendable {
     private let device = NIOLockedValueBox("")
     private let directory: TemporaryDirectory
 
-    /// Makes and mounts one. Its journal commits only when somebody asks for durability.
+    /// Makes and mounts one. Its journal commits only when a program asks for durability.
     init(megabytes: Int) async throws {
         directory = try TemporaryDirectory("xfer-loop")
         path = try directory.makeDirectory("mnt")

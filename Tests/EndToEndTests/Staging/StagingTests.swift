@@ -84,7 +84,7 @@ import XferTestSupport
             #expect(
                 refusal?.code == -32005 && refusal?.reason == "destination_exists", "\(String(describing: refusal))")
             #expect(refusal?.data["task_id"] == .integer(id) && refusal?.data["state"] == "staged")
-            // All were looked at before the first got its name.
+            // All were checked before the first got its name.
             for id in [id, other] { #expect(try await daemon.view(id).state == "staged") }
             #expect(try FileTree.text("\(daemon.downloads)/f") == "mine")
             let shown = try await daemon.ctl("commit", "\(id)")

@@ -3,14 +3,13 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// Some user that is neither root nor the one who stands for everybody unknown, let in by the configuration. Needs root and
-/// setpriv(1).
+/// Some user that is neither root nor the overflow user, admitted by the configuration. Needs root and setpriv(1).
 struct Guest {
     static let isPossible = Machine.isRoot && Command.find("setpriv") != nil
 
     let daemon: DaemonFixture
     let uid: Int64
-    /// Its only root: anybody may write there.
+    /// Its only root, where every user may write.
     let root: String
 
     /// `xferctl` as this user, in its root.
@@ -21,7 +20,7 @@ struct Guest {
             environment: daemon.environment, directory: root)
     }
 
-    /// A call as this user: its result, or nil and what it is answered with instead.
+    /// A call as this user: its result, or nil and the error.
     func call(_ method: String, _ params: JSONValue = [:]) async throws -> (result: JSONValue?, error: String) {
         let ended = try await self(["rpc", method, params.text])
         guard ended.isSuccess else { return (nil, ended.errors) }
@@ -35,7 +34,7 @@ struct Guest {
     }
 }
 
-/// Whom the daemon of a test of guests runs as.
+/// The user that the daemon runs as in a guest test.
 enum ServiceUser: CaseIterable {
     case root
     /// Some user without capabilities, as the system's unit has it.
@@ -44,7 +43,7 @@ enum ServiceUser: CaseIterable {
     static let ordinaryUID: Int64 = 54_000
 }
 
-/// A daemon that lets so many guests in.
+/// A daemon that admits this many guests.
 func withGuests(
     _ count: Int, _ options: DaemonFixture.Options = DaemonFixture.Options(), as user: ServiceUser = .root,
     _ body: (DaemonFixture, [Guest]) async throws -> Void
@@ -73,13 +72,13 @@ func withGuests(
             }
         }
     ) { daemon in
-        // The way to the socket; what it says is the daemon's to decide.
+        // Guests can reach the socket; the daemon decides what it answers them.
         chmod(daemon.directory.path, 0o755)
         try await body(daemon, users.map { Guest(daemon: daemon, uid: $0.uid, root: $0.root) })
     }
 }
 
-/// A daemon that lets one guest in.
+/// A daemon that admits one guest.
 func withGuest(
     _ options: DaemonFixture.Options = DaemonFixture.Options(), _ body: (DaemonFixture, Guest) async throws -> Void
 ) async throws {

@@ -37,7 +37,7 @@ final class SmallFileSystem: Sendable {
     /// Makes it larger or smaller while it is used.
     func resize(to bytes: Int64) throws { try remount(options: "size=\(bytes)") }
 
-    /// Lets nobody write to it any more, root neither; nothing may be open for writing.
+    /// Makes it read-only for all users, root too; nothing may be open for writing.
     func makeReadOnly() throws { try remount(UInt(MS_RDONLY)) }
 
     private func remount(_ flags: UInt = 0, options: String = "") throws {

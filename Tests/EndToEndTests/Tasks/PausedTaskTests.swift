@@ -23,7 +23,7 @@ import XferTestSupport
                 fields["paused"] = true
                 ids.append(try await daemon.add(server.url(path), fields))
             }
-            // Somebody else's task comes and goes, and the service restarts: reasons enough to look at the queue.
+            // Another task comes and goes, and the service restarts: both make the scheduler read the queue.
             try await daemon.complete(try await daemon.add(server.url("/other"), ["kind": "data"]))
             try await daemon.stop()
             try await daemon.start()
@@ -43,7 +43,7 @@ import XferTestSupport
         }
     }
 
-    /// AFNetworking #2702, #1477, #2638: a change that is none is not told.
+    /// AFNetworking #2702, #1477, #2638: a call that changes nothing emits no event.
     @Test func pausingATaskTwiceEmitsOnePause() async throws {
         let gate = Gate()
         let server = try await FaultServer()

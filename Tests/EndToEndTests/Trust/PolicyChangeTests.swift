@@ -64,7 +64,7 @@ import XferTestSupport
             }
             #expect(failed == 50 - completed)
             #expect(try await counts(daemon, "task.completed") == completed)
-            // None that went on asked for anything.
+            // No task sent another request.
             #expect(server.counts.requests.count == requests)
             let files = try daemon.downloaded.filter { !$0.hasSuffix(".part") }
             #expect(files.count == completed)
@@ -72,7 +72,7 @@ import XferTestSupport
         }
     }
 
-    /// Tasks that join one transfer before, while and after the policy changes: nobody gets bytes under the old one.
+    /// Tasks join one transfer before, while and after the policy changes: none gets bytes under the old one.
     @Test func aTaskThatJoinsDuringAPolicyChangeIsJudgedByTheNewPolicy() async throws {
         let body = String(repeating: "0123456789abcdef", count: 16_384)
         let server = try trust.server(leaf) { $0.body = body }
@@ -126,11 +126,11 @@ import XferTestSupport
             try await daemon.complete(try await daemon.add("https://\(host)/f"))
             let first = try await daemon.call("policy.get", ["name": "site"])["policy"]
             func version() async throws -> Int64? {
-                // The service manager's socket holds a few messages only, and somebody has to read them.
+                // The service manager's socket holds a few messages only, so the test has to read them.
                 _ = daemon.notifications
                 return try await daemon.call("policy.get", ["name": "site"])["policy"]?["version"]?.integerValue
             }
-            // Nobody sends a signal.
+            // The test sends no signal.
             try FileTree.write(try trust.authority.issue().certificate, to: pins)
             try await eventually("it is read") { try await version() != first?["version"]?.integerValue }
             try await daemon.fails(try await daemon.add("https://\(host)/f"), "pin_mismatch")
@@ -182,13 +182,13 @@ import XferTestSupport
             #expect(daemon.log.contains("bank.test is named twice"))
             let own = try await daemon.call("policy.get", ["name": "own"])["policy"]
             #expect(own?["hosts"] == ["own.test"] && own?["min_tls"] == "1.3")
-            // Not the other half either.
+            // The other half of the change is not applied either.
             let shown = try await daemon.call("daemon.config")["settings"]?.arrayValue ?? []
             #expect(shown.first { $0["key"] == "queue.max_active" }?["value"] == "60")
         }
     }
 
-    /// Each use of a policy that believes anybody is logged, also over a connection that was there already.
+    /// Each use of a policy that accepts any certificate is logged, also over a kept connection.
     @Test func everyTaskThatALaxPolicyAcceptsIsLogged() async throws {
         let stranger = try TestCA.selfSigned()
         let server = try TLSServer(TLSServer.Options(chain: stranger.certificate, privateKey: stranger.privateKey))
@@ -222,7 +222,7 @@ import XferTestSupport
     @Test func policiesOfBothKindsSurviveAKillWhileTheyAreWritten() async throws {
         try await withDaemon(options("[{name: own, hosts: [own.test]}]")) { daemon in
             for round in 0..<5 {
-                // Answered is kept, whatever is under way when the end comes.
+                // An answered change is kept, whatever is under way when the daemon ends.
                 try await daemon.pin("kept\(round)", "kept\(round).test", [TrustFixture.foreignPin])
                 let session = try daemon.session()
                 let more = Task {

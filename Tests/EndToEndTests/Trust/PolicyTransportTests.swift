@@ -2,7 +2,7 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// The same judgement over every transport, and by every other program's reckoning.
+/// A policy decides the same over every transport, and as other programs do.
 @Suite(.serialized) struct PolicyTransportTests {
     private let trust: TrustFixture
 
@@ -32,7 +32,7 @@ import XferTestSupport
         }
     }
 
-    /// A proxy carries the connection and is believed in nothing: the policy is the origin's.
+    /// A proxy only carries the connection: the origin's policy decides.
     @Test(
         .enabled(if: NginxFixture.isInstalled),
         arguments: [("http", "1.1"), ("http", "2"), ("socks5h", "1.1"), ("socks5h", "2")],
@@ -151,7 +151,7 @@ import XferTestSupport
                     let view = try await daemon.finish(try await daemon.add("https://\(host)/f"))
                     #expect(view.state == "failed", "\(mode) \(isLax): \(view.json.text)")
                     #expect(["pin_mismatch", "trust_rejected"].contains(view.errorReason))
-                    // It was shown, and did not count.
+                    // The server showed the pinned certificate, which did not count.
                     #expect(view.errorMessage.contains(attacker.keyPin) && view.errorMessage.contains(pinned.keyPin))
                 }
             }
@@ -160,7 +160,7 @@ import XferTestSupport
         }
     }
 
-    /// Whoever pins with other programs' help gets what `policy test` shows, and the other way round.
+    /// openssl computes the pin that `policy test` shows, and curl accepts and refuses the same pins.
     @Test func opensslAndCurlComputeTheSameLeafPin() async throws {
         let (shell, curl) = (try #require(Command.find("sh")), try #require(Command.find("curl")))
         for key in [TestKey.ec, .rsa(bits: 2048)] {

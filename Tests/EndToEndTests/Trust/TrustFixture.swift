@@ -26,7 +26,7 @@ struct TrustFixture {
         return try TLSServer(options)
     }
 
-    /// A good pin of nobody.
+    /// A well-formed pin that matches no key of the tests.
     static let foreignPin = "sha256/BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
 }
 

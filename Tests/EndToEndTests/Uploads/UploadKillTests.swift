@@ -22,7 +22,7 @@ import XferTestSupport
                 try await eventually("the server has \(moment) bytes", within: Patience.long) {
                     (server.uploads.first?.offset ?? 0) > moment
                 }
-                // Of the whole upload, not of the request that sends the rest.
+                // The total counts the whole upload, not the request that sends the rest.
                 #expect(try await daemon.view(id).json["progress"]?["total"] == .integer(Self.length))
                 await daemon.kill9()
                 try await daemon.start()

@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// Who gets a connection when there are many, and what becomes of requests that do not come to their end.
+/// Which clients get a connection when there are many, and how incomplete requests end.
 @Suite struct ShareTests {
     @Test func aUsersConnectionsBeyondItsShareAreRefused() async throws {
         try await withServer(.with { $0.clientsPerUser = 2 }) { fixture in
@@ -47,7 +47,7 @@ import XferTestSupport
         }
     }
 
-    /// However many may be reserved, half of the places are everybody's.
+    /// However many places may be reserved, half of them stay open to all users.
     @Test func moreThanHalfOfThePlacesCannotBeReserved() async throws {
         let limits = RPCLimits.with {
             $0.clients = 2
@@ -72,7 +72,7 @@ import XferTestSupport
         }
     }
 
-    /// Further bytes do not put it off.
+    /// Further bytes do not extend the time limit.
     @Test func aLineSentByteByByteGainsNoTime() async throws {
         try await withServer(Self.impatient) { fixture in
             let client = try fixture.connect()
@@ -101,7 +101,7 @@ import XferTestSupport
         }
     }
 
-    /// A call that takes long is no request that was not ended.
+    /// A call that takes long is no incomplete request.
     @Test func aSlowAnswerDoesNotTimeOut() async throws {
         try await withServer(Self.impatient) { fixture in
             let (lines, http, slow) = (try fixture.connect(), try fixture.connect(), try fixture.connect())
@@ -140,7 +140,7 @@ import XferTestSupport
         }
     }
 
-    /// Answers that nobody reads, on many connections of one user.
+    /// One user has many connections and reads no answers.
     @Test func aUserThatReadsNoAnswersGetsNoFurtherAnswers() async throws {
         let limits = RPCLimits.with { $0.waitingBytesPerUser = 1 << 20 }
         try await withServer(limits) { fixture in

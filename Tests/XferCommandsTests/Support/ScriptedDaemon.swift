@@ -67,12 +67,12 @@ final class ScriptedDaemon: Sendable {
         }
     }
 
-    /// Goes away as a daemon does that is killed.
+    /// Closes everything as a killed daemon does.
     func stop() {
         unlink(socket)
-        // Under the lock: what is closed meanwhile may be somebody else's descriptor at once.
+        // Under the lock: a descriptor that is closed meanwhile may be another file's at once.
         state.withLockedValue { state in
-            // Ends the accept that waits; whoever accepts closes.
+            // Ends the accept that waits; the thread that accepts closes the socket.
             if state.listener >= 0 { shutdown(state.listener, Int32(SHUT_RDWR)) }
             for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
             (state.listener, state.connections) = (-1, [])
@@ -107,7 +107,7 @@ final class ScriptedDaemon: Sendable {
     private func answer(_ line: [UInt8], to connection: Int32) {
         guard let call = try? JSONValue(parsing: line), let method = call["method"]?.stringValue else { return }
         let params = call["params"] ?? [:]
-        // Before the answer: who got it finds the call.
+        // Before the answer: a test that has the answer finds the call.
         state.withLockedValue { $0.calls.append((method, params)) }
         let reply: JSONValue
         switch script(method, params) {

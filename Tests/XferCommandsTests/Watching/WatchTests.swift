@@ -45,7 +45,7 @@ import XferProtocol
         var model = model(running: 2, waiting: 0, recent: 0)
         model.onEvent(try EventMessage(lenient: Wire.completed(1)))
         #expect(model.active.map(\.id) == [2] && model.recent.map(\.id) == [1])
-        #expect(model.isStale, "the counts are asked anew")
+        #expect(model.isStale, "the counts are requested again")
     }
 
     @Test func tasksThatShareATransferCountOnceInTheTotalRate() {

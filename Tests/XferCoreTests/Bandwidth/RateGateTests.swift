@@ -22,7 +22,7 @@ private struct Loop {
 
     init(_ transfers: [Transfer]) { self.transfers = transfers }
 
-    /// Lets everybody take what may be taken until `seconds` after the beginning.
+    /// Lets every transfer take what the limits allow until `seconds` after the beginning.
     mutating func run(until seconds: Double, lateness: Double = 0.001) {
         while elapsed < seconds {
             for id in transfers.indices where !transfers[id].isRefused && transfers[id].ready <= elapsed { ask(id) }
@@ -34,7 +34,7 @@ private struct Loop {
         }
     }
 
-    /// What lies in a socket's buffer is read in one go.
+    /// The loop reads a socket's buffer in one go.
     private mutating func ask(_ id: Int) {
         let transfer = transfers[id]
         var buffered = transfer.pause > 0 ? transfer.chunk : 256 << 10
@@ -99,7 +99,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect(Double(taken[2]) >= 10 * Double(100 << 10) * 0.85)
         let group = taken[0] + taken[1] + taken[2]
         #expect((0.9...1.1).contains(Double(group) / Double(10 << 20)))
-        // A group at its limit holds nobody else back.
+        // A group at its limit holds no other transfer back.
         #expect((0.9...1.1).contains(Double(loop.total) / Double(100 << 20)))
     }
 
@@ -158,7 +158,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect(later == nil)
     }
 
-    /// Two limits whose lines everybody has to pass: a turn in one must not cost the place in the other for ever.
+    /// Transfers queue at two limits: a turn in one queue must not cost the place in the other for ever.
     @Test func noTransferStarvesBetweenTheQueuesOfTwoLimits() {
         let members = (0..<6).map { Loop.Transfer(scopes: $0.isMultiple(of: 2) ? [.service, .group(a)] : [.service]) }
         var loop = Loop(members)
@@ -179,7 +179,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         let admitted = [2, 3, 4].filter { gate.mayTake($0, in: [.service], now: now) }
         #expect(admitted == [])
         #expect(gate.firsts == [2])
-        // Only who looks after the first has to come back.
+        // Only the loop of the first in line gets a deadline.
         #expect(deadline(isEven) == MonotonicInstant(nanoseconds: 2_000_000_000))
         #expect(deadline(isOdd) == nil)
         now = MonotonicInstant(nanoseconds: 2_000_000_000)
@@ -188,7 +188,7 @@ private let a = GroupKey(owner: Owner(uid: 1000), name: "a")
         #expect(gate.firsts == [3])
         #expect(next(isEven) == nil)
         #expect(next(isOdd) == 3)
-        // Those whose limit is gone, each for whoever looks after it.
+        // Without limits each loop gets only its own released transfers.
         gate.setLimits([:], now: now)
         #expect(deadline(isOdd) == nil)
         #expect(next(isOdd) == nil)

@@ -34,7 +34,7 @@ struct RetentionClockTests {
                     Self.after(Self.start, wall: .seconds(elapsed + step), uptime: .seconds(elapsed)))
                 #expect(told == .seconds(step))
                 #expect(clock.isTrusted == (abs(step) <= 300), "\(step) \(elapsed)")
-                // Off for an unknown time: the uptime begins anew.
+                // Off for an unknown time: the uptime restarts.
                 var other = RetentionClock(Self.start)
                 let reading = ClockReading(
                     wall: Self.start.wall.advanced(by: .seconds(step)),

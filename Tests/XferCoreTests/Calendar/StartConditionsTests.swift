@@ -55,7 +55,7 @@ import XferModel
         }
         #expect(error.reason == .deadlineExceeded && !error.isRetriable)
         #expect(error.message == "its deadline, 2026-01-05T12:00:01.000Z, has passed")
-        // It is looked at before the window opens.
+        // It is evaluated before the window opens.
         #expect(
             verdict(TaskSchedule(window: try night(), deadline: deadline))
                 == .closed(Wait(.schedule, until: at("2026-01-05T22:00:00Z")), again: deadline))
@@ -74,7 +74,7 @@ import XferModel
         #expect(gone.message == "task 4, which had to complete first, is gone")
     }
 
-    /// A window whose zone cannot be read is closed, and looked at again.
+    /// A window whose zone cannot be read is closed, and evaluated again.
     @Test func aWindowWithoutItsZoneIsClosedAndCheckedAgain() throws {
         let again = noon.advanced(by: .seconds(300))
         #expect(

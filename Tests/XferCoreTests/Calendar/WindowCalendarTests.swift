@@ -146,7 +146,7 @@ import XferModel
         #expect(changes(calendar, from: "2500-03-27T12:00:00Z", count: 1) == ["opens 2500-03-28T01:00"])
     }
 
-    /// Against a clock that is looked at every minute for two weeks around each change.
+    /// Against a clock that is read every minute for two weeks around each change.
     @Test(arguments: ["Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Asia/Kolkata", "America/St_Johns"])
     func theCalendarAgreesWithAWatchedClock(zone: String) throws {
         let windows: [([String], [Weekday])] = [

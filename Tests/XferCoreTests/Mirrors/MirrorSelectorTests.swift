@@ -2,7 +2,7 @@ import Testing
 import XferCore
 import XferModel
 
-/// Who is asked next, and for what.
+/// Which source is asked next, and for what.
 @Suite struct MirrorSelectorTests {
     private static let gone = TransferError(.httpStatus, "404", isRetriable: false, httpStatus: 404)
     private static let busy = TransferError(.httpStatus, "503", isRetriable: true, httpStatus: 503, retryAfter: 30)
@@ -41,7 +41,7 @@ import XferModel
         }
     }
 
-    /// What may be better later decides whether the task is tried again.
+    /// A source that may recover decides whether the task is retried.
     @Test func aTransientFailureOfAnyMirrorMakesTheTaskRetry() {
         var book = MirrorSelector(count: 3)
         book.onFailure(of: 0, Self.gone)
@@ -71,7 +71,7 @@ import XferModel
 
     // MARK: Bytes are kept
 
-    /// Of source 1, of three.
+    /// A selector over three sources whose kept bytes came from source 1.
     private var keeping: MirrorSelector { MirrorSelector(count: 3, use: SourceUse(described: 1, senders: [1])) }
 
     @Test func withoutProofKeptBytesAreContinuedOnlyByTheirSource() {
@@ -99,7 +99,7 @@ import XferModel
         #expect(next(book, hasBytes: true, .digest) == ask(2, .underDigest))
         book.onFailure(of: 2, Self.gone)
         guard case .fail(let error) = next(book, hasBytes: true, .digest) else {
-            Issue.record("somebody is asked")
+            Issue.record("a source is asked")
             return
         }
         #expect(error.reason == .httpStatus && error.isRetriable && error.retryAfter == nil)
@@ -117,7 +117,7 @@ import XferModel
         #expect(next(book, hasBytes: true, .tag, isPatient: false) == ask(0, .anew))
     }
 
-    /// Who could not go on with others' bytes is as good as any once these are gone.
+    /// A source that refused to continue others' bytes is eligible again when these are discarded.
     @Test func aMirrorThatRefusedToContinueIsAskedForTheWhole() {
         var book = keeping
         book.onRefusal(of: 0)
@@ -160,11 +160,11 @@ import XferModel
 
     // MARK: Wrong digests
 
-    /// Which of several was wrong nobody knows: each sends the whole alone, those who had no part in it first.
+    /// The digest does not say which source was wrong: each sends the whole alone, the suspects last.
     @Test func suspectMirrorsAreAskedLastAndTheirBytesNotCombined() {
         let mixed = SourceUse(described: 0, senders: [0, 2], unprovenFrom: 0)
         guard let wary = MirrorSelector.suspect(mixed, count: 3) else {
-            Issue.record("everybody is left")
+            Issue.record("no source is suspected")
             return
         }
         #expect(wary == SourceUse(suspects: [0, 2]))
@@ -184,7 +184,7 @@ import XferModel
         var book = MirrorSelector(count: 1)
         book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own), at: 500, isUnproven: true)
         guard let wary = MirrorSelector.suspect(book.use, count: 1) else {
-            Issue.record("it is asked once more")
+            Issue.record("the source is not asked once more")
             return
         }
         #expect(wary == SourceUse(suspects: [0]))

@@ -3,7 +3,7 @@ import XferCore
 import XferModel
 import XferTestSupport
 
-/// When changes are told, and what follows from them.
+/// When changes are published, and what follows from them.
 @Suite struct ReachabilityTests {
     private func at(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(seconds * 1e9)) }
 
@@ -42,7 +42,7 @@ import XferTestSupport
         #expect(network.onTimer(at: at(20.5)) == Reachability.Change(state: .unmetered, wakes: true, hasLost: false))
     }
 
-    /// What was gone for a moment is no other state; but what failed in that moment is tried again.
+    /// A momentary loss is no other state, but transfers that failed in that moment are tried again.
     @Test func aMomentaryLossIsNotPublishedAndWakesTasks() {
         var network = Reachability(facts: cheap)
         _ = network.onFacts(nothing, at: at(1))
@@ -73,7 +73,7 @@ import XferTestSupport
         #expect(network.lastLoss == nil)
     }
 
-    /// A network of one's own is offline all the time, and still comes and goes.
+    /// A local network counts as offline all the time, and its links still come and go.
     @Test func aLinkThatComesUpWakesTasksEvenIfTheStateStays() {
         var network = Reachability(facts: nothing)
         _ = network.onFacts(local, at: at(1))
@@ -82,7 +82,7 @@ import XferTestSupport
         #expect(network.onTimer(at: at(2.5)) == Reachability.Change(state: nil, wakes: false, hasLost: true))
     }
 
-    /// What a task that avoids metered links may not do, it may not do before anybody was told.
+    /// A task that avoids metered links is held at once, before the change is published.
     @Test func meteredHoldsFromTheFirstMomentToTheLast() {
         var network = Reachability(facts: cheap, metered: metered)
         #expect(!network.isMetered)
@@ -127,7 +127,7 @@ import XferTestSupport
         #expect(network.condition(since: at(9)) == NetworkCondition(isOffline: true))
     }
 
-    /// Whatever comes: what is told differs from what was told before, and ends as what is.
+    /// Each published state differs from the one before, and the last equals the current state.
     @Test func randomChangesArePublishedInOrder() {
         var random = SplitMix64(seed: 8)
         for _ in 0..<300 {

@@ -73,13 +73,13 @@ import XferModel
         let skipping = BodyPlan(skip: 100, offset: 100, end: 1000, total: 1000)
         #expect(judge(200, [("Content-Length", "1000"), tag]) == .write(skipping))
         #expect(judge(200, [tag]) == .write(skipping))
-        // It says that it does ranges: once it is taken at its word.
+        // The server claims to support ranges: one plain range request tests that.
         let fields = [("Content-Length", "1000"), tag, ("Accept-Ranges", "bytes")]
         #expect(judge(200, fields) == .retryPlainRange(.rangeIgnored))
         #expect(judge(200, fields, plainRange: true) == .write(skipping))
     }
 
-    /// It can be of no version that has the kept bytes, whatever its tag says.
+    /// Such a whole is of another version than the kept bytes, whatever its tag says.
     @Test func aWholeShorterThanTheKeptBytesRestarts() {
         let short = BodyPlan(offset: 0, end: 99, total: 99)
         #expect(
@@ -185,7 +185,7 @@ import XferModel
         let field = ("Content-Range", "bytes 100-999/*")
         #expect(judge(206, [field, tag]) == .write(rest))
         guard case .startOver(.unusableRange) = judge(206, [field, tag], total: nil) else {
-            Issue.record("a part of nobody knows what")
+            Issue.record("a part of unknown length did not start over")
             return
         }
     }

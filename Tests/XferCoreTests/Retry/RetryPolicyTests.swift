@@ -50,7 +50,7 @@ import XferTestSupport
         }
     }
 
-    /// A host or a name server of the machine's own network may be back, and nobody tells.
+    /// A host or a name server of the local network may come back without a network event.
     @Test func anUnreachableHostOfTheOwnNetworkIsRetriedPeriodically() {
         let network = NetworkCondition(isOffline: true, hasNeighbours: true)
         var random = SplitMix64(seed: 2)

@@ -156,7 +156,7 @@ struct SharedSlotTests {
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 1, maxActivePerHost: 1))
         for id in 1...5 { scheduler.onStart(TaskID(Int64(id)), of: TransferID(1), from: Self.lane) }
         #expect(scheduler.activeCount == 1 && scheduler.runningCount == 5 && scheduler.isBlocked("a"))
-        // Whoever was first, the slot stays until the last one is gone.
+        // The transfer keeps its slot until its last task has ended.
         for id in 1...4 { scheduler.onEnd(TaskID(Int64(id))) }
         #expect(scheduler.activeCount == 1 && scheduler.runningCount == 1)
         scheduler.onEnd(TaskID(5))
@@ -169,7 +169,7 @@ struct SharedSlotTests {
         scheduler.onBodyEnd(TransferID(1))
         scheduler.onBodyEnd(TransferID(1))
         #expect(scheduler.activeCount == 0 && scheduler.runningCount == 3)
-        // One that held the bytes and comes now takes a slot until it has them.
+        // A task that starts now takes a slot until its body has ended.
         scheduler.onStart(TaskID(4), of: TransferID(1), from: Self.lane)
         #expect(scheduler.activeCount == 1)
         scheduler.onBodyEnd(TransferID(1))

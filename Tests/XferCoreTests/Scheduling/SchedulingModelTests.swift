@@ -28,7 +28,7 @@ private struct SchedulingWorld {
         let lane: QueueLane
         let schedule: TaskSchedule
         var state = TaskState.waiting
-        /// When its conditions have to be looked at again.
+        /// When its conditions have to be evaluated again.
         var again: Timestamp?
     }
 
@@ -36,17 +36,17 @@ private struct SchedulingWorld {
     private var queue = MemoryQueue()
     private var scheduler: SchedulerStateMachine
     private var tasks: [TaskID: ModelTask] = [:]
-    /// Who waits for whom.
+    /// The tasks that wait for each task.
     private var dependents: [TaskID: [TaskID]] = [:]
     private var running: [TaskID: QueueLane] = [:]
-    /// Whose bodies have ended.
+    /// Tasks whose bodies have ended.
     private var publishing: Set<TaskID> = []
     private let hosts: [String]
     private let groups: [GroupKey?]
     private let profiles: [String?]
     private var lastID: Int64 = 0
     private var now = at("2026-03-02T00:00:00Z")
-    /// Whose conditions may have to be looked at, by when.
+    /// Tasks whose conditions may have to be evaluated, by when.
     private var wakes: [Timestamp: Set<TaskID>] = [:]
     /// How often others were served since a lane was ready to be.
     private var passedOver: [QueueLane: Int] = [:]
@@ -114,7 +114,7 @@ private struct SchedulingWorld {
         }
         #expect(queue.isEmpty && running.isEmpty)
         let unfinished = tasks.values.count { !$0.state.isTerminal }
-        #expect(unfinished == 0, "somebody waits for ever")
+        #expect(unfinished == 0, "a task waits for ever")
         #expect(scheduler.runningCount == 0)
         expectTruth()
     }
@@ -175,7 +175,7 @@ private struct SchedulingWorld {
         for dependent in dependents[id] ?? [] { look(at: dependent) }
     }
 
-    /// Time passes from one instant at which a condition is to be looked at again to the next.
+    /// Advances the clock from one due evaluation of a condition to the next.
     private mutating func advance(to end: Timestamp) throws {
         while let next = wakes.keys.min(), next <= end {
             now = max(now, next)
@@ -193,7 +193,7 @@ private struct SchedulingWorld {
         passedOver[lane] = nil
     }
 
-    // MARK: Conditions, as the service looks at them
+    // MARK: Conditions, as the service evaluates them
 
     private mutating func look(at id: TaskID) {
         guard var task = tasks[id], !task.state.isTerminal, !task.schedule.isEmpty || task.state == .waiting else {

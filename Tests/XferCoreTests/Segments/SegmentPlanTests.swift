@@ -125,7 +125,7 @@ import XferModel
         }
         plan.onSplit(0, at: offset, parts: parts, isAgreed: false)
         #expect(plan.next(for: 1, idle: 1) == nil)
-        // Its request broke off: the rest is anybody's.
+        // Its request broke off: any connection may take the rest.
         plan.onEnd(0, at: 1 << 20)
         #expect(plan.next(for: 1, idle: 2) == .fetch(Segment(start: 0, end: 4 << 20, committed: 1 << 20)))
     }

@@ -11,7 +11,7 @@ struct SharingRulesTests {
             request: TransferRequest(url: HTTPURL(scheme: .https, host: "a.example", port: 443, target: "/")),
             destination: Destination(directory: "/srv"))
         change(&specification)
-        // Collisions are the digest's affair, not the rules'.
+        // The digest handles collisions, not the rules.
         return SharingRules.key(of: specification, isSharedBetweenOwners: false) { $0 }
     }
 
@@ -68,7 +68,7 @@ struct SharingRulesTests {
     @Test func keptBytesAreContinuedIfTheServerCanProveThemRight() {
         #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: Self.identity))
         #expect(SharingRules.canContinue(Self.transfer(committed: 5, of: nil), in: Self.identity))
-        // Nobody would ask whether they are.
+        // All bytes are kept: no request would let the server prove them right.
         #expect(!SharingRules.canContinue(Self.transfer(committed: 10, of: 10), in: Self.identity))
         #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10, etag: nil), in: Self.identity))
         #expect(!SharingRules.canContinue(Self.transfer(committed: 5, of: 10), in: FileIdentity(device: 1, inode: 3)))

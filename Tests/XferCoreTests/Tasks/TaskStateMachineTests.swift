@@ -109,7 +109,7 @@ import XferTestSupport
         }
     }
 
-    /// Some move that this state allows to somebody.
+    /// Applies a random command, or a random move of the service that this state allows.
     static func randomMove(
         of machine: inout TaskStateMachine, using generator: inout some RandomNumberGenerator
     ) -> TaskTransition {
@@ -200,7 +200,7 @@ import XferTestSupport
         #expect(machine.task.state == .queued && machine.task.wait == nil)
     }
 
-    /// A wait that has another reason goes on; conditions are looked at when it is over.
+    /// A wait that has another reason goes on; conditions are evaluated when it is over.
     @Test(arguments: WaitReason.allCases) func aWaitForAnotherReasonIsNotEndedByConditions(reason: WaitReason) {
         let isOwn = reason == .schedule || reason == .dependency
         var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
@@ -291,7 +291,7 @@ import XferTestSupport
             _ = machine.onWaitOver(at: start.advanced(by: .seconds(60) - early))
             #expect(machine.task.lastProgressAt == start)
         }
-        // A pause, and a wait for something that is not the task's failure, begin the time anew.
+        // A pause, and a wait for something that is not the task's failure, restart the time.
         let later = Self.now.advanced(by: day * 9)
         _ = machine.onPause()
         _ = machine.onResume()

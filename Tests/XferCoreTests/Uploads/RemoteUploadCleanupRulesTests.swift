@@ -4,7 +4,7 @@ import XferTestSupport
 
 @testable import XferCore
 
-/// When a server need not be told any more that an upload was given up.
+/// When the service need not delete an abandoned upload on its server any more.
 @Suite struct RemoteUploadCleanupRulesTests {
     private static let noon = Timestamp(seconds: 1_767_268_800)
 

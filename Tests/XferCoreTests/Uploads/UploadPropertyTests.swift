@@ -3,11 +3,12 @@ import XferCore
 import XferModel
 import XferTestSupport
 
-/// Whatever a server does, an upload called complete lies there from first to last byte, and every byte was sent at the
-/// offset the server had named.
+/// Whatever a server does, it holds every byte of an upload that the client calls complete.
 ///
-/// The server is a model that breaks off, refuses, forgets, sets limits, and talks nonsense. It stores honestly and tells no
-/// lie that nobody could see: an offset that is possible is true.
+/// The client sends every byte at the offset that the server has named.
+///
+/// The server is a model that breaks off, refuses, forgets, sets limits, and talks nonsense. It stores honestly,
+/// and the client can detect each of its lies: an offset that is possible is true.
 @Suite struct UploadPropertyTests {
     @Test(arguments: UInt64(0)..<20) func tusUploadsToALyingServerLoseAndReorderNoByte(block: UInt64) {
         for seed in block * 250..<(block + 1) * 250 {

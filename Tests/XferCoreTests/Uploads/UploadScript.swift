@@ -50,7 +50,7 @@ extension ResponseHead {
 extension UploadAction {
     var request: UploadRequest? { if case .send(let request) = self { request } else { nil } }
     var error: TransferError? { if case .fail(let error) = self { error } else { nil } }
-    /// Refused for good, as an upload nobody can make sense of.
+    /// Whether the machine rejected the upload for good.
     var isRejection: Bool { error?.reason == .uploadRejected && error?.isRetriable == false }
 
     /// Method, path and content, for instance `PATCH /u 5..<9`.

@@ -30,7 +30,7 @@ import XferTestSupport
     @Test func anAllowedAddressOfTheNameIsUsedBesideADeniedOne() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "fine") }
-        // localhost is ::1, too, in most hosts files; nobody listens there.
+        // Most hosts files map localhost to ::1, too; no server listens there.
         let record = try await get("http://localhost:\(server.port)/", SessionSpec(admission: rules("::1")))
         #expect(record.outcome.result == .complete)
     }

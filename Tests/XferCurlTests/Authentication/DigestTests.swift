@@ -54,7 +54,7 @@ import XferTrust
         let part = try PartFile()
         let record = try await Harness().run(attempt(server.url("/file"), part: part), part: part)
         #expect(record.outcome.result == .complete)
-        #expect(record.verdicts.count == 1, "the 401 is nobody's business")
+        #expect(record.verdicts.count == 1, "the 401 gets no verdict of its own")
         #expect(server.requests.map(\.status) == [401, 200])
         #expect(try part.bytes == version.bytes)
         #expect(server.requests.allSatisfy { $0.header("Authorization")?.contains("s3cret") != true })
@@ -72,7 +72,7 @@ import XferTrust
         #expect(again.outcome.body == Array("welcome".utf8))
     }
 
-    /// A nonce that went stale is found out with all of the content sent, which is then sent again.
+    /// The server rejects a stale nonce after the client has sent all content, and gets the content again.
     @Test func contentIsSentAgainIdenticallyAfterAChallenge() async throws {
         let server = try await FaultServer()
         server.on("/file") { request in

@@ -13,7 +13,7 @@ private let python =
 
 /// AWS Signature Version 4, as libcurl makes it and botocore, which is not ours, computes it.
 @Suite(.enabled(if: FileTree.exists(python), "needs make packages-test")) struct SignatureTests {
-    /// Computes each recorded request's signature anew and prints those that differ.
+    /// Computes each recorded request's signature again and prints those that differ.
     private static let check = """
         import json, sys
         from botocore.auth import S3SigV4Auth, SigV4Auth

@@ -54,7 +54,7 @@ import XferTestSupport
         #expect(try await get("/x", jar: "two") == [])
         #expect(try await get("/x", jar: nil) == [])
         #expect(try await get("/x", jar: "one") == ["sid=abc"])
-        // And what comes without a jar is not kept, on the same handle or another.
+        // Cookies received without a jar are not kept, on the same handle or another.
         set("/other", "no=1")
         try await get("/other", jar: nil)
         #expect(try await get("/x", jar: "one") == ["sid=abc"])
@@ -76,7 +76,7 @@ import XferTestSupport
         other.on("/b") { _ in
             Reply(200, headers: [HeaderField(name: "Set-Cookie", value: "theirs=1")], text: "end")
         }
-        // Another host, for ports are none to a cookie.
+        // Another host, since cookies ignore ports.
         let away = "http://localhost:\(other.port)/b"
         server.on("/a") { _ in
             Reply(
@@ -91,7 +91,7 @@ import XferTestSupport
         #expect(lines.contains { $0.hasPrefix("localhost\t") && $0.hasSuffix("\ttheirs\t1") })
     }
 
-    /// Else whoever may use a profile could have its cookies of any host sent anywhere.
+    /// Otherwise a user of a profile could send its cookies of any host to any server.
     @Test func aHostFieldDoesNotChooseWhoseCookiesAreSent() async throws {
         await harness.engine.addCookies(["bank.test\tFALSE\t/\tFALSE\t0\tsecret\t1"], to: "one")
         let fields = [HeaderField(name: "Host", value: "bank.test")]

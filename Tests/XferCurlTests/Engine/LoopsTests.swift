@@ -71,7 +71,7 @@ import XferTestSupport
                     }))
         }
         #expect(handles.map(\.id.loop).sorted() == [0, 1])
-        // Nobody commits: both wait. Then one is committed for, and only that one goes on.
+        // Without commits both wait. A commit for one of them lets only that one go on.
         for handle in handles {
             try await eventually("it waits") { await harness.engine.isPaused(handle.id) == true }
         }

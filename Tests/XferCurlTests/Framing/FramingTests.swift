@@ -93,7 +93,7 @@ import XferTestSupport
         #expect(record.error?.message.contains("more than 1000 header fields") == true)
     }
 
-    // MARK: Parts nobody asked for
+    // MARK: Unrequested parts
 
     @Test(arguments: [AttemptMode.download, .exchange])
     func anUnrequestedPartThatIsTheWholeIsAccepted(mode: AttemptMode) async throws {

@@ -5,9 +5,9 @@ import XferCurl
 import XferModel
 import XferTestSupport
 
-/// Answers nobody has asked for yet, on connections that are kept for the next request.
+/// Answers that the client has not requested yet, on connections kept for the next request.
 @Suite struct IdleConnectionTests {
-    /// Answers each request with the connection's number; the first connection says more once it is told to.
+    /// Answers each request with the connection's number; the first connection sends more after `speak`.
     private final class Server: Sendable {
         private let isTold = NIOLockedValueBox(false)
         let raw: RawServer
@@ -36,7 +36,7 @@ import XferTestSupport
         let attempt = try Attempt.get(server.raw.url("/x")) { $0.mode = mode }
         #expect(try await harness.run(attempt).outcome.body == Array("1".utf8))
         server.speak()
-        try await eventually("it is there") { ReceiveQueue.bytes(from: server.raw.port) == surprise.utf8.count }
+        try await eventually("bytes are there") { ReceiveQueue.bytes(from: server.raw.port) == surprise.utf8.count }
         let second = try await harness.run(attempt)
         #expect(second.outcome.result == .complete)
         #expect(second.outcome.body == Array("2".utf8))
@@ -51,7 +51,7 @@ import XferTestSupport
         let harness = try Harness()
         _ = try await harness.run(.get(server.raw.url("/x")))
         server.speak()
-        try await eventually("it is there") { ReceiveQueue.bytes(from: server.raw.port) > 0 }
+        try await eventually("bytes are there") { ReceiveQueue.bytes(from: server.raw.port) > 0 }
         let record = try await harness.run(.exchange(.post, server.raw.url("/x"), .bytes([])))
         #expect(record.outcome.result == .complete)
         #expect(record.outcome.body == Array("2".utf8))
@@ -65,12 +65,12 @@ import XferTestSupport
         let first = try await rig.get(front.url())
         #expect(first.text == "1")
         server.speak()
-        try await eventually("it is there") { ReceiveQueue.bytes(from: front.port) > 0 }
+        try await eventually("bytes are there") { ReceiveQueue.bytes(from: front.port) > 0 }
         #expect(try await rig.get(front.url()).text == "2")
         #expect(front.counts.connections == 2)
     }
 
-    /// Looking must not cost honest servers their connections, however they are reached.
+    /// The check must not cost honest servers their connections, however they are reached.
     @Test(arguments: ["directly", "over IPv6", "through a proxy", "through a secure proxy", "through a SOCKS proxy"])
     func aQuietConnectionIsUsedAgain(way: String) async throws {
         let rig = try TrustRig()
@@ -122,7 +122,7 @@ import XferTestSupport
         let record = try await harness.run(.get(server.raw.url("/x")))
         #expect(record.outcome.body == Array("1".utf8))
         server.speak()
-        try await eventually("they are there") { ReceiveQueue.bytes(from: server.raw.port) == 2 }
+        try await eventually("bytes are there") { ReceiveQueue.bytes(from: server.raw.port) == 2 }
         #expect(try await harness.run(.get(server.raw.url("/x"))).outcome.body == Array("2".utf8))
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 
 /// What the kernel holds for the clients of a server on the loopback (proc_net_tcp(5)).
 enum ReceiveQueue {
-    /// Bytes that have come to clients of this port and that nobody has read.
+    /// The number of bytes that clients of this port have received but not read.
     static func bytes(from port: Int) -> Int {
         guard let file = fopen("/proc/net/tcp", "r") else { return 0 }
         defer { fclose(file) }

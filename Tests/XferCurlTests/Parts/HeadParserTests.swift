@@ -29,7 +29,7 @@ import XferModel
         #expect(parse("HTTP/2 200", "")?.majorVersion == 2)
     }
 
-    /// libcurl takes it for a field; a head that began anew would have lost what was said before.
+    /// libcurl takes it for a field; a head that restarted would have lost the fields before.
     @Test func aFieldNamedLikeAStatusLineIsAField() {
         let head = parse("HTTP/1.1 404 Not Found", "Content-Length: 0x5", "HTTP/x: 200", "HTTP/1.1 200 OK", "")
         #expect(head?.status == 404)

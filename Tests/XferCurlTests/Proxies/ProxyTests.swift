@@ -89,7 +89,7 @@ import XferTestSupport
         options.proxyLogin = "ada:pr0xy"
         let proxy = try TLSServer(options)
         let url = "socks5h://127.0.0.1:\(proxy.port)"
-        // A name nobody here knows: the proxy takes it anyway.
+        // This machine cannot resolve the name; the proxy accepts it anyway.
         let target = "http://nowhere.test:\(server.port)/file"
         let right = try await get(target, spec(url, ProxyLogin(user: "ada", password: "pr0xy")))
         #expect(right.outcome.body == version.bytes)

@@ -82,7 +82,7 @@ import XferTestSupport
         #expect(record.outcome.body == Array("big!".utf8))
     }
 
-    /// An early yes is believed only when it is whole.
+    /// An early success counts only when it is complete.
     @Test func anEarlySuccessThatBreaksOffIsNotASuccess() async throws {
         let server = try RawServer { connection in
             guard Self.goAhead(connection) else { return }

@@ -69,7 +69,7 @@ extension AppliedPolicies {
                 name: "strict", version: version, mode: .publicKey, pins: [.key(try KeyPin(certificate.keyPin))]))
     }
 
-    /// Anybody.
+    /// A policy that accepts every certificate.
     static let lax = AppliedPolicies(
         TrustPolicy(name: "lax", version: 1, allowsInvalidCertificates: true, validatesDomainName: false))
 }

@@ -4,7 +4,7 @@ import XferTestSupport
 
 @testable import XferDaemon
 
-/// The clock is set to what it shows: for the kernel that is setting it, and nobody else's time changes.
+/// Sets the clock to the time it shows: the kernel counts that as a change, and no program's time changes.
 private enum Clock {
     static let maySet = set()
 

@@ -25,7 +25,7 @@ struct ServicePoolTests {
         #expect(sum == 50 * 200)
     }
 
-    /// Of two jobs that a thread adds one must not wait for it: it may be busy for long.
+    /// If a thread adds two jobs, one of them must not wait for the thread, which may be busy for long.
     @Test func aSecondJobOfABusyThreadIsRunByAnother() async throws {
         let pool = try ServicePool(threads: 2)
         await Task(executorPreference: pool) {

@@ -73,7 +73,7 @@ import XferTestSupport
     @Test func otherFilesOfTheDirectoryAreIgnored() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("config.yaml")
-        // What the file held when each change was told: a neighbour's would find none.
+        // What the file held when each change was reported: a neighbour's would find none.
         let (seen, continuation) = AsyncStream.makeStream(of: Bool.self)
         let watch = try ConfigurationWatch(path: path) { continuation.yield(access(path, F_OK) == 0) }
         for index in 0..<50 { try write("x", to: directory.file("config.yaml.\(index)")) }
@@ -89,7 +89,7 @@ import XferTestSupport
         let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
         var iterator = changes.makeAsyncIterator()
         let paths = Set(wanted + ["/nonexistent/xferd/d.pem"])
-        // How many of them exist when each change is told.
+        // How many of them exist when each change is reported.
         let watch = try ConfigurationWatch(paths: paths) {
             continuation.yield(wanted.count { access($0, F_OK) == 0 })
         }

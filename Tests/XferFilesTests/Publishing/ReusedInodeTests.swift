@@ -5,8 +5,8 @@ import XferTestSupport
 
 @testable import XferFiles
 
-/// Ext4 and XFS give the inode number of a removed file to the next one. Whoever knows a file by its number alone takes
-/// somebody else's file for it.
+/// Ext4 and XFS give the inode number of a removed file to the next one. A program that knows a file by its
+/// number alone mistakes another file for it.
 @Suite(.serialized, .enabled(if: canMountImages, "this process may not mount images"))
 struct ReusedInodeTests {
     static let kinds = ["ext4", "xfs"].filter { Command.find("mkfs.\($0)") != nil }
@@ -38,7 +38,7 @@ struct ReusedInodeTests {
             part.close()
             #expect(unlink(base.at("file")) == 0)
             #expect(try Self.reuse(intent.part.identity.inode, as: "file", "whole", in: base))
-            // The same number, length and time, as somebody who means to deceive could set it.
+            // The same number, length and time, as an attacker could set them.
             let times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(nanoseconds: intent.part.modifiedAt)]
             #expect(utimensat(AT_FDCWD, base.at("file"), times, 0) == 0)
             #expect(try directory.facts(of: "file")?.modifiedAt == intent.part.modifiedAt)
@@ -59,7 +59,7 @@ struct ReusedInodeTests {
             part.close()
             #expect(unlink(base.at("part")) == 0)
             #expect(try Self.reuse(record.mark.identity.inode, as: "part", "wrong, and longer", in: base))
-            // It has another name, under which it is to stay as it is.
+            // The file has another name, under which its content must stay.
             #expect(link(base.at("part"), base.at("theirs")) == 0)
             let restored = try PartialFile.restore(
                 in: directory, named: "part", segments: segments, record: record)

@@ -9,7 +9,7 @@ import XferTestSupport
     private typealias Access = FilePermissions.Access
 
     private static let wishes: [Access] = [.read, .write, .search, [.write, .search], [.read, .write, .search]]
-    /// Owner, in the group, in another group as well, neither, and of nobody knows which groups.
+    /// Owner, in the group, in another group as well, neither, and two accounts with unknown groups.
     private static let users = [
         FileUser(uid: 4711, gid: 9, groups: []), FileUser(uid: 4712, gid: 4800, groups: []),
         FileUser(uid: 4712, gid: 9, groups: [7, 4800]), FileUser(uid: 4712, gid: 9, groups: [7]),
@@ -137,7 +137,7 @@ import XferTestSupport
         }
     }
 
-    /// What a thread gave away is gone with it, and no other thread knows of it.
+    /// A thread that gives its rights up does not change those of other threads.
     @Test(.enabled(if: UserThread.isPossible, "needs root")) func aUsersRightsApplyToTheirThreadOnly() throws {
         let base = try TestDirectory()
         chmod(base.path, 0o700)

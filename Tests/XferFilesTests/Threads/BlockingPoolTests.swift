@@ -28,7 +28,7 @@ import XferThreads
                             $0.running += 1
                             $0.most = max($0.most, $0.running)
                         }
-                        // Everybody waits for the pool to be full once.
+                        // Every job waits until the pool has been full once.
                         while counts.withLock({ $0.most }) < 4, ContinuousClock.now < deadline { sched_yield() }
                         counts.withLock { $0.running -= 1 }
                     }

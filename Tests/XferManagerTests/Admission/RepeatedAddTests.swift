@@ -61,7 +61,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// The answer is made of what was inserted; nobody reads the row again for it.
+    /// The manager makes the answer of what it inserted, and does not read the row again.
     @Test func aRepeatedAddIsAnsweredWithTheStoredRow() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()

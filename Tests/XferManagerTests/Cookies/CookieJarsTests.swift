@@ -48,7 +48,7 @@ import XferTestSupport
         let fixture = try await setUp()
         var manager = try await open(fixture)
         #expect(try await get("/login", "one", of: fixture, in: manager, as: "a") == nil)
-        // Written down before the task's end was told.
+        // Stored before the task's end was published.
         let stored = try await manager.store.read { try $0.cookies(ofProfile: "one") }
         #expect(stored.map(\.name) == ["lasting"])
         let both = try await get("/x", "one", of: fixture, in: manager, as: "b")

@@ -5,7 +5,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Parts that nobody asked for, and what the cache makes of them.
+/// Parts that the client did not request, and what the cache makes of them.
 @Suite struct UnaskedPartTests {
     private static let source = SourceVersion.tagged(44, length: 100_000)
 

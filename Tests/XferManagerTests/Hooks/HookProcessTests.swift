@@ -65,7 +65,8 @@ import XferTestSupport
         // It leads its process group and its session, which has no terminal.
         #expect(ids[0] == ids[1] && ids[1] == ids[2] && ids[3] == "0", "\(lines[6])")
         let (blocked, ignored) = (Self.mask(lines[7]), Self.mask(lines[8]))
-        // Not the shell's own: it blocks signals for moments while it waits. Signals 32 and 33 are glibc's own, which posix_spawn has ignored.
+        // `grep` replaces the shell, which blocks signals for moments while it waits.
+        // Signals 32 and 33 are glibc's own, which posix_spawn has ignored.
         #expect(blocked == 0 && ignored.map { $0 & ~0x1_8000_0000 } == 0, "\(lines)")
     }
 
@@ -93,7 +94,7 @@ import XferTestSupport
         #expect(report.end == .timedOut)
         let found = session.withLockedValue { $0 }
         try #require(found > 0)
-        try await eventually("nobody is left") { try living(inSession: found).isEmpty }
+        try await eventually("all have ended") { try living(inSession: found).isEmpty }
     }
 
     @Test func aHookThatHandlesTerminationIsNotKilled() async {
@@ -109,12 +110,13 @@ import XferTestSupport
         #expect(report.end == .exited(0))
         #expect(lines.count == 2 && lines[1] == "started")
         let session = try #require(Int(lines[0]))
-        try await eventually("nobody is left") { try living(inSession: session).isEmpty }
+        try await eventually("all have ended") { try living(inSession: session).isEmpty }
     }
 
-    /// One that began a session of its own is not ours to end, but keeps nobody waiting though it holds the pipe.
+    /// A process that began its own session is not killed. Its hook's end does not wait for it,
+    /// although the process holds the pipe.
     @Test func aProcessThatLeftTheSessionDoesNotDelayTheHooksEnd() async throws {
-        // It is in that session before anybody ends this one's.
+        // The process is in its session before xferd kills the hook's.
         let isAway = #"until [ "$(cut -d' ' -f6 /proc/$!/stat)" = $! ]; do sleep 0.01; done"#
         let (report, lines) = await run("setsid sleep 1000 & \(isAway); echo $!; exit 4")
         #expect(report.end == .exited(4))
@@ -137,8 +139,8 @@ import XferTestSupport
             stop.request()
         }.report
         #expect(report.end == .stopped)
-        try await eventually("nobody is left") { try living(inSession: session.withLockedValue { $0 }).isEmpty }
-        // Wished before it began: it does not.
+        try await eventually("all have ended") { try living(inSession: session.withLockedValue { $0 }).isEmpty }
+        // A stop that is requested before the start prevents it.
         let (again, lines) = await run("echo never", stop: stop)
         #expect(again.end == .stopped && lines.isEmpty)
     }

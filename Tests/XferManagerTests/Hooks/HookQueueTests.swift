@@ -6,9 +6,11 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Hooks that are told of ends, from their rows.
+/// Hooks that run for ended tasks, from their rows.
 struct HookQueueTests {
-    /// Somebody looks again and again while rows come and go: rows so large that one look lasts while others go.
+    /// Three tasks poll the queue while rows come and go.
+    ///
+    /// The rows are so large that others go while one poll reads them.
     @Test func eachQueuedHookRunsOnceUnderRepeatedPolling() async throws {
         let place = try TemporaryDirectory("xfer-hooks")
         let store = try TaskStore.open(
@@ -39,7 +41,7 @@ struct HookQueueTests {
             for _ in 0..<3 {
                 group.addTask { while !Task.isCancelled { await queue.wake() } }
             }
-            try await eventually("all are told") { try await store.read { try $0.pendingHooks(limit: 1).isEmpty } }
+            try await eventually("all have run") { try await store.read { try $0.pendingHooks(limit: 1).isEmpty } }
             group.cancelAll()
         }
         await queue.shutdown()

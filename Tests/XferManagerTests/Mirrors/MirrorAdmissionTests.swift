@@ -4,7 +4,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Every source is judged as the first one is, and what is the first one's is not another's.
+/// Admission checks every source like the first one, and a source's secrets and cached bytes stay its own.
 @Suite struct MirrorAdmissionTests {
     private typealias Mirrors = MirrorFixture
 
@@ -123,7 +123,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// Else whoever names a mirror could put its bytes under somebody else's URL.
+    /// Otherwise a client could cache a mirror's bytes under another server's URL.
     @Test func bytesOfAMirrorAreNotCachedForTheFirstURL() async throws {
         let mirrors = try await Mirrors()
         mirrors.serve(0, faults: [[.status(503)]])

@@ -26,7 +26,7 @@ import XferTestSupport
         return task
     }
 
-    /// The first one stops half way until the others have been asked: nobody is lucky.
+    /// The first mirror stalls half way until the others have been asked, so that timing does not matter.
     @Test func underADigestAllMirrorsAreAskedAtOnce() async throws {
         let mirrors = try await Mirrors(3)
         let gate = Gate()
@@ -81,7 +81,7 @@ import XferTestSupport
         #expect(mirrors.servers.dropFirst().allSatisfy { $0.requests.count == 1 })
     }
 
-    /// Which of them was wrong nobody knows: each is asked for the whole, until one is right.
+    /// The digest does not say which mirror was wrong: each is asked for the whole, until one is right.
     @Test func wrongSegmentsOfAMirrorAreDetected() async throws {
         let mirrors = try await Mirrors(3)
         let gate = Gate()

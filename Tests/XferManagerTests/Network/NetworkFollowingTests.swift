@@ -6,7 +6,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// What the manager does with what it is told of the network.
+/// What the manager does with the facts that it gets about the network.
 @Suite struct NetworkFollowingTests {
     @Sendable private static func metered(_ settings: inout ManagerSettings) {
         settings.meteredInterfaces = [InterfacePattern("wwan*")].compactMap(\.self)
@@ -42,13 +42,13 @@ import XferTestSupport
         try await eventually("offline") { manager.network.state == .offline }
         let report = manager.network.report()
         #expect(report.isMonitored && report.interfaces.isEmpty)
-        try await eventually("all are told") {
+        try await eventually("all states have their events") {
             try await states(manager) == [.unknown, .unmetered, .metered, .offline]
         }
         await manager.shutdown(.suspend)
     }
 
-    /// More of them than are looked at in one step.
+    /// More tasks than the manager examines in one step.
     @Test func manyThatAvoidMeteredLinksAreHeldBackAndStartAllTheSame() async throws {
         let fixture = try await ManagerFixture()
         let source = SourceVersion.tagged(1, length: 10)
@@ -72,7 +72,7 @@ import XferTestSupport
         #expect(try await manager.queries.counts()[.waiting] == 1199)
         #expect(fixture.server.requests.count == 1)
         await manager.network.onFacts(Self.facts("eth0"))
-        try await eventually("nobody is held back any more", within: Patience.long) {
+        try await eventually("no task is held back any more", within: Patience.long) {
             try await manager.queries.counts()[.waiting] ?? 0 == 0
         }
         #expect(try await manager.queries.counts()[.failed] == nil)
@@ -98,7 +98,7 @@ import XferTestSupport
             #expect((Duration.seconds(86_395)...Duration.seconds(86_405)).contains(length), "\(length)")
         }
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
-        // A step back leaves nobody waiting for it.
+        // A step back does not lengthen any task's wait.
         clock.step(by: .seconds(-200_000))
         await manager.clockFollower.onClockSet()
         fixture.server.serve("/g", SourceVersion.tagged(3, length: 10), faults: [[.status(503)]])

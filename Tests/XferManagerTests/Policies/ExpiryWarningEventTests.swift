@@ -102,7 +102,7 @@ import XferTestSupport
         _ = try await manager.policies.set(policy())
         #expect(try await warnings(manager) == [])
         setClock(days: 30)
-        try await eventually("it is told") { try await warnings(manager) == [30] }
+        try await eventually("the warning is published") { try await warnings(manager) == [30] }
         await manager.shutdown(.suspend)
     }
 

@@ -9,7 +9,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Bytes are published only while the policies in force believe who sent them, however complete they are.
+/// Bytes are published only while the policies in force trust the server that sent them, however complete they are.
 @Suite struct KeptBytesTests {
     private static let version = SourceVersion.tagged(9, length: 200_000)
 
@@ -81,7 +81,7 @@ import XferTestSupport
         try await eventually("the body is over") {
             await manager.queries.progress(of: [id])[id].map { [.verifying, .publishing].contains($0.phase) } ?? false
         }
-        // Every byte is here, and nothing but the disk is waited for.
+        // Every byte is here, and the run waits for nothing but the disk.
         let next = isStillBelieved ? try pinning(Self.foreign, leaf.keyPin) : try pinning(Self.foreign)
         let edit = Task { try await manager.policies.set(next) }
         try await eventually("it is asked to stop") {
@@ -160,7 +160,7 @@ import XferTestSupport
     @Test func bytesOfAnUntrustedServerAreNeverContinued() async throws {
         let honest = try await FaultServer()
         honest.serve("/a", Self.version)
-        // The same length and the same tag, as somebody in between would choose them.
+        // The same length and the same tag, as an attacker in between would choose them.
         var forged = SourceVersion.tagged(6, length: 200_000)
         forged.etag = Self.version.etag
         fixture.server.serve("/a", forged, faults: [[.hang(after: 100_000)]])
@@ -229,7 +229,7 @@ import XferTestSupport
         try await eventually("half of it is there") {
             await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
         }
-        // Nobody edits anything: its time passes while the body is on the way.
+        // No client edits the policy: it expires while the body is on the way.
         let task = try await fixture.end(of: id, in: manager)
         await manager.shutdown(.drain)
         #expect(task.state == .failed && task.error?.reason == .trustRejected)
@@ -261,7 +261,7 @@ import XferTestSupport
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .failed && task.error?.reason == .policyMissing)
         #expect(task.received == 100_000)
-        // It is back, and so was the server all the time.
+        // The policy is back; the server was reachable all the time.
         settings.policies = [bank]
         try await manager.reload(settings)
         _ = try await manager.tasks.apply(.retry, to: [id], for: ManagerFixture.caller)

@@ -6,8 +6,9 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// A source without any validator, and a task that demands a digest: kept bytes are continued, and nothing of it is believed
-/// before the digest is found right.
+/// A source without any validator, and a task that demands a digest.
+///
+/// The run continues the kept bytes, and trusts none of them before the digest matches.
 @Suite struct UnprovenResumeTests {
     private static let cut: Int64 = 100_000
     private static let old = SourceVersion(seed: 150, length: 300_000, etag: nil)
@@ -46,7 +47,7 @@ import XferTestSupport
             #expect(try await manager.tasks.apply(verb, to: ids, for: ManagerFixture.caller).changed == ids)
         }
 
-        /// What was asked for, in order; nil is the whole.
+        /// The requested ranges in order; nil is the whole.
         var ranges: [String?] { fixture.server.requests(to: "/f").map { $0.header("Range") } }
 
         func expectCompleted(_ names: String..., as version: SourceVersion) async throws {
@@ -95,7 +96,7 @@ import XferTestSupport
             try await manager.queries.task(id, for: ManagerFixture.caller).received == 200_000
         }
         #expect(try await readable() == Self.cut)
-        // Nor after a break, whatever follows then.
+        // The same holds after a break, whatever follows.
         try await paused.apply(.pause)
         try await eventually("it has stopped") { await manager.scheduler.runs[id] == nil }
         #expect(try await readable() == Self.cut)
@@ -151,7 +152,7 @@ import XferTestSupport
         #expect(paused.ranges == [nil, "bytes=100000-", nil, nil])
     }
 
-    /// Whoever shares the bytes and demands nothing does not get a mixture either.
+    /// A task that shares the bytes and demands no digest does not get a mixture either.
     @Test func tasksThatShareATransferAreHeldToTheSameDigest() async throws {
         let paused = try await Paused(["a": Self.new.checksum(), "b": nil])
         #expect(paused.ranges.count == 1, "they share")

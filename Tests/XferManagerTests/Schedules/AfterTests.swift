@@ -51,7 +51,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// However it ends: the whole chain fails, paused ones too, each told once.
+    /// However the target ends, the whole chain fails, paused tasks too, each with one event.
     @Test(arguments: [TaskVerb.cancel, nil]) func aFailurePropagatesAlongTheChain(verb: TaskVerb?) async throws {
         let fixture = try await ManagerFixture()
         fixture.server.on("/a") { _ in Reply.failure(404) }
@@ -97,7 +97,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// What became of a task that was removed is remembered, over a restart too.
+    /// The store remembers the outcome of a removed task, over a restart too.
     @Test func theOutcomeOfARemovedTargetIsRememberedAcrossARestart() async throws {
         let fixture = try await ManagerFixture()
         for name in ["a", "b", "c"] { fixture.server.serve("/\(name)", .tagged(1, length: 1000)) }
@@ -107,7 +107,7 @@ import XferTestSupport
         let b = try await add("b", after: [], to: manager, fixture)
         let c = try await add("c", after: [a, b], to: manager, fixture)
         #expect(try await fixture.end(of: b, in: manager).state == .completed)
-        try await eventually("it was told") {
+        try await eventually("the dependent has the outcome") {
             try await manager.store.read { try $0.dependencies(of: c).openCount } == 1
         }
         _ = try await manager.tasks.apply(.remove, to: [b], for: ManagerFixture.caller)
@@ -207,7 +207,7 @@ import XferTestSupport
         try await eventually("all have failed", within: Patience.long) {
             try await manager.store.read { try $0.counts() } == [.failed: 3000, .cancelled: 1]
         }
-        try await eventually("everybody was told") {
+        try await eventually("all dependents have the outcome") {
             try await manager.store.read { try $0.nextEndedTarget() } == nil
         }
         await manager.shutdown(.suspend)

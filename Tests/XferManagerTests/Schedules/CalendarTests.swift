@@ -209,7 +209,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// A clock that is set back, or forward, makes every condition anew.
+    /// If the clock is set back or forward, the calendar evaluates every condition again.
     @Test func settingTheClockReevaluatesWaitingTasks() async throws {
         let fixture = try await ManagerFixture()
         let clock = SettableClock("2026-01-05T12:00:00Z")
@@ -253,7 +253,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// The zone's file is gone at a restart: the window counts as closed, and it is looked at again.
+    /// The zone's file is gone at a restart: the window counts as closed, and is evaluated again.
     @Test func aTaskWhoseZoneIsMissingWaits() async throws {
         let fixture = try await ManagerFixture()
         let zones = try fixture.directory.makeDirectory("zones")
@@ -278,7 +278,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// Many at once are woken in steps, and a paused queue does not keep the calendar from being looked at.
+    /// The calendar wakes many tasks in steps, and a paused queue does not stop it.
     @Test func manyDueTasksEndInStepsEvenInAPausedQueue() async throws {
         let fixture = try await ManagerFixture()
         let clock = SettableClock("2026-01-05T12:00:00Z")

@@ -27,7 +27,7 @@ import XferTestSupport
         try install("Asia/Kolkata", as: "Here")
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 19_800)
         try install("Asia/Tokyo", as: "Here")
-        // Within the minute it is not looked at again, unless somebody says so.
+        // Within a minute the file is not checked again, except after `lookAgain`.
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 19_800)
         zones.lookAgain()
         #expect(zones.rules(named: "Here")?.offset(at: 0) == 32_400)

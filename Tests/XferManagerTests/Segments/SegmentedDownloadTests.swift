@@ -22,8 +22,8 @@ import XferTestSupport
         let requests = segmented.requests
         #expect(requests[0].header("Range") == nil)
         #expect(requests.dropFirst().allSatisfy { $0.header("If-Range") == "\"v70\"" })
-        // The first request's rear is asked for once more by the seven others. A connection that is done early may then take over
-        // a part.
+        // The seven others request the rear of the first request once more.
+        // A connection that is done early may then take over a part.
         let parts = segmented.asked[1..<8].sorted { $0.lowerBound < $1.lowerBound }
         #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
         #expect(parts.last?.upperBound == SegmentFixture.length)
@@ -137,7 +137,7 @@ import XferTestSupport
         gate.open()
         _ = try await segmented.manager.tasks.apply(.resume, to: [id], for: SegmentFixture.caller)
         try await segmented.completes(id)
-        // Whoever cut it may have changed the rest, too.
+        // The program that cut the file may have changed the rest, too.
         let asked = segmented.asked.dropFirst(before)
         #expect(asked.contains { $0.lowerBound == 0 })
         await segmented.end()

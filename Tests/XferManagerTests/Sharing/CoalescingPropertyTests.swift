@@ -6,8 +6,10 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Twenty clients that add, cancel, pause and resume as they like over five URLs. Whatever they do, everybody ends once, files
-/// are right, nothing is left over, and no more requests go out than transfers had to be begun.
+/// Twenty clients add, cancel, pause and resume at random over five URLs.
+///
+/// Every task ends once, files are right, and nothing is left over. The server gets no more requests than transfers
+/// had to begin.
 @Suite(.serialized) struct CoalescingPropertyTests {
     private static let urls = 5
     private static let clients = 20
@@ -61,7 +63,7 @@ import XferTestSupport
         let seed = "episode \(episode)"
         var published: Set<String> = []
         for task in added {
-            // Who waits for a retry tries now.
+            // A task that waits for a retry tries now.
             _ = try await manager.tasks.apply(.resume, to: [task.id], for: ManagerFixture.caller)
             let end = try await fixture.end(of: task.id, in: manager)
             let terminal = try await fixture.events(of: task.id, in: manager).filter(\.isTerminal)
@@ -114,7 +116,7 @@ import XferTestSupport
         return mine
     }
 
-    /// The model: by URL, how often somebody began while nobody was at it.
+    /// The model: by URL, how often a task started while no other task was active.
     private static func begun(_ added: [Added], in manager: TransferManager) async throws -> [Int] {
         let urlByTask = Dictionary(uniqueKeysWithValues: added.map { ($0.id, $0.url) })
         var active = [Set<TaskID>](repeating: [], count: urls)
@@ -143,7 +145,7 @@ import XferTestSupport
 
     enum Standing: CaseIterable { case queued, paused, waiting, running, verifying }
 
-    /// Ten thousand cancels: whatever the tasks were doing, each is told once, and nothing is left of them.
+    /// Ten thousand cancels: whatever the tasks were doing, each has one final event, and nothing of it is left.
     @Test(arguments: Standing.allCases) func tasksCancelledAtAnyMomentEndOnce(standing: Standing) async throws {
         let count = 2000
         let fixture = try await ManagerFixture()

@@ -175,7 +175,7 @@ import XferTestSupport
         try await stalled.apply(.pause, ids[2])
         try await stalled.runsEnded(ids[2])
         try await eventually("the transfer is over") { await stalled.manager.scheduler.transfers.isEmpty }
-        // The bytes stay with those who are paused, and one of them is enough.
+        // Paused tasks keep the bytes, and one of them is enough.
         try await stalled.apply(.cancel, ids[1])
         stalled.gate.open()
         try await stalled.apply(.resume, ids[2])
@@ -364,7 +364,7 @@ import XferTestSupport
         try await stalled.end(with: ["a", "b"])
     }
 
-    /// The highest limit among those who are there.
+    /// The highest limit of the tasks that share the transfer.
     @Test func theHighestLimitOfTheRemainingTasksApplies() async throws {
         let stalled = try await Stalled()
         let fast = try await stalled.add("fast")
@@ -386,7 +386,7 @@ import XferTestSupport
         try await stalled.end(with: ["slow"])
     }
 
-    /// The bytes lie in a directory of somebody else's that is gone: who does not need it goes on without them.
+    /// The bytes are in another task's directory, which was renamed: a task that does not need it goes on without them.
     @Test func aTaskWithAnAvailableDirectoryDoesNotWaitForAnothers() async throws {
         let stalled = try await Stalled()
         let theirs = try stalled.fixture.directory.makeDirectory("theirs")

@@ -7,7 +7,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// URLs that failed for good are not asked for again, those that did not are.
+/// URLs that failed for good are not requested again; other failed URLs are.
 @Suite struct FailedURLTests {
     /// Some user with the given uid, allowed to write where the fixture does.
     private static func user(_ uid: UInt32) -> Principal {
@@ -40,7 +40,7 @@ import XferTestSupport
             manager = try await fixture.open()
             try await manager.start()
         }
-        // What it asks for tells it apart, not the path alone.
+        // The query tells requests apart, not the path alone.
         let other = try await fixture.add("/gone?key=other", as: "a", to: manager)
         #expect(try await fixture.end(of: other, in: manager).error?.reason == .httpStatus)
         #expect(fixture.server.requests.count == 2)
@@ -68,7 +68,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// SDWebImage's exclusions: what says nothing about the URL never lists it.
+    /// SDWebImage's exclusions: a failure that says nothing about the URL never lists it.
     @Test(arguments: [401, 403, 408, 423, 425, 429, 500, 501, 503]) func aStatusThatDoesNotConcernTheURLNeverListsIt(
         status: Int
     )
@@ -142,7 +142,7 @@ import XferTestSupport
             #expect(try await Self.list(manager) == [])
             #expect(fixture.server.requests.count == 1)
         }
-        // Its row goes, too, when the past is tidied.
+        // The trimmer removes its row, too.
         try await manager.trimmer.trimFailedURLs(at: manager.clock())
         #expect(try await manager.store.read { try $0.hasFailedURLs() } == false)
         let free = try await fixture.end(of: try await fixture.add("/a", as: "a", to: manager), in: manager)
@@ -177,7 +177,7 @@ import XferTestSupport
         }
         #expect(try await fixture.end(of: known, in: manager).error?.reason == .httpStatus)
 
-        // Each sees and removes its own, an operator everybody's.
+        // A user sees and removes their own entries, an operator those of all users.
         #expect(try await Self.list(manager, bob).map(\.owner.rawValue) == [1002])
         let everybodys = try await Self.list(manager).map(\.id)
         #expect(everybodys.count == 3)

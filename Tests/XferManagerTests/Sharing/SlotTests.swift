@@ -50,7 +50,7 @@ import XferTestSupport
         #expect(try await fixture.end(of: new, in: manager).state == .completed)
         #expect(try await Self.terminal(old, fixture, manager) == [.taskSuperseded])
 
-        // In one commit, and the new one came before the old one went.
+        // One commit holds both events, and the new task's event comes first.
         guard
             case .events(let events, _) = try await manager.queries.events(since: 0, EventFilter(), limit: 1000),
             let joined = events.firstIndex(where: { $0.taskID == new && $0.type == .taskAdded })
@@ -60,7 +60,7 @@ import XferTestSupport
         }
         #expect(events[joined + 1].payload == .taskSuperseded(by: new) && events[joined + 1].taskID == old)
         #expect(events[joined].time == events[joined + 1].time)
-        // What has ended has left.
+        // A task that has ended has left its slot.
         #expect(try await manager.slots.task(in: "s", for: ManagerFixture.caller) == nil)
         gate.open()
         try await eventually("the old one's bytes are gone") { try fixture.files() == ["b"] }
@@ -119,7 +119,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// A retry is a wish of now: the task is in its slot again, whoever took it meanwhile.
+    /// A retried task takes its slot back from the task that holds it.
     @Test func aRetriedTaskTakesItsSlotAgain() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
@@ -162,7 +162,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// Who may have one unfinished task can exchange it, and not have another one.
+    /// A user who may have one unfinished task can replace it, and cannot add another one.
     @Test func aSupersededTaskDoesNotCountAgainstTheLimit() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
@@ -182,7 +182,7 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    /// Adds, cancels, pauses and detaches of several clients at once: a slot never has two, and everybody ends once.
+    /// Several clients add, cancel, pause and detach at once: a slot never has two tasks, and every task ends once.
     @Test func concurrentAddsLeaveOneTaskInTheSlotAndEveryTaskEndsOnce() async throws {
         let fixture = try await ManagerFixture()
         for index in 0..<4 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 20_000)) }

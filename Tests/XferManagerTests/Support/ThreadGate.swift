@@ -2,7 +2,7 @@ import Dispatch
 import XferFiles
 import XferTestSupport
 
-/// A gate for threads: `Gate` holds Swift tasks back, this one whoever blocks.
+/// A gate for threads: `Gate` suspends Swift tasks, this one blocks threads.
 final class ThreadGate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let gate = Gate()
@@ -14,10 +14,10 @@ final class ThreadGate: Sendable {
         }
     }
 
-    /// Returns when somebody stands before the gate.
+    /// Returns when a thread waits at the gate.
     func arrived() async { await gate.arrived() }
 
-    /// Lets everybody through, now and later.
+    /// Lets every thread through, now and later.
     func open() {
         gate.open()
         semaphore.signal()

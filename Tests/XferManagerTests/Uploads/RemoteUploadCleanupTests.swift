@@ -5,7 +5,7 @@ import XferTestSupport
 
 @testable import XferManager
 
-/// Servers are told of uploads that were cancelled.
+/// The manager deletes cancelled uploads on their servers.
 @Suite struct RemoteUploadCleanupTests {
     /// After every try that may be planned.
     private static let later = Timestamp(seconds: 1 << 40)
@@ -58,7 +58,7 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         _ = try await cancelAnUpload(in: manager, fixture, delete: { _ in Reply(status, text: "") })
-        try await eventually("the server is told") { deletions(fixture).count == 1 }
+        try await eventually("the server gets the DELETE") { deletions(fixture).count == 1 }
         try await eventually("nothing is left to do") { try await isForgotten(manager) }
         #expect(deletions(fixture).count == 1)
         await manager.shutdown(.suspend)

@@ -9,7 +9,7 @@ struct OpenRPCDocumentTests {
         .deletingLastPathComponent().deletingLastPathComponent()
     private static let published = root.appending(path: "rpc-schema/openrpc.json")
 
-    /// `XFER_UPDATE_SCHEMA=1 swift test --filter OpenRPCDocumentTests` writes the file anew.
+    /// `XFER_UPDATE_SCHEMA=1 swift test --filter OpenRPCDocumentTests` writes the file again.
     @Test func thePublishedDocumentIsTheGeneratedOne() throws {
         if ProcessInfo.processInfo.environment["XFER_UPDATE_SCHEMA"] == "1" {
             try Data(OpenRPCDocument.text.utf8).write(to: Self.published)

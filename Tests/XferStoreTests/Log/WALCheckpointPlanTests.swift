@@ -20,7 +20,7 @@ struct WALCheckpointPlanTests {
         plan.onMovedBeside(.moved(145))
         #expect(plan.onCommit(length: 155) == .move)
         plan.onMoved(.moved(155))
-        // The log began anew.
+        // The log has restarted.
         #expect(plan.onCommit(length: 3) == .nothing)
         #expect(plan.onCommit(length: 100) == .moveBeside)
     }
@@ -56,7 +56,7 @@ struct WALCheckpointPlanTests {
         #expect(plan.onCommit(length: 5) == .nothing)
     }
 
-    /// A checkpoint of a log that is all in the database must not run beside the commit that begins it anew.
+    /// A checkpoint of a log that is all in the database must not run beside the commit that restarts it.
     @Test mutating func framesMovedBeforeTheirCommitIsReportedCount() {
         _ = plan.onCommit(length: 100)
         plan.onMovedBeside(.moved(300))
@@ -65,7 +65,7 @@ struct WALCheckpointPlanTests {
 
     @Test mutating func framesMovedOfAnEarlierLogAreNotCounted() {
         _ = plan.onCommit(length: 399)
-        // Somebody else moved all of it, and it began anew before the report.
+        // Another checkpoint moved all of it, and a commit restarted the log before the report.
         #expect(plan.onCommit(length: 110) == .nothing)
         plan.onMovedBeside(.moved(399))
         #expect(plan.moved == 0)

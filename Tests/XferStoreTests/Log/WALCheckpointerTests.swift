@@ -8,7 +8,7 @@ import XferThreads
 
 @testable import XferStore
 
-/// The log stays short, and nobody waits for that.
+/// The log stays short, and below its bound no commit waits for that.
 struct WALCheckpointerTests {
     private static let limits = WALCheckpointPlan.Limits(start: 64, rest: 8, bound: 512)
 
@@ -52,7 +52,7 @@ struct WALCheckpointerTests {
         let store = try open(directory)
         let isCopied = Locked(false)
         DiskFaults.change(directory.database) {
-            // Pages have been written into the database, and nobody knows yet whether they are on the disk.
+            // The checkpoint has written pages into the database and has not synced them yet.
             $0.beforeDatabaseSync = { [database = directory.database, copy = left.database] in
                 guard
                     isCopied.withLock({ isCopied in
@@ -130,7 +130,7 @@ struct WALCheckpointerTests {
         for _ in 0..<200 { try await store.write { try $0.add(1) } }
         let grown = pagesOfLog(directory)
         #expect(grown > 512)
-        // Each commit syncs once; what cannot be moved is not tried at each of them.
+        // Each commit syncs once; the checkpointer does not try at each of them.
         #expect(DiskFaults.plan(directory.database).syncs - before < 2 * 200)
         mayEnd.signal()
         #expect(try await seen == [[.queued: 1], [.queued: 1]])
@@ -149,7 +149,7 @@ struct WALCheckpointerTests {
         DiskFaults.change(directory.database) { $0.databaseSyncFailure = nil }
         let before = DiskFaults.plan(directory.database).syncs
         for _ in 0..<50 { try await store.write { try $0.add(1) } }
-        // The commits' own: a disk that failed once is not believed.
+        // The commits' own syncs: the checkpointer does not trust a disk that failed once.
         #expect(DiskFaults.plan(directory.database).syncs == before + 50)
         try store.close()
         #expect(pagesOfLog(directory) > 512)

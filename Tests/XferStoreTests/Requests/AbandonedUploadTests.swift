@@ -3,7 +3,7 @@ import XferModel
 
 @testable import XferStore
 
-/// Uploads of cancelled tasks that their servers are still to be told of.
+/// Uploads of cancelled tasks that the service still has to delete on their servers.
 @Suite struct AbandonedUploadTests {
     private static let place = HTTPURL(scheme: .https, host: "up.example", port: 8443, target: "/uploads/1?k=v")
 

@@ -3,7 +3,7 @@ import XferModel
 
 @testable import XferStore
 
-/// Who waits for whom, and what is remembered of those that are gone.
+/// Which tasks wait for which, and what the store remembers of removed targets.
 struct DependencyTests {
     private static func dependent(on targets: [TaskID], in tx: StoreTransaction) throws -> TaskID {
         var specification = specification()
@@ -23,7 +23,7 @@ struct DependencyTests {
                 let ids = try tx.add(3)
                 let dependent = try Self.dependent(on: [ids[0], ids[1]], in: tx)
                 #expect(try tx.dependencies(of: dependent) == DependencyStanding(openCount: 2))
-                // Nobody waits for the third.
+                // No task waits for the third.
                 try tx.setState(end, of: ids[2])
                 #expect(try tx.nextEndedTarget() == nil)
                 try tx.setState(end, of: ids[0])
@@ -40,7 +40,7 @@ struct DependencyTests {
         }
     }
 
-    /// Adding after something that has ended is no race: what became of it counts.
+    /// An add after a target that has ended is no race: the target's outcome counts.
     @Test func targetsThatEndedBeforeTheAddCount() async throws {
         try await withStore { store in
             try await store.write { tx in
@@ -63,7 +63,7 @@ struct DependencyTests {
                 let dependent = try Self.dependent(on: ids, in: tx)
                 try tx.setState(.completed, of: ids[0])
                 try tx.setState(.failed, of: ids[1])
-                // One was told, the other's row goes before.
+                // The dependent has the first target's outcome; the second target's row is deleted before it has.
                 try tx.settleDependency(of: dependent, on: ids[0], .completed)
                 for id in ids { try tx.deleteTask(id) }
                 #expect(try tx.nextEndedTarget()?.id == ids[0])
@@ -74,7 +74,7 @@ struct DependencyTests {
         }
     }
 
-    /// A retried task looks anew at those it waits for: they may have been tried again, too.
+    /// A retried task evaluates its targets again, since they may have been retried, too.
     @Test func aRetriedDependentEvaluatesItsTargetsAgain() async throws {
         try await withStore { store in
             try await store.write { tx in
@@ -86,7 +86,7 @@ struct DependencyTests {
                 try tx.setState(.queued, of: ids[0])
                 try tx.setState(.queued, of: dependent)
                 #expect(try tx.dependencies(of: dependent) == DependencyStanding(openCount: 1))
-                // And is looked at at once.
+                // Its conditions are due at once.
                 #expect(try tx.dueConditions(now: noon, limit: 9).map(\.id) == [dependent])
             }
         }

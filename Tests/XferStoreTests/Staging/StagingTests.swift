@@ -150,7 +150,7 @@ struct StagingTests {
             #expect(hooks.map(\.taskID) == [ids[0], ids[1]])
             #expect(hooks.map(\.hook) == ["tell", "cry"] && hooks.map(\.occasion) == [.onComplete, .onError])
             #expect(hooks.map(\.description) == ["task 1 is completed", "task 2 is failed"])
-            // It is told although the task is forgotten.
+            // The hook stays pending although its task is removed.
             try await store.write { try $0.deleteTask(ids[0]) }
             try await store.write { try $0.removePendingHook(hooks[1].id) }
             #expect(try await store.read { try $0.pendingHooks(limit: 9) } == [hooks[0]])

@@ -21,7 +21,7 @@ enum DiskFaults {
         var databaseWriteFailure: Int32?
         /// SQLite's result code for every write while it is set.
         var writeFailure: Int32?
-        /// How many more times somebody else holds the lock for writing.
+        /// How many more times another connection appears to hold the lock for writing.
         var busyLocks = 0
     }
 
@@ -30,7 +30,7 @@ enum DiskFaults {
         let original: UnsafePointer<sqlite3_io_methods>
         let database: String
         let isLog: Bool
-        /// Not its log, nor any other file beside it.
+        /// Whether the file is the database itself, not its log or another file beside it.
         let isDatabase: Bool
     }
 
