@@ -19,7 +19,7 @@ public enum CommandLineTool {
     /// Runs one command line.
     static func run(_ arguments: [String], output: Output, error: Output) -> ExitStatus {
         do {
-            var command = try RootCommand.parseAsRoot(arguments)
+            var command = try RootCommand.parseAsRoot(CommandLineWords(words: arguments).ordered())
             try command.run()
             return .done
         } catch let failure as CommandFailure {

@@ -4,7 +4,10 @@ import XferProtocol
 
 /// When a task may run: what `add` says of a new task and `update` changes.
 struct TimeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Do not start before 2026-01-02T22:00:00Z, or +2h from now.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Do not start before 22:00, 'tomorrow 08:00', '2027-01-01 10:00', or +2h from now.", valueName: "time"),
+        transform: TimeArgument.argument)
     var notBefore: TimeArgument?
 
     @Option(
@@ -12,7 +15,9 @@ struct TimeOptions: ParsableArguments {
             "Run within these times only, such as 'mon-fri 22:00-06:00 Europe/Berlin'.", valueName: "window"))
     var window: WindowArgument?
 
-    @Option(help: ArgumentHelp("Fail when it has not ended by then; a time, or +2h from now.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Fail when it has not ended by then; a time as for --not-before.", valueName: "time"),
+        transform: TimeArgument.argument)
     var deadline: TimeArgument?
 
     func apply(to schedule: inout TaskSchedule.Choices) {
@@ -51,28 +56,19 @@ struct WindowArgument: ExpressibleByArgument {
         for part in parts {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false)
             let all = Weekday.allCases
-            guard (1...2).contains(ends.count), let first = all.firstIndex(where: { $0.rawValue == ends[0] }),
-                let last = all.firstIndex(where: { $0.rawValue == ends[ends.count - 1] })
+            guard (1...2).contains(ends.count), let first = day(ends[0]), let last = day(ends[ends.count - 1])
             else { return nil }
             days += first <= last ? all[first...last] : all[first...] + all[...last]
         }
         return days
     }
-}
 
-/// A time as RFC 3339 has it, or `+SPAN` from now: `+90m`.
-struct TimeArgument: ExpressibleByArgument {
-    let time: Timestamp
-
-    init?(argument: String) { self.init(argument, now: .now) }
-
-    init?(_ text: String, now: Timestamp) {
-        if text.hasPrefix("+") {
-            guard let span = TimeSpan(parsing: String(text.dropFirst())) else { return nil }
-            time = now.advanced(by: .seconds(span.wholeSeconds))
-        } else {
-            guard let time = Timestamp(rfc3339: text) else { return nil }
-            self.time = time
+    /// `mon`, `Mo`, `MONDAY`: the beginning of a day's name, at least two letters.
+    private static func day(_ text: Substring) -> Int? {
+        let text = text.lowercased()
+        guard text.utf8.count >= 2 else { return nil }
+        return ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].firstIndex {
+            $0.hasPrefix(text)
         }
     }
 }

@@ -25,8 +25,11 @@ struct CommandTree: Sendable {
 
     var positionals: [Argument] { arguments.filter { $0.kind == .positional } }
 
+    /// - Parameter name: the subcommand's name or an alias.
     func subcommand(_ name: String) -> CommandTree? {
-        (raw["subcommands"]?.arrayValue ?? []).map(CommandTree.init).first { $0.name == name }
+        (raw["subcommands"]?.arrayValue ?? []).map(CommandTree.init).first {
+            $0.name == name || $0.raw["aliases"]?.arrayValue?.contains(.string(name)) == true
+        }
     }
 
     /// - Parameter word: the option's name with its dashes.

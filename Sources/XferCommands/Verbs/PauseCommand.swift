@@ -10,7 +10,8 @@ struct PauseCommand: SelectionVerb {
         abstract: "Hold tasks back, keeping their bytes.",
         discussion: """
             Running tasks stop at their last durable byte; `xferctl resume` goes on from there.
-            """)
+            """,
+        aliases: ["stop"])
     static let deed = "paused"
 
     @OptionGroup var selection: SelectionOptions

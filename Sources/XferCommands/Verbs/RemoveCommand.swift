@@ -10,7 +10,8 @@ struct RemoveCommand: SelectionVerb {
         abstract: "Forget ended tasks.",
         discussion: """
             Only completed, failed and cancelled tasks can be removed. Published files are never touched.
-            """)
+            """,
+        aliases: ["rm"])
     static let deed = "removed"
 
     @OptionGroup var selection: SelectionOptions

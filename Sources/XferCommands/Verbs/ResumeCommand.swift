@@ -10,7 +10,8 @@ struct ResumeCommand: SelectionVerb {
         abstract: "Let paused tasks go on.",
         discussion: """
             A task that waits for its next try, the network or a host is tried now.
-            """)
+            """,
+        aliases: ["start"])
     static let deed = "resumed"
 
     @OptionGroup var selection: SelectionOptions

@@ -15,9 +15,10 @@ protocol SelectionVerb: ParsableCommand {
 
 extension SelectionVerb {
     func run() throws {
-        let answer = try options.open().call(Method.self, selection.selection)
+        let daemon = try options.open()
+        let answer = try daemon.call(Method.self, try selection.selection(daemon))
         options.show(answer) { result, _ in SelectionText.lines(result, deed: Self.deed) }
-        try SelectionText.refuseMissing(in: answer.value)
+        try SelectionText.refuseMissing(in: answer.value, among: selection.singles)
     }
 }
 
@@ -36,9 +37,15 @@ enum SelectionText {
     }
 
     /// Throws if some ids name no task. The daemon has acted on the other tasks nevertheless.
-    static func refuseMissing(in result: SelectionResult) throws(CommandFailure) {
-        guard case .ids(let listed) = result, !listed.missing.isEmpty else { return }
-        throw CommandFailure(.refused, "there is no task \(listed.missing.map(\.description).joined(separator: ", "))")
+    ///
+    /// - Parameter required: the ids that have to be there; nil is all.
+    static func refuseMissing(
+        in result: SelectionResult, among required: Set<TaskID>? = nil
+    ) throws(CommandFailure) {
+        guard case .ids(let listed) = result else { return }
+        let missing = listed.missing.filter { required?.contains($0) ?? true }
+        guard !missing.isEmpty else { return }
+        throw CommandFailure(.refused, "there is no task \(missing.map(\.description).joined(separator: ", "))")
     }
 
     private static func list(_ ids: [TaskID]) -> String {

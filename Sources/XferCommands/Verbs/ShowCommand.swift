@@ -6,7 +6,7 @@ import XferProtocol
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show everything about tasks.",
-        discussion: "For a failed or waiting task this says why, and what can be done about it.")
+        discussion: "For a failed or waiting task this says why, and what can be done about it.", aliases: ["info"])
 
     @Argument(help: ArgumentHelp("Ids of tasks.", valueName: "id"))
     var ids: [TaskIDArgument]

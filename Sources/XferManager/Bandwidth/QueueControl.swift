@@ -15,6 +15,8 @@ public actor QueueControl: ManagerPart {
     private var rateTimer = WakeTimer()
     /// Changes of `overrides` are made one at a time: each begins with the result of the one before.
     private let lock = AsyncLock()
+    /// Limits are determined and applied by one call at a time: an earlier call's older limits must not follow the newer.
+    private let applying = AsyncLock()
 
     init(context: ManagerContext, scheduler: RunScheduler, tasks: TaskCommands) {
         self.context = context
@@ -96,13 +98,19 @@ public actor QueueControl: ManagerPart {
 
     /// Applies the limits in force: of the queue, and those shared by transfers.
     func applyLimits() async {
+        await applyQueueLimits()
+        await applySharedLimits()
+    }
+
+    private func applyQueueLimits() async {
+        await applying.enter()
+        defer { applying.leave() }
         let settings = settings
         var limits = settings.scheduler
         limits.maxActive = overrides.maxActive ?? limits.maxActive
         limits.maxActivePerHost = overrides.maxActivePerHost ?? limits.maxActivePerHost
         limits.order = overrides.order ?? limits.order
         await scheduler.setLimits(limits)
-        await applySharedLimits()
     }
 
     // MARK: Rates
@@ -122,6 +130,8 @@ public actor QueueControl: ManagerPart {
     /// Applies the shared limits of the service, of groups and of profiles, and arms the timer for the next change in
     /// the timetable.
     func applySharedLimits() async {
+        await applying.enter()
+        defer { applying.leave() }
         var limits = RateLimits()
         var maxActive: [String: Int] = [:]
         do {

@@ -23,7 +23,7 @@ enum RowCheck {
         let read: @Sendable (ResultRow) throws(StoreError) -> Void
     }
 
-    /// The tables whose columns can be unreadable. `cache_source` is not checked.
+    /// The tables whose columns can be unreadable.
     private static let readings = [
         Reading(table: "task", key: "id", columns: "*") { row throws(StoreError) in _ = try TaskRow(row).task() },
         Reading(table: "transfer", key: "id", columns: "*") { row throws(StoreError) in
@@ -73,6 +73,9 @@ enum RowCheck {
         },
         Reading(table: "cache_entry", key: "id", columns: CacheEntry.columns) { row throws(StoreError) in
             _ = try CacheEntry(row)
+        },
+        Reading(table: "cache_source", key: "id", columns: "scheme, host, port, chain, tls, judgement, id") {
+            row throws(StoreError) in _ = try SourceEvidence(row, table: "cache_source")
         },
     ]
 

@@ -1,0 +1,113 @@
+import ArgumentParser
+import XferProtocol
+
+/// The words of a command line as ArgumentParser reads them: the verb first, and each option's value a word of its own.
+///
+/// People also type `xferctl --json list`, `-n1` and `-ofile`, as other programs take them.
+struct CommandLineWords {
+    /// The words after the program's name.
+    let words: [String]
+
+    /// - Throws: `CommandFailure` for an unknown verb, with the one that was probably meant.
+    func ordered() throws(CommandFailure) -> [String] {
+        let (options, verbs) = split()
+        let (path, rest) = try Self.path(of: verbs)
+        guard !path.isEmpty else { return words }
+        return path + options + Self.separatingValues(of: rest, behind: path)
+    }
+
+    /// The options that every verb has and that stand before the verb, and the words from there on. An option that only
+    /// some verbs have stays where it is: the parser reports it.
+    private func split() -> (options: [String], rest: [String]) {
+        guard words.first?.hasPrefix("--") == true, let common = Self.arguments(of: ["status"]) else {
+            return ([], words)
+        }
+        var options: [String] = []
+        var rest = words[...]
+        while let word = rest.first, word.hasPrefix("--"), word != "--" {
+            let name = word.prefix { $0 != "=" }
+            guard let option = common.first(where: { $0.names.contains(String(name)) }) else { return ([], words) }
+            options.append(rest.removeFirst())
+            if option.kind == .option, name.count == word.count, let value = rest.popFirst() { options.append(value) }
+        }
+        return (options, Array(rest))
+    }
+
+    /// The verb and its subcommands, and the words behind them.
+    private static func path(of words: [String]) throws(CommandFailure) -> (path: [String], rest: ArraySlice<String>) {
+        var path: [String] = []
+        var command: any ParsableCommand.Type = RootCommand.self
+        var rest = words[...]
+        while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
+            // ArgumentParser's own, which explains the verb that follows.
+            if path.isEmpty, word == "help" { return (words, []) }
+            let subcommands = command.configuration.subcommands
+            guard let next = subcommands.first(where: { names(of: $0).contains(word) }) else {
+                // The word may be an argument of the subcommand that is the default.
+                if let name = command.configuration.defaultSubcommand?._commandName,
+                    arguments(of: path + [name])?.contains(where: { $0.kind == .positional }) != false
+                {
+                    break
+                }
+                throw unknown(word, among: subcommands, behind: path)
+            }
+            path.append(rest.removeFirst())
+            command = next
+        }
+        return (path, rest)
+    }
+
+    private static func names(of command: any ParsableCommand.Type) -> [String] {
+        [command._commandName] + command.configuration.aliases
+    }
+
+    private static func unknown(
+        _ word: String, among commands: [any ParsableCommand.Type], behind path: [String]
+    ) -> CommandFailure {
+        let shown = commands.filter { $0.configuration.shouldDisplay }
+        let advice =
+            shown.flatMap { names(of: $0) }.closest(to: word).map { "did you mean \($0)?" }
+            ?? "see `\((["xferctl"] + path).joined(separator: " ")) --help`"
+        return .usage("unknown command \"\(SafeText.sanitised(word))\"; \(advice)")
+    }
+
+    /// Splits words such as `-n1` into the option and its value. Words that are values themselves stay as they are.
+    private static func separatingValues(of words: ArraySlice<String>, behind path: [String]) -> [String] {
+        guard words.contains(where: isJoined), let arguments = arguments(of: path) else { return Array(words) }
+        func option(_ name: Substring) -> CommandTree.Argument? {
+            arguments.first { $0.kind == .option && $0.names.contains(String(name)) }
+        }
+        var separated: [String] = []
+        var rest = words
+        while let word = rest.popFirst() {
+            if word == "--" {
+                return separated + [word] + rest
+            } else if isJoined(word), option(word.prefix(2)) != nil {
+                let value = word.dropFirst(2)
+                separated += [String(word.prefix(2)), String(value.hasPrefix("=") ? value.dropFirst() : value)]
+            } else {
+                separated.append(word)
+                if word.hasPrefix("-"), option(word[...]) != nil, let value = rest.popFirst() {
+                    separated.append(value)
+                }
+            }
+        }
+        return separated
+    }
+
+    /// Whether the word is a short option with something behind it.
+    private static func isJoined(_ word: String) -> Bool {
+        let start = word.prefix(2)
+        return word.utf8.count > 2 && start.first == "-" && start.last?.isLetter == true
+    }
+
+    /// The arguments of a verb; nil if the parser's dump of the verbs cannot be read.
+    private static func arguments(of path: [String]) -> [CommandTree.Argument]? {
+        guard var command = try? CommandTree.ofThisProgram() else { return nil }
+        for name in path {
+            guard let next = command.subcommand(name) else { return nil }
+            command = next
+        }
+        return command.arguments
+    }
+}
