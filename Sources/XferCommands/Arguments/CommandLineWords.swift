@@ -64,6 +64,10 @@ struct CommandLineWords {
     private static func unknown(
         _ word: String, among commands: [any ParsableCommand.Type], behind path: [String]
     ) -> CommandFailure {
+        // The URL may contain a password, so it is not repeated.
+        guard !word.contains("://") else {
+            return .usage("a command is expected before the URL; did you mean `xferctl add URL`?")
+        }
         let shown = commands.filter { $0.configuration.shouldDisplay }
         let advice =
             shown.flatMap { names(of: $0) }.closest(to: word).map { "did you mean \($0)?" }

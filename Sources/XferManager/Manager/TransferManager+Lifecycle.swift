@@ -19,10 +19,7 @@ extension TransferManager {
         let version = version
         let state = await network.begin()
         try await store.write { [services] tx in
-            try tx.followClock(services.ages, at: now)
-            let queued = try tx.counts()[.queued] ?? 0
-            try tx.append(
-                .daemonStarted(version: version, queued: queued, restored: Int64(clamping: restored)), at: now)
+            try tx.recordStart(services.ages, version: version, restored: Int64(clamping: restored), at: now)
             try tx.append(.networkChanged(state: state), at: now)
         }
         network.wakeWaiting()
@@ -142,12 +139,18 @@ extension TransferManager {
 }
 
 extension StoreTransaction {
+    /// Lets the waits follow a clock that was set while no daemon ran, and appends the event of the start.
+    fileprivate func recordStart(_ ages: RetentionAges, version: String, restored: Int64, at now: Timestamp) throws {
+        try followClock(ages, at: now)
+        let queued = try counts()[.queued] ?? 0
+        try append(.daemonStarted(version: version, queued: queued, restored: restored), at: now)
+    }
+
     /// What `TransferManager.start` writes, in one transaction that is taken back.
     func rehearseStart(_ ages: RetentionAges, version: String, at now: Timestamp) throws {
         var after: TaskID?
         repeat { after = try restoreRunning(after: after, except: [], at: now).last } while after != nil
         try forgetCrashesOfEndedTasks()
-        try followClock(ages, at: now)
-        try append(.daemonStarted(version: version, queued: try counts()[.queued] ?? 0, restored: 0), at: now)
+        try recordStart(ages, version: version, restored: 0, at: now)
     }
 }

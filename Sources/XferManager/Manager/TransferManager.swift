@@ -114,15 +114,12 @@ public final class TransferManager: ManagerPart, Sendable {
             }
         let configure = { @Sendable (tx: StoreTransaction) throws -> PolicyRegistry in
             try ConfiguredProfiles.apply(settings.profiles, in: tx)
-            var registry = try PolicyChanges.applyConfigured(settings.policies, in: tx, at: now)
-            let authorities = try? Authorities.fingerprint(
-                ofFile: settings.authoritiesFile, known: try AuthoritiesChange.last(in: tx))
-            registry.authorities = try AuthoritiesChange.apply(authorities, in: tx)
-            return registry
+            return try PolicyChanges.applyConfigured(settings.policies, in: tx, at: now)
         }
         // A damaged page that the start writes to, and a configuration that does not fit the database, are found here.
         try TaskStore.rehearse(configuration) { tx in
             _ = try configure(tx)
+            _ = try AuthoritiesChange.last(in: tx)
             try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
         }
         let store = try TaskStore.open(configuration)
@@ -133,7 +130,13 @@ public final class TransferManager: ManagerPart, Sendable {
             hub.begin(after: try await store.read { try $0.lastSeq() })
             digest = SecretDigest(key: try await store.read { try $0.digestKey() })
             ages = RetentionAges(try await store.read { try RetentionAges.last(in: $0) }, clocks)
-            policies = try await store.write { try configure($0) }
+            let known = try await store.read { try AuthoritiesChange.last(in: $0) }
+            let authorities = try? Authorities.fingerprint(ofFile: settings.authoritiesFile, known: known)
+            policies = try await store.write { tx in
+                var registry = try configure(tx)
+                registry.authorities = try AuthoritiesChange.apply(authorities, in: tx)
+                return registry
+            }
         } catch {
             try? store.close()
             throw error

@@ -1,3 +1,4 @@
+import StrictJSON
 public import XferModel
 
 /// Who the service claims to be towards servers, and by which way it reaches them, as a client chooses it for a task or
@@ -25,4 +26,27 @@ public struct AccessChoices: Hashable, Sendable {
         clientCert = Patch(profile.clientCertificate.map { ClientCertificateRecord($0) })
         proxy = Patch(profile.proxy.map { ProxyRecord(masking: $0) })
     }
+}
+
+extension TaskFields {
+    static let access: [ChoiceField<AccessChoices>] = [
+        ChoiceField(
+            "credential", \.credential, task: "Who the service claims to be; sent to its origins only.",
+            record: "Set when there is one; its values are ***.",
+            profile: "Sent to its origins only; default is that of base_url. Shown as ***.",
+            change: .stopped("Who the service claims to be; null is none; only while not running.", isNullable: true)),
+        ChoiceField(
+            "client_cert", \.clientCert,
+            task: "Shown to servers of the URL's origin that ask for one; operators only.",
+            record: "The task's own client certificate.",
+            profile: "Shown to servers of base_url's origin that ask for a client certificate.", access: .operators),
+        ChoiceField(
+            "cookies", \.cookies, task: "Whether the profile's cookies are sent and kept; default is the profile's.",
+            record: "Whether the profile's cookies are used.", isNullable: true),
+        ChoiceField(
+            "proxy", \.proxy, task: "The proxy to go through.",
+            record: "The proxy it goes through; secrets are ***.",
+            profile: "The proxy to go through; secrets are shown as ***.", access: .noProfileSecrets,
+            example: "http://proxy.example.org:3128"),
+    ]
 }

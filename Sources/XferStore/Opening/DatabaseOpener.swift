@@ -24,11 +24,14 @@ enum DatabaseOpener {
             }
             return Opened(pool: pool, storeID: storeID, wasStoppedUncleanly: wasStoppedUncleanly)
         } catch {
-            let cause = StoreError(from: error)
-            if cause.isDamage { throw cause }
-            guard case .sqlite(let code, let message) = cause else { throw cause }
-            throw .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
+            throw openingError(StoreError(from: error), path)
         }
+    }
+
+    /// The error with the file's path, if SQLite does not say which file it is.
+    private static func openingError(_ cause: StoreError, _ path: String) -> StoreError {
+        guard !cause.isDamage, case .sqlite(let code, let message) = cause else { return cause }
+        return .cannotOpen(path: path, reason: "SQLite error \(code): \(message)")
     }
 
     /// See `TaskStore.rehearse`. Not on the pool's writer: GRDB writes to the log when it opens a pool.
@@ -53,7 +56,9 @@ enum DatabaseOpener {
             }
             try queue.close()
         } catch let error as DatabaseError {
-            throw StoreError(from: error)
+            throw openingError(StoreError(from: error), path)
+        } catch let error as StoreError {
+            throw openingError(error, path)
         }
     }
 

@@ -33,6 +33,7 @@ import XferTestSupport
     @Test(arguments: [
         ("remov", "unknown command \"remov\"; did you mean remove?"),
         ("--json lst", "unknown command \"lst\"; did you mean list?"),
+        ("https://me:secret@h/", "a command is expected before the URL; did you mean `xferctl add URL`?"),
         ("frobnicate 1 2", "unknown command \"frobnicate\"; see `xferctl --help`"),
         ("policy sett", "unknown command \"sett\"; did you mean set?"),
         ("policy frobnicate", "unknown command \"frobnicate\"; see `xferctl policy --help`"),
