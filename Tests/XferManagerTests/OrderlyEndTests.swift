@@ -53,12 +53,12 @@ import XferTestSupport
 extension TransferManager {
     /// Everything that a start leaves to go on by itself.
     fileprivate func begin() async {
-        discarder.discardOrphans()
-        remoteUploads.wake()
+        background.discarder.discardOrphans()
+        background.remoteUploads.wake()
         await scheduler.schedule()
-        await hookQueue.wake()
+        await background.hookQueue.wake()
         await policies.warnOfExpiry()
-        await discarder.ended()
-        await remoteUploads.shutdown()
+        await background.discarder.ended()
+        await background.remoteUploads.shutdown()
     }
 }

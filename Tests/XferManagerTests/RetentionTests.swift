@@ -95,17 +95,17 @@ import XferTestSupport
         await manager.shutdown(.suspend)
         machine.move(wall: Self.day * days, uptime: .zero)
         manager = try await open()
-        try await manager.trimmer.trim()
+        try await manager.background.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == before)
         machine.move(wall: Self.day / 2, uptime: Self.day / 2)
-        try await manager.trimmer.trim()
+        try await manager.background.trimmer.trim()
         // A restart neither shortens the day nor begins it again.
         await manager.shutdown(.suspend)
         manager = try await open()
-        try await manager.trimmer.trim()
+        try await manager.background.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == before)
         machine.move(wall: Self.day / 2, uptime: Self.day / 2)
-        try await manager.trimmer.trim()
+        try await manager.background.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == Holdings())
         await manager.shutdown(.suspend)
     }
@@ -116,8 +116,8 @@ import XferTestSupport
         let before = try await holdings(of: manager, kept, data)
         for step in [Self.day * 400, .zero - Self.day * 800, Self.day * 400] {
             machine.move(wall: step, uptime: .seconds(1))
-            await manager.clockFollower.onClockSet()
-            try await manager.trimmer.trim()
+            await manager.onClockSet()
+            try await manager.background.trimmer.trim()
             #expect(try await holdings(of: manager, kept, data) == before)
         }
         await manager.shutdown(.suspend)
@@ -127,7 +127,7 @@ import XferTestSupport
         let manager = try await open()
         let (kept, data) = try await fill(manager)
         machine.move(wall: Self.day * 400, uptime: Self.day * 400)
-        try await manager.trimmer.trim()
+        try await manager.background.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data) == Holdings())
         await manager.shutdown(.suspend)
     }
@@ -144,7 +144,7 @@ import XferTestSupport
         machine.move(wall: Self.day * 400, uptime: .zero)
         manager = try await fixture.open(clocks: { [machine] in machine.now })
         try await manager.start()
-        try await manager.trimmer.trim()
+        try await manager.background.trimmer.trim()
         #expect(try await holdings(of: manager, kept, data).tasks == before.tasks)
         await manager.shutdown(.suspend)
     }

@@ -109,7 +109,7 @@ public enum Daemon {
 
         // The state of the last process is restored before the first client can call.
         try await manager.start()
-        try WallClockWatch.start { Task { await manager.clockFollower.onClockSet() } }
+        try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
         let group = ServiceGroup(
             services: [

@@ -9,6 +9,8 @@ import XferStore
 ///
 /// It contains no logic. Its members are constants or synchronise their own access.
 struct ManagerContext: Sendable {
+    /// The daemon's version, for the event of the start.
+    let version: String
     let services: RunServices
     let hub: EventHub
     let metrics: ServiceMetrics

@@ -13,24 +13,24 @@ extension TransferManager {
         context.stateDirectory.writeHolder()
         try await queue.loadOverrides()
         let restored = try await scheduler.restoreRunning()
-        await crashes.start()
+        await background.crashes.start()
         try await staging.settleCommits()
         let now = clock()
-        let version = version
+        let version = context.version
         let state = await network.begin()
         try await store.write { [services] tx in
             try tx.recordStart(services.ages, version: version, restored: Int64(clamping: restored), at: now)
             try tx.append(.networkChanged(state: state), at: now)
         }
         network.wakeWaiting()
-        discarder.discardOrphans()
-        remoteUploads.wake()
+        background.discarder.discardOrphans()
+        background.remoteUploads.wake()
         services.sweepSpool()
         services.cache.start()
-        await hookQueue.wake()
+        await background.hookQueue.wake()
         await policies.warnOfExpiry()
         await scheduler.schedule()
-        trimmer.wake()
+        background.trimmer.wake()
     }
 
     /// Applies new settings of the configuration file. Live runs continue under the old ones, except for trust
@@ -50,7 +50,7 @@ extension TransferManager {
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         await queue.applyLimits()
         await network.applySettings()
-        await clockFollower.recomputeConditions()
+        await background.clockFollower.recomputeConditions()
     }
 
     /// Called when the database becomes writable or stops being so. Nothing starts while it is not. Afterwards, tasks
@@ -72,9 +72,9 @@ extension TransferManager {
         }
         await scheduler.release(.degraded)
         await scheduler.schedule()
-        remoteUploads.wake()
+        background.remoteUploads.wake()
         await network.catchUp()
-        await hookQueue.wake()
+        await background.hookQueue.wake()
     }
 
     // MARK: The end
@@ -88,20 +88,20 @@ extension TransferManager {
         await prepareShutdown(mode)
         await scheduler.stopAll()
         await workEnded()
-        await discarder.shutdown()
+        await background.discarder.shutdown()
         let now = clock()
         _ = try? await store.write { [services] tx in
             try tx.append(.daemonStopping(mode: mode), at: now)
             try services.ages.record(in: tx)
         }
-        activity.shutdown()
+        background.activity.shutdown()
         await scheduler.stopTimers()
         await network.end()
         await policies.stopTimers()
         await queue.stopTimers()
-        await hookQueue.shutdown()
+        await background.hookQueue.shutdown()
         await services.engine.shutdown()
-        await remoteUploads.shutdown()
+        await background.remoteUploads.shutdown()
         do {
             try store.close()
         } catch {
@@ -124,7 +124,7 @@ extension TransferManager {
             }
             await workEnded()
             // Unlike `shutdown`, this part may wait for deletions.
-            await discarder.ended()
+            await background.discarder.ended()
         }
     }
 

@@ -14,8 +14,6 @@ public import XferSystem
 /// hub, so that no event is announced that a restart would not know.
 public final class TransferManager: ManagerPart, Sendable {
     let context: ManagerContext
-    let version: String
-    public let hub: EventHub
 
     /// Adds and changes tasks.
     public let tasks: TaskCommands
@@ -33,27 +31,18 @@ public final class TransferManager: ManagerPart, Sendable {
     public let profiles: ProfileCommands
     public let policies: TrustPolicies
     public let network: NetworkFollower
-    public let clockFollower: ClockFollower
 
     let scheduler: RunScheduler
-    let discarder: TransferDiscarder
-    let trimmer: HistoryTrimmer
-    let remoteUploads: RemoteUploadCleanup
-    let activity: ActivityReporter
-    let crashes: CrashFollower
-    /// Runs hooks for tasks that have ended.
-    let hookQueue: HookQueue
+    let background: BackgroundParts
 
-    private init(context: ManagerContext, version: String) {
+    private init(context: ManagerContext) {
         self.context = context
-        self.version = version
-        hub = context.hub
         let reachability = NIOLockedValueBox(Reachability())
         let beingPublished = NIOLockedValueBox(Set<TaskID>())
         scheduler = RunScheduler(context: context, reachability: reachability, beingPublished: beingPublished)
-        remoteUploads = RemoteUploadCleanup(context: context, scheduler: scheduler)
-        discarder = TransferDiscarder(context: context, scheduler: scheduler, remoteUploads: remoteUploads)
-        trimmer = HistoryTrimmer(context: context, discarder: discarder)
+        let remoteUploads = RemoteUploadCleanup(context: context, scheduler: scheduler)
+        let discarder = TransferDiscarder(context: context, scheduler: scheduler, remoteUploads: remoteUploads)
+        let trimmer = HistoryTrimmer(context: context, discarder: discarder)
         queries = TaskQueries(context: context, scheduler: scheduler)
         tasks = TaskCommands(context: context, scheduler: scheduler, discarder: discarder, queries: queries)
         bytes = ByteReader(context: context)
@@ -68,12 +57,13 @@ public final class TransferManager: ManagerPart, Sendable {
         profiles = ProfileCommands(context: context, queue: queue)
         policies = TrustPolicies(context: context, scheduler: scheduler, remoteUploads: remoteUploads)
         network = NetworkFollower(context: context, scheduler: scheduler, reachability: reachability)
-        clockFollower = ClockFollower(
-            context: context, scheduler: scheduler, queue: queue, policies: policies, remoteUploads: remoteUploads)
-        activity = ActivityReporter(context: context)
-        crashes = CrashFollower(context: context)
-        hookQueue = HookQueue(
-            store: context.services.store, runner: context.services.hooks, logger: context.services.logger)
+        background = BackgroundParts(
+            discarder: discarder, trimmer: trimmer, remoteUploads: remoteUploads,
+            clockFollower: ClockFollower(
+                context: context, scheduler: scheduler, queue: queue, policies: policies, remoteUploads: remoteUploads),
+            activity: ActivityReporter(context: context), crashes: CrashFollower(context: context),
+            hookQueue: HookQueue(
+                store: context.services.store, runner: context.services.hooks, logger: context.services.logger))
     }
 
     /// Locks the state directory, opens the database in it and prepares the engine. Nothing starts before `start`.
@@ -166,16 +156,16 @@ public final class TransferManager: ManagerPart, Sendable {
             cookies: cookies, cache: cache, hooks: HookRunner(settings.hooks, logger: logger), clock: clock,
             ages: ages, logger: logger)
         let context = ManagerContext(
-            services: services, hub: hub, metrics: metrics,
+            version: version, services: services, hub: hub, metrics: metrics,
             zones: TimeZones(
                 files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile), logger: logger),
             directories: DirectoryAdmission(pool: pool), stateDirectory: stateDirectory,
             digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
-        let manager = TransferManager(context: context, version: version)
+        let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)
         // Both loops end with the store, which ends with the manager; neither retains the manager or the queue.
         Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
-        Task { [weak queue = manager.hookQueue] in for await _ in pendingHooks { await queue?.wake() } }
+        Task { [weak queue = manager.background.hookQueue] in for await _ in pendingHooks { await queue?.wake() } }
         return manager
     }
 
@@ -184,8 +174,14 @@ public final class TransferManager: ManagerPart, Sendable {
         services.hooks.definitions.withLockedValue { $0.values.sorted { $0.name < $1.name } }
     }
 
+    /// Publishes the events that are committed.
+    public var hub: EventHub { context.hub }
+
+    /// To be called when the wall clock was set.
+    public func onClockSet() async { await background.clockFollower.onClockSet() }
+
     /// What was published last about whether transfers run.
-    public var isActive: Bool { activity.isActive }
+    public var isActive: Bool { background.activity.isActive }
 
     /// Whether `beginShutdown` was called.
     public var isShuttingDown: Bool { context.isShuttingDown.withLockedValue(\.self) }
@@ -198,11 +194,23 @@ public final class TransferManager: ManagerPart, Sendable {
 }
 
 extension TransferManager: RunSchedulerDelegate {
-    func discard(_ transfers: [TransferID], undoing: Bool) { discarder.discard(transfers, undoing: undoing) }
+    func discard(_ transfers: [TransferID], undoing: Bool) { background.discarder.discard(transfers, undoing: undoing) }
 
     func wakeWaitingForNetwork() { network.wakeWaiting() }
 
-    func onRunningCount(_ count: Int) { activity.onRunningCount(count) }
+    func onRunningCount(_ count: Int) { background.activity.onRunningCount(count) }
 
-    func onRunEnded() { trimmer.wake() }
+    func onRunEnded() { background.trimmer.wake() }
+}
+
+/// The parts that work in the background, on no caller's request.
+struct BackgroundParts: Sendable {
+    let discarder: TransferDiscarder
+    let trimmer: HistoryTrimmer
+    let remoteUploads: RemoteUploadCleanup
+    let clockFollower: ClockFollower
+    let activity: ActivityReporter
+    let crashes: CrashFollower
+    /// Runs hooks for tasks that have ended.
+    let hookQueue: HookQueue
 }

@@ -8,7 +8,7 @@ import XferSystem
 ///
 /// Timers run on a clock that is never set (CLOCK_BOOTTIME). The end of a wait is stored in wall-clock time, which
 /// users understand and which is valid after a restart.
-public actor ClockFollower: ManagerPart {
+actor ClockFollower: ManagerPart {
     nonisolated let context: ManagerContext
     private let scheduler: RunScheduler
     private let queue: QueueControl
@@ -31,7 +31,7 @@ public actor ClockFollower: ManagerPart {
 
     /// Called when the wall clock may have been set: waits keep their remaining length, and what depends on the time of
     /// day is computed again.
-    public func onClockSet() async {
+    func onClockSet() async {
         let now = clock()
         let current = Self.offset(of: now)
         let step = current - offset
@@ -57,7 +57,7 @@ public actor ClockFollower: ManagerPart {
 
     /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error, which
     /// is logged, the conditions are evaluated when they are due.
-    public func recomputeConditions() async {
+    func recomputeConditions() async {
         zones.lookAgain()
         var after: TaskID?
         do {

@@ -22,7 +22,7 @@ import XferTestSupport
             #expect(end.state == .failed, "\(end)")
         }
         try await eventually("the runs are over") { await manager.scheduler.transfers.isEmpty }
-        try await manager.trimmer.trim()
+        try await manager.background.trimmer.trim()
         try await eventually("one part is left") { try fixture.files().count == 1 }
         try await eventually("no row is left") {
             try await manager.store.read { try $0.orphanedTransfers(limit: 9) }.isEmpty

@@ -90,7 +90,7 @@ import XferTestSupport
             try await manager.queries.task(id, for: ManagerFixture.caller).wait?.until
         }
         clock.step(by: .seconds(86_400))
-        await manager.clockFollower.onClockSet()
+        await manager.onClockSet()
         let task = try await manager.queries.task(id, for: ManagerFixture.caller)
         // Unless it was tried meanwhile.
         if let moved = task.wait?.until, task.attempts == 1 {
@@ -100,7 +100,7 @@ import XferTestSupport
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         // A step back does not lengthen any task's wait.
         clock.step(by: .seconds(-200_000))
-        await manager.clockFollower.onClockSet()
+        await manager.onClockSet()
         fixture.server.serve("/g", SourceVersion.tagged(3, length: 10), faults: [[.status(503)]])
         let second = try await fixture.add("/g", as: "g", to: manager)
         #expect(try await fixture.end(of: second, in: manager).state == .completed)

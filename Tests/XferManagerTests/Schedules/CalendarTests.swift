@@ -39,10 +39,10 @@ import XferTestSupport
         #expect(resumed.changed.isEmpty && resumed.unchanged.map(\.id) == [id])
         // Not so late that the timer, which runs by the real clock, would come first on a slow machine.
         clock.set("2026-01-05T12:30:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         #expect(try await task(id, in: manager).state == .waiting)
         clock.set("2026-01-05T13:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         let events = try await fixture.events(of: id, in: manager)
         #expect(events == [.taskAdded, .taskWaiting, .taskStarted, .taskResponse, .taskCompleted])
@@ -82,14 +82,14 @@ import XferTestSupport
             await manager.queries.progress(of: [id])[id]?.received ?? 0 >= 100_000
         }
         clock.set("2026-01-06T05:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         let waiting = try await task(id, in: manager)
         #expect(waiting.state == .waiting && waiting.wait == Wait(.schedule, until: at("2026-01-06T21:00:00Z")))
         #expect(waiting.attempts == 0)
         gate.open()
         try await eventually("its bytes are kept") { try await task(id, in: manager).received >= 100_000 }
         clock.set("2026-01-06T21:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(fixture.server.requests.last?.headers.contains { $0.name.lowercased() == "range" } == true)
         #expect(try await fixture.events(of: id, in: manager).filter { $0 == .taskWaiting }.count == 1)
@@ -117,7 +117,7 @@ import XferTestSupport
             await manager.queries.progress(of: [running])[running]?.received ?? 0 >= 100_000
         }
         clock.set("2026-01-05T13:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         for id in [running, paused, waiting] {
             let failed = try await fixture.end(of: id, in: manager)
             #expect(failed.state == .failed && failed.error?.reason == .deadlineExceeded)
@@ -219,10 +219,10 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.window = window }
         #expect(try await task(id, in: manager).wait?.until == at("2026-01-05T22:00:00Z"))
         clock.set("2025-06-01T12:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         #expect(try await task(id, in: manager).wait?.until == at("2025-06-01T22:00:00Z"))
         clock.set("2031-06-01T12:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         #expect(try await task(id, in: manager).wait?.until == at("2031-06-01T22:00:00Z"))
         await manager.shutdown(.suspend)
     }
@@ -273,7 +273,7 @@ import XferTestSupport
         }
         try FileTree.write(try FileTree.read("/usr/share/zoneinfo/Asia/Tokyo"), to: "\(zones)/Here")
         clock.set("2026-01-05T13:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         await manager.shutdown(.suspend)
     }
@@ -302,7 +302,7 @@ import XferTestSupport
         await manager.scheduler.schedule()
         try await eventually("all are woken") { try await manager.store.read { try $0.counts() } == [.queued: 1200] }
         clock.set("2026-01-05T15:00:00Z")
-        await manager.clockFollower.recomputeConditions()
+        await manager.background.clockFollower.recomputeConditions()
         #expect(try await manager.store.read { try $0.counts() } == [.failed: 1200])
         await manager.shutdown(.suspend)
     }

@@ -143,7 +143,7 @@ import XferTestSupport
             #expect(fixture.server.requests.count == 1)
         }
         // The trimmer removes its row, too.
-        try await manager.trimmer.trimFailedURLs(at: manager.clock())
+        try await manager.background.trimmer.trimFailedURLs(at: manager.clock())
         #expect(try await manager.store.read { try $0.hasFailedURLs() } == false)
         let free = try await fixture.end(of: try await fixture.add("/a", as: "a", to: manager), in: manager)
         #expect(free.error?.reason == .httpStatus)
