@@ -11,7 +11,7 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
         isExpired = policy.expiresAt.map { $0 <= now } ?? false
     }
 
-    /// Never "accept": an expired policy is mode `none`, I=0, D=1.
+    /// The checks that the policy requires now. An expired policy requires the ordinary check.
     public var rule: TrustRule { isExpired ? .require(.ordinary) : TrustCell(policy).rule }
 
     /// Whether the policy requires pins now.

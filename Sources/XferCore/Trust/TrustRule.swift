@@ -6,17 +6,17 @@ public struct TrustChecks: OptionSet, Hashable, Sendable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// `Vsys` without the name: a chain valid to the system's anchors, dates and purpose included.
+    /// The chain is valid to the system's anchors, dates and purpose included. The host name is not compared.
     public static let systemChain = TrustChecks(rawValue: 1 << 0)
-    /// `Vpin` without the name: a chain valid with only the pins as anchors.
+    /// The chain is valid with only the pins as anchors. The host name is not compared.
     public static let pinnedChain = TrustChecks(rawValue: 1 << 1)
     /// The leaf names the host.
     public static let hostName = TrustChecks(rawValue: 1 << 2)
-    /// `C`: a certificate of the chain valid to the pins equals a pin byte for byte.
+    /// A certificate of the chain valid to the pins equals a pin byte for byte.
     public static let certificate = TrustChecks(rawValue: 1 << 3)
-    /// `K`: the key of a certificate of the chain valid to the system's anchors equals a pinned key.
+    /// The key of a certificate of the chain valid to the system's anchors equals a pinned key.
     public static let chainKey = TrustChecks(rawValue: 1 << 4)
-    /// `K` of the leaf, whatever chain it came with.
+    /// The leaf's key equals a pinned key, whether or not its chain is valid.
     public static let leafKey = TrustChecks(rawValue: 1 << 5)
 
     /// The ordinary check: libcurl's own.

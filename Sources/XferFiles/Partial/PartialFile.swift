@@ -5,8 +5,8 @@ import XferThreads
 
 /// The growing file of a transfer, in the directory it will be published in.
 ///
-/// The engine writes to `descriptor`; everything else goes through here. Safe to use from several threads; the
-/// descriptor is closed once, after the calls under way on it have returned.
+/// `BodyWriter` of `XferCurl` writes to `descriptor`, each byte at its offset; everything else goes through here. Safe
+/// to use from several threads; the descriptor is closed once, after the calls under way on it have returned.
 public final class PartialFile: Sendable {
     public let directory: DirectoryHandle
     /// Its name in `directory`.

@@ -58,7 +58,9 @@ public final class Choice<Subject: ChoiceSubject>: Sendable {
         complete = { Self.complete(&$0[keyPath: choice], with: $1[keyPath: choice]) }
     }
 
-    /// A choice that the subject's makers put into it.
+    /// A choice that needs more than a copy: `RequestBuilder` sets the field, `TransferRequest.choices` shows it.
+    ///
+    /// `apply` ignores the choice, so `task.update` cannot change it.
     @inline(__always)
     init<Value>(_ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable) {
         apply = { _, _ in }

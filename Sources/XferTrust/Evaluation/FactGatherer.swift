@@ -2,8 +2,10 @@ import COpenSSL
 import XferCore
 import XferModel
 
-/// Gathers the facts that each policy needs. The system chain is built at most once; the other facts are gathered for
-/// each policy, since pins differ.
+/// Gathers the facts that each policy needs: builds the chains, and compares the policy's pins with their certificates
+/// and keys.
+///
+/// The system chain is built at most once; the other facts are gathered for each policy, since pins differ.
 struct FactGatherer {
     private let presented: PresentedChain
     private let host: ServerName
