@@ -45,7 +45,8 @@ extension JSONParser {
         guard position > start else { throw failure(position < bytes.count ? .invalidNumber : .unexpectedEnd) }
     }
 
-    /// The value after `e`, held within ±1,000,000: beyond that it only matters that it is far too much.
+    /// Reads the exponent at `e`. The result is limited to ±1,000,000. A larger exponent only has to stay out of the
+    /// range that `Digits.double` converts; `Double` then converts the number's text.
     private mutating func exponentPart() throws(JSONSyntaxError) -> Int {
         position += 1
         var isNegative = false
@@ -60,7 +61,7 @@ extension JSONParser {
     }
 }
 
-/// Decimal digits read so far, as one 64-bit integer as long as they fit.
+/// The decimal digits read so far, as one 64-bit integer. The value is invalid once `overflowed` is true.
 private struct Digits {
     var value: UInt64 = 0
     var overflowed = false
@@ -72,7 +73,7 @@ private struct Digits {
         overflowed = overflowed || first || second
     }
 
-    /// Nil beyond 64 bits, and for `-0`, which no integer can hold.
+    /// The digits as an integer. Nil if they do not fit a signed 64-bit integer, and for `-0`, which is no integer.
     func integer(isNegative: Bool) -> Int64? {
         if overflowed { return nil }
         if !isNegative { return Int64(exactly: value) }
@@ -80,8 +81,9 @@ private struct Digits {
         return value <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- value) : nil
     }
 
-    /// The correctly rounded value where one multiplication or division gives it: digits and power of ten are both
-    /// exact as doubles (W. D. Clinger, "How to read floating point numbers accurately", PLDI 1990). Else nil.
+    /// The correctly rounded value, or nil if it needs a slower method. If the digits and the power of ten are both
+    /// exact as doubles, one multiplication or division rounds correctly (W. D. Clinger, "How to read floating point
+    /// numbers accurately", PLDI 1990).
     func double(isNegative: Bool, exponent: Int) -> Double? {
         guard !overflowed, value <= 1 << 53, abs(exponent) < Self.powersOfTen.count else { return nil }
         let power = Self.powersOfTen[abs(exponent)]

@@ -1,10 +1,10 @@
-/// Members of a JSON object in the order they were written.
+/// The members of a JSON object, in the order of the text.
 ///
-/// Up to 16 members are searched in line; above that an index is kept, so that looking up, comparing and checking for
-/// duplicates stay linear in the size of the text. Keys are compared as bytes.
+/// Up to 16 members are searched one after the other. With more members the object keeps an index, so that comparing
+/// two objects and checking for duplicate keys take time linear in the size of the text. Keys are compared as bytes.
 public struct JSONObject: Sendable {
     public private(set) var members: [(key: String, value: JSONValue)] = []
-    /// Positions by key, once there are more members than are worth searching in line.
+    /// The position of each key in `members`; nil up to 16 members.
     private var index: [JSONKey: Int]?
 
     private static let searchedInLine = 16
@@ -14,7 +14,8 @@ public struct JSONObject: Sendable {
     public var count: Int { members.count }
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The value of the member `key`; setting nil removes the member, setting a value keeps its place.
+    /// The value of the member `key`. Setting nil removes the member. Setting a value keeps the place of an existing
+    /// member.
     public subscript(key: String) -> JSONValue? {
         get { position(of: key).map { members[$0].value } }
         set {
@@ -32,7 +33,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Appends without looking for the key: the caller knows that it is new.
+    /// Appends a member without searching for the key. The object must not have the key yet.
     public mutating func append(newKey key: String, _ value: JSONValue) {
         members.append((key: key, value: value))
         if index != nil {
@@ -42,7 +43,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Where the member `key` is, nil when there is none.
+    /// The position of the member `key` in `members`; nil when there is none.
     func position(of key: String) -> Int? {
         if let index { return index[JSONKey(key)] }
         return members.firstIndex { $0.key.hasSameBytes(as: key) }
@@ -58,7 +59,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Keys have to be distinct.
+    /// The keys must be distinct; this is not checked.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements { append(newKey: key, value) }
     }
@@ -76,7 +77,8 @@ extension JSONObject: Hashable {
     }
 }
 
-/// A key compared and hashed by its bytes; Swift's own string equality would take canonically equivalent ones as one.
+/// A key that is compared and hashed by its bytes. Swift's string equality would treat canonically equivalent keys as
+/// the same key.
 struct JSONKey: Hashable {
     let text: String
 

@@ -1,15 +1,16 @@
 extension JSONValue {
     /// Parses one whole JSON text (RFC 8259) from UTF-8 bytes.
     ///
-    /// Strict: invalid UTF-8, a byte order mark, lone surrogates, duplicate keys, numbers too large for a double,
-    /// anything after the value and nesting deeper than `maxDepth` (at most 512, for the stack's sake) are errors.
+    /// These are errors: invalid UTF-8, a byte order mark, lone surrogates, duplicate keys, numbers too large for a
+    /// double, bytes after the value, and nesting deeper than `maxDepth`. A `maxDepth` above 512 counts as 512, because
+    /// the parser is recursive and must not exhaust the stack.
     public init(parsing bytes: some Collection<UInt8>, maxDepth: Int = 64) throws(JSONSyntaxError) {
         let inPlace = bytes.withContiguousStorageIfAvailable { Self.parse($0, maxDepth: maxDepth) }
         let result = inPlace ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, maxDepth: maxDepth) }
         self = try result.get()
     }
 
-    /// Parses one whole JSON text, as `init(parsing:maxDepth:)`.
+    /// Parses one whole JSON text under the same rules as the initialiser for bytes.
     public init(parsing text: String, maxDepth: Int = 64) throws(JSONSyntaxError) {
         try self.init(parsing: text.utf8, maxDepth: maxDepth)
     }
@@ -26,12 +27,13 @@ extension JSONValue {
     }
 }
 
-/// Recursive descent over bytes in place: one pass, each string validated once. Lives only as long as `bytes` is valid.
+/// A recursive descent parser. It makes one pass, does not copy the bytes, and validates each string once. Do not use
+/// it after `bytes` has become invalid.
 struct JSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
     let maxDepth: Int
     var position = 0
-    /// Where strings with escapes are put together; kept so that its memory is allocated once.
+    /// Buffer for strings with escapes. Reusing it saves an allocation for each string.
     var unescaped: [UInt8] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int) {
@@ -104,7 +106,7 @@ struct JSONParser {
         }
     }
 
-    /// Past a comma: false. Past the closing bracket: true.
+    /// Consumes what follows an element. Returns false for a comma and true for the closing bracket.
     private mutating func endOfElement(closing: UInt8) throws(JSONSyntaxError) -> Bool {
         let byte = try nextByte()
         guard byte == closing || byte == UInt8(ascii: ",") else { throw failure(.unexpectedByte) }
@@ -121,7 +123,7 @@ struct JSONParser {
         return value
     }
 
-    /// The next byte that is no white space, not consumed.
+    /// Skips white space and returns the next byte without consuming it.
     private mutating func nextByte() throws(JSONSyntaxError) -> UInt8 {
         skipWhitespace()
         guard position < bytes.count else { throw failure(.unexpectedEnd) }

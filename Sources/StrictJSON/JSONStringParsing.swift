@@ -1,8 +1,8 @@
 extension JSONParser {
     /// Reads a string whose opening quote is at `position`.
     ///
-    /// Runs of plain bytes are skipped eight at a time; UTF-8 is checked once, by the standard library, when the
-    /// `String` is made.
+    /// Bytes that need no attention are skipped eight at a time. The standard library validates the UTF-8 once, when
+    /// the `String` is made.
     mutating func string() throws(JSONSyntaxError) -> String {
         position += 1
         let start = position
@@ -25,7 +25,8 @@ extension JSONParser {
             unescaped.append(contentsOf: bytes[runStart..<position])
             switch bytes[position] {
             case UInt8(ascii: "\""):
-                // Escapes give whole characters, so the bytes are valid exactly when the raw text is.
+                // Each escape sequence yields a complete character. So the unescaped bytes are valid UTF-8 exactly if
+                // the raw text is.
                 guard let text = String(validating: unescaped, as: UTF8.self) else {
                     throw invalidUTF8(in: start..<position)
                 }
@@ -40,7 +41,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads one escape sequence at `position` and appends what it means.
+    /// Reads one escape sequence at `position` and appends the character for which it stands.
     private mutating func escape() throws(JSONSyntaxError) {
         guard position + 1 < bytes.count else { throw JSONSyntaxError(.unexpectedEnd, offset: bytes.count) }
         let meaning: UInt8
@@ -60,7 +61,7 @@ extension JSONParser {
         position += 2
     }
 
-    /// Reads `\uXXXX`, or a pair of them for a character beyond U+FFFF (RFC 8259, section 7).
+    /// Reads `\uXXXX`, or two such sequences (a surrogate pair) for a character beyond U+FFFF (RFC 8259, section 7).
     private mutating func unicodeEscape() throws(JSONSyntaxError) -> Unicode.Scalar {
         let first = try hexadecimal(at: position)
         if let scalar = Unicode.Scalar(first) {
@@ -79,7 +80,7 @@ extension JSONParser {
         return scalar
     }
 
-    /// The four digits of the `\u` at `offset`.
+    /// The value of the four hexadecimal digits of the `\u` sequence at `offset`.
     private func hexadecimal(at offset: Int) throws(JSONSyntaxError) -> UInt16 {
         guard offset + 6 <= bytes.count else { throw JSONSyntaxError(.unexpectedEnd, offset: bytes.count) }
         var value: UInt16 = 0
@@ -101,7 +102,8 @@ extension JSONParser {
         guard let base = UnsafeRawPointer(bytes.baseAddress) else { return }
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highBits: UInt64 = 0x8080_8080_8080_8080
-        // The classic test for a zero byte in a word: it may name a byte too many, never one too few.
+        // The classic test for a zero byte in a word. It may report a word without such a byte, but it never misses
+        // one.
         while position + 8 <= bytes.count {
             let word = base.loadUnaligned(fromByteOffset: position, as: UInt64.self)
             let quotes = word ^ (ones &* 0x22)
@@ -126,7 +128,7 @@ extension JSONParser {
         return text
     }
 
-    /// Finds the first byte that makes `range` no UTF-8.
+    /// The error for `range`, with the offset of the first byte that is not valid UTF-8.
     private func invalidUTF8(in range: Range<Int>) -> JSONSyntaxError {
         var decoder = UTF8()
         var rest = bytes[range].makeIterator()

@@ -1,26 +1,27 @@
-/// Why a text is not the JSON this house accepts, and where.
+/// Why `JSONParser` rejects a text, and where.
 public struct JSONSyntaxError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         case invalidUTF8
         case unexpectedEnd
-        /// A byte that cannot stand here; also a wrong literal and a comma too many.
+        /// A byte that the grammar does not allow at this place, for example in a misspelt literal or after a
+        /// superfluous comma.
         case unexpectedByte
         /// Not RFC 8259's grammar (leading zero, no digit where one has to be), or too large for a double.
         case invalidNumber
         /// A raw control character, an unknown escape or half a surrogate pair.
         case invalidString
-        /// Something after the value.
+        /// Bytes other than white space after the value.
         case trailingBytes
-        /// More arrays and objects within each other than allowed.
+        /// Arrays and objects are nested deeper than allowed.
         case tooDeep(limit: Int)
-        /// The key stands twice in one object (cut to 64 characters here).
+        /// One object has the key twice. The associated value is the key, cut to 64 characters.
         case duplicateKey(String)
     }
 
     public let reason: Reason
-    /// Offset of the byte at fault.
+    /// Offset of the faulty byte in the text, from 0.
     public let offset: Int
-    /// The innermost member or element being read, as `params.tasks[3].url`; empty at the top level.
+    /// The innermost member or element that was being read, for example `params.tasks[3].url`. Empty at the top level.
     public private(set) var path: String
 
     public init(_ reason: Reason, offset: Int, path: String = "") {
@@ -29,7 +30,7 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
         self.path = path
     }
 
-    /// The same error seen from the object that has it in its member `key`.
+    /// The same error, with `key` put before the path: the error is in this member of an enclosing object.
     func within(key: String) -> JSONSyntaxError {
         var error = self
         let separator = path.isEmpty || path.hasPrefix("[") ? "" : "."
@@ -37,7 +38,7 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
         return error
     }
 
-    /// The same error seen from the array that has it in its element `index`.
+    /// The same error, with `[index]` put before the path: the error is in this element of an enclosing array.
     func within(index: Int) -> JSONSyntaxError {
         var error = self
         let separator = path.isEmpty || path.hasPrefix("[") ? "" : "."
@@ -45,7 +46,7 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
         return error
     }
 
-    /// A key as it may stand in a message.
+    /// The key for a message: cut to 64 characters if it is longer than 64 bytes.
     static func shortened(_ key: String) -> String { key.utf8.count <= 64 ? key : String(key.prefix(64)) + "…" }
 }
 

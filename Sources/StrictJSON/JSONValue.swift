@@ -1,11 +1,11 @@
-/// One JSON value (RFC 8259) as text had it: integers stay integers, objects keep their order, keys are unique.
+/// One JSON value (RFC 8259). Integers stay integers, objects keep the order of their members, and keys are unique.
 ///
-/// Equality is exact: strings are compared as bytes (Swift's `==` would hold "é" and "e\u{301}" for equal), an integer
-/// never equals a number, and objects are equal in any order of their members.
+/// Strings are equal if their bytes are equal: Swift's `==` would treat "é" and "e\u{301}" as equal. An integer never
+/// equals a number. The order of an object's members does not matter for equality.
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)
-    /// A number written without fraction and exponent that fits 64 bits.
+    /// A number without fraction and exponent that fits a signed 64-bit integer.
     case integer(Int64)
     /// Any other number: with a fraction or an exponent, beyond 64 bits, or `-0`. Always finite when parsed.
     case number(Double)
@@ -49,7 +49,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     public init(floatLiteral value: Double) { self = .number(value) }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Keys have to be distinct.
+    /// The keys must be distinct; this is not checked.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (key, value) in elements { object.append(newKey: key, value) }
@@ -59,7 +59,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue {
-    /// The member of an object, nil when this is none or has no such member.
+    /// The value of the member `key`; nil when this value is not an object or has no such member.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let object) = self else { return nil }
         return object[key]
@@ -74,9 +74,10 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Without the members of objects whose value is null, at any depth; nulls in arrays stay.
+    /// A copy without those object members whose value is null, at any depth. Nulls in arrays stay.
     ///
-    /// AFJSONResponseSerializer's `removesKeysWithNullValues`: what callers look up is then there or absent, never null.
+    /// Corresponds to AFJSONResponseSerializer's `removesKeysWithNullValues`. A member is then either present with a
+    /// value or absent, never null.
     public var strippingNulls: JSONValue {
         switch self {
         case .null, .bool, .integer, .number, .string:

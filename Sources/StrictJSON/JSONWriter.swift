@@ -1,8 +1,8 @@
 extension JSONValue {
-    /// The value as compact UTF-8 JSON without line breaks, appended to `output`.
+    /// Appends the value to `output` as compact UTF-8 JSON without line breaks.
     ///
-    /// Doubles are written with the fewest digits that read back as the same value; infinities and NaN, which JSON does
-    /// not have and the parser never makes, become `null`.
+    /// A double is written with the fewest digits that read back as the same value. JSON has no infinities and no NaN:
+    /// they become `null`. The parser never produces them.
     public func write(to output: inout [UInt8]) {
         switch self {
         case .null: output.append(contentsOf: "null".utf8)
@@ -16,7 +16,7 @@ extension JSONValue {
         }
     }
 
-    /// Compact JSON text.
+    /// The value as compact JSON text.
     public var text: String {
         var output: [UInt8] = []
         write(to: &output)
@@ -36,7 +36,7 @@ extension JSONValue {
 }
 
 extension JSONObject {
-    /// The object as compact UTF-8 JSON without line breaks, appended to `output`.
+    /// Appends the object to `output` as compact UTF-8 JSON without line breaks.
     public func write(to output: inout [UInt8]) {
         output.append(UInt8(ascii: "{"))
         var isFirst = true
@@ -101,7 +101,8 @@ extension [UInt8] {
 }
 
 extension JSONValue {
-    /// Text for people: one member or element a line, indented by two spaces, no line break at the end.
+    /// JSON text for people: one member or element per line, two spaces of indentation per level, no line break at the
+    /// end.
     public var prettyText: String {
         var output: [UInt8] = []
         writePretty(to: &output, indentation: 0)

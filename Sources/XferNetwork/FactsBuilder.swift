@@ -1,7 +1,7 @@
 import CLinux
 import XferModel
 
-/// Makes facts from the messages of three dumps: links, addresses and routes. It skips unknown messages.
+/// Makes `NetworkFacts` from the messages of three dumps: links, addresses and routes. It skips unknown messages.
 struct FactsBuilder {
     private(set) var facts = NetworkFacts()
 
@@ -27,7 +27,7 @@ struct FactsBuilder {
     private mutating func applyAddress(_ message: NetlinkMessage) {
         guard let body = message.payload.read(ifaddrmsg.self), let link = Int32(exactly: body.ifa_index) else { return }
         let attributes = message.attributes(after: ifaddrmsg.self)
-        // On a point-to-point link IFA_ADDRESS is the other end's.
+        // On a point-to-point link IFA_ADDRESS is the address of the other end, so IFA_LOCAL is preferred.
         guard let bytes = attributes[UInt16(IFA_LOCAL)] ?? attributes[UInt16(IFA_ADDRESS)],
             let address = IPAddress(bytes: Array(bytes)), address.isIPv6 == (body.ifa_family == Family.ipv6)
         else { return }
@@ -57,7 +57,7 @@ struct FactsBuilder {
             digest.add(attributes[RTA_DST] ?? [])
             digest.add(attributes[RTA_GATEWAY] ?? [])
             facts.otherRoutes += 1
-            // A sum, since the kernel guarantees no order.
+            // The digests are added, because the kernel reports the routes in no fixed order.
             facts.otherRoutesDigest &+= digest.value
             return
         }
@@ -67,7 +67,7 @@ struct FactsBuilder {
                 links: links))
     }
 
-    /// The links of a route's hops.
+    /// The links of the hops of a multipath route.
     private static func links(of hops: ArraySlice<UInt8>) -> [Int32] {
         var links: [Int32] = []
         var rest = hops
@@ -86,7 +86,7 @@ struct FactsBuilder {
     }
 
     private enum Scope {
-        /// RT_SCOPE_LINK; narrower scopes have greater numbers.
+        /// RT_SCOPE_LINK. Scopes with greater numbers are narrower.
         static let link: UInt8 = 253
     }
 
@@ -95,9 +95,10 @@ struct FactsBuilder {
         static let running: UInt32 = 0x1 | 0x40
         /// IFF_LOOPBACK.
         static let loopback: UInt32 = 0x8
-        /// IFA_F_DADFAILED and IFA_F_TENTATIVE; IFA_F_OPTIMISTIC may be used while it is tentative, but need not be.
+        /// IFA_F_DADFAILED and IFA_F_TENTATIVE: the address cannot be used, or not yet. An address with
+        /// IFA_F_OPTIMISTIC is also tentative. It could be used already, but does not count.
         static let notYet: UInt32 = 0x8 | 0x40
-        /// RTM_F_CLONED: a cache entry.
+        /// RTM_F_CLONED: the route is a cache entry.
         static let cloned: UInt32 = 0x200
     }
 }
@@ -106,7 +107,7 @@ extension [UInt16: ArraySlice<UInt8>] {
     fileprivate subscript(type: rtattr_type_t) -> ArraySlice<UInt8>? { self[UInt16(clamping: type.rawValue)] }
 }
 
-/// FNV-1a, 64 bits.
+/// A 64-bit FNV-1a hash of the properties of a route.
 private struct RouteDigest {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,13 +1,13 @@
 import CLinux
 
-/// A message of the kernel (netlink(7)). Reading never leaves the buffer, whatever its content.
+/// A message from the kernel (netlink(7)). The parser never reads outside the buffer, even if the content is invalid.
 struct NetlinkMessage {
     let type: UInt16
     let flags: UInt16
     let sequence: UInt32
     let payload: ArraySlice<UInt8>
 
-    /// The valid messages of a datagram.
+    /// The messages of a datagram, up to the first invalid one.
     static func messages(in datagram: ArraySlice<UInt8>) -> [NetlinkMessage] {
         var found: [NetlinkMessage] = []
         var rest = datagram
@@ -23,7 +23,8 @@ struct NetlinkMessage {
         return found
     }
 
-    /// The valid attributes behind the body (rtnetlink(7)); of several of one type the last.
+    /// The attributes after the body by type (rtnetlink(7)), up to the first invalid one. If several have the same
+    /// type, the last one counts.
     func attributes<Body: BitwiseCopyable>(after body: Body.Type) -> [UInt16: ArraySlice<UInt8>] {
         Self.attributes(in: payload.dropFirst(aligned(MemoryLayout<Body>.size)))
     }
@@ -42,11 +43,11 @@ struct NetlinkMessage {
     }
 }
 
-/// Everything in netlink lies at multiples of four bytes.
+/// Rounds a length up to a multiple of 4 bytes, the alignment of netlink messages and attributes.
 func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 
 extension ArraySlice<UInt8> {
-    /// The value at the beginning, in the machine's byte order; nil when there are not that many bytes.
+    /// The value at the beginning, in the machine's byte order; nil if there are too few bytes.
     func read<Value: BitwiseCopyable>(_ type: Value.Type) -> Value? {
         guard count >= MemoryLayout<Value>.size else { return nil }
         return withUnsafeBytes { $0.loadUnaligned(as: Value.self) }

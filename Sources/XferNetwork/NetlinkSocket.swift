@@ -3,7 +3,7 @@ import Glibc
 import XferModel
 import XferSystem
 
-/// An rtnetlink socket, closed with its last reference.
+/// An rtnetlink socket. `deinit` closes it.
 final class NetlinkSocket: Sendable {
     let descriptor: Int32
 
@@ -15,8 +15,8 @@ final class NetlinkSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads and discards all waiting messages: only the fact of a change matters. Lost messages (ENOBUFS) are a
-    /// change, too.
+    /// Reads and discards all waiting messages, because only the fact matters that something has changed. Lost messages
+    /// (ENOBUFS) also mean a change.
     func drain(_ buffer: inout [UInt8]) throws(SystemCallError) {
         while true {
             let count = buffer.withUnsafeMutableBytes {
@@ -29,9 +29,10 @@ final class NetlinkSocket: Sendable {
     }
 }
 
-/// Reads the whole of links, addresses and routes.
+/// Reads all links, addresses and routes from the kernel.
 struct NetlinkDump: ~Copyable {
-    /// How often an interrupted dump is begun again; the change that interrupted it is reported anyway.
+    /// How many dumps are made at most if changes interrupt them. After that the last dump is used: the kernel also
+    /// reports the change that interrupted it, and the monitor then reads again.
     private static let tries = 4
 
     private let socket: NetlinkSocket

@@ -6,19 +6,19 @@ import XferThreads
 
 /// Watches the machine's links, addresses and routes (rtnetlink(7)).
 ///
-/// Its thread sleeps until the kernel reports a change, and then reads the whole state again: the kernel does not
-/// report routes that are removed with a link or an address, so the reported changes alone would not add up. While
-/// nothing changes it does not wake up.
+/// Its thread sleeps until the kernel reports a change, and then reads the whole state again. The reported changes
+/// alone are not complete: the kernel does not report routes that are removed together with a link or an address. While
+/// nothing changes, the thread does not wake up.
 public final class NetworkMonitor: Sendable {
     /// The state of the network when the monitor began.
     public let initial: NetworkFacts
     private let wake: Wake
 
-    /// - Parameter onChange: called with every state that differs from the previous one, in order, on the monitor's
-    ///   thread; nil when reading failed.
+    /// - Parameter onChange: called on the monitor's thread with every state that differs from the previous one, in
+    ///   order. The state is nil if it could not be read.
     public init(onChange: @escaping @Sendable (NetworkFacts?) -> Void) throws(SystemCallError) {
         wake = try Wake()
-        // Opened first, so that no change is missed between the first state and the first message.
+        // The socket for changes is opened first, so that no change after the first dump is missed.
         let news = try NetlinkSocket(groups: xfer_netlink_groups())
         var dump = try NetlinkDump()
         var buffer = [UInt8](repeating: 0, count: Watch.bufferSize)
@@ -33,11 +33,11 @@ public final class NetworkMonitor: Sendable {
 
     deinit { stop() }
 
-    /// Ends the thread; a call of `onChange` may still be under way.
+    /// Ends the thread. A call of `onChange` may still be running when `stop` returns.
     public func stop() { wake.signal() }
 }
 
-/// Wakes the thread to end it.
+/// An eventfd(2) that wakes the monitor's thread to end it.
 private final class Wake: Sendable {
     let descriptor: Int32
 
@@ -54,13 +54,15 @@ private final class Wake: Sendable {
     }
 }
 
-/// The thread's work.
+/// The work of the monitor's thread.
 private final class Watch: @unchecked Sendable {
-    // Sendable: what changes is touched by the one thread that runs `run`.
+    // `@unchecked Sendable`: only the thread that calls `run` uses the mutable state.
     static let bufferSize = 1 << 16
-    /// Changes that belong together come within moments: a link, then its addresses, then its routes.
+    /// Milliseconds to wait after a reported change. Related changes arrive shortly one after the other: a link, then
+    /// its addresses, then its routes.
     private static let gathering: Int32 = 20
-    /// If there are many routes, reading them may take a tenth of the thread's time at most.
+    /// After a dump the thread rests this many times as long as the dump took, at most 5 s. So many routes cost at most
+    /// a tenth of the thread's time, unless a dump takes longer than about 0.55 s.
     private static let restFactor = 9
 
     private let news: NetlinkSocket
@@ -101,7 +103,7 @@ private final class Watch: @unchecked Sendable {
         }
     }
 
-    /// Waits for a change; false when the thread has to end.
+    /// Waits for a change. Returns false when the thread has to end.
     private func isWorthWaking() -> Bool {
         var descriptors = [
             pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
@@ -111,14 +113,14 @@ private final class Watch: @unchecked Sendable {
         return descriptors[0].revents == 0
     }
 
-    /// Waits for this long; true when the thread has to end.
+    /// Waits for `milliseconds`. Returns true when the thread has to end.
     private func hasEnded(within milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, milliseconds) > 0
     }
 }
 
-/// Asks the kernel for the route to an address. Nothing is sent.
+/// Asks the kernel for the route to an address. No packet is sent.
 public enum RouteProbe {
     /// The source address for packets to the destination; nil when there is no route.
     public static func source(to destination: IPAddress) -> IPAddress? {

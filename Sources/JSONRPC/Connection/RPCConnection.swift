@@ -2,9 +2,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 public import StrictJSON
 
-/// A client's connection, as the service uses it. Usable from any thread, also after it has closed.
+/// A client's connection, as the service uses it. It may be used from any thread, even after the connection has closed.
 public final class RPCConnection: Sendable {
-    /// Unique within the server's life.
+    /// Unique among all connections of the server, including closed ones.
     public let id: UInt64
     public let peer: PeerCredentials
 
@@ -33,7 +33,7 @@ public final class RPCConnection: Sendable {
         state = NIOLockedValueBox(State(outbox: Outbox(limit: limits.waitingBytes)))
     }
 
-    /// Whether notifications can be sent: over lines, not over HTTP.
+    /// Whether notifications can be sent: the connection is open and speaks lines, not HTTP.
     public var canNotify: Bool { state.withLockedValue { $0.isOpen && $0.scheduleDrain != nil } }
 
     public var isOpen: Bool { state.withLockedValue { $0.isOpen } }
@@ -41,7 +41,7 @@ public final class RPCConnection: Sendable {
     /// Notifications and answers that the client's socket has not taken yet.
     public var backlog: RPCBacklog { state.withLockedValue { $0.outbox.backlog } }
 
-    /// False while more than half of `RPCLimits.waitingBytes` wait, and once the connection closed.
+    /// False while more than half of `RPCLimits.waitingBytes` wait, and after the connection has closed.
     public var isWritable: Bool { state.withLockedValue { $0.outbox.isWritable } }
 
     /// Sends a notification after all earlier notifications and answers.
@@ -52,7 +52,7 @@ public final class RPCConnection: Sendable {
         return notify(method, encodedParams: text)
     }
 
-    /// Sends a notification whose parameters are JSON text already: compact, without line breaks.
+    /// Sends a notification. `encodedParams` is compact JSON text without line breaks.
     @discardableResult
     public func notify(_ method: String, encodedParams: [UInt8]) -> RPCNotification {
         var line = RPCAnswer.notification(method, params: encodedParams)
@@ -67,8 +67,8 @@ public final class RPCConnection: Sendable {
         return outcome
     }
 
-    /// Calls `action` once: on the event loop when the connection closes, or on the calling thread if it has closed
-    /// already.
+    /// Calls `action` once: on the event loop when the connection closes, or at once on the calling thread if the
+    /// connection has closed already.
     public func onClose(_ action: @escaping @Sendable () -> Void) {
         let isOpen = state.withLockedValue { state in
             if state.isOpen { state.closeActions.append(action) }
@@ -84,7 +84,8 @@ public final class RPCConnection: Sendable {
 // MARK: - Waiting for a slow reader
 
 extension RPCConnection {
-    /// Returns true once the connection is writable, false once it closed or when the calling `Task` is cancelled.
+    /// Waits until the connection is writable and returns true. Returns false when the connection has closed or the
+    /// calling `Task` is cancelled.
     public func whenWritable() async -> Bool {
         let waiter = state.withLockedValue { state in
             state.nextWaiter += 1
@@ -109,7 +110,7 @@ extension RPCConnection {
 // MARK: - Calls by the channel handlers
 
 extension RPCConnection {
-    /// The connection speaks lines from now on; `scheduleDrain` makes the event loop call `drain`.
+    /// Records that the connection speaks lines. `scheduleDrain` makes the event loop call `drain`.
     func speakLines(scheduleDrain: @escaping @Sendable () -> Void) {
         state.withLockedValue { if $0.isOpen { $0.scheduleDrain = scheduleDrain } }
     }
@@ -148,7 +149,7 @@ extension RPCConnection {
 
     var isDrained: Bool { state.withLockedValue { $0.outbox.isEmpty } }
 
-    /// The channel has closed.
+    /// Records that the channel has closed, resumes the callers of `whenWritable`, and runs the close actions.
     func didClose() {
         let (actions, waiters) = counting { state in
             defer { state.closeActions = [] }
@@ -173,7 +174,8 @@ extension RPCConnection.State {
 public enum RPCNotification: Hashable, Sendable {
     /// The notification will be sent, unless the connection closes first.
     case accepted
-    /// Refused: more than `RPCLimits.waitingBytes` would wait. `whenWritable()` returns when there is room again.
+    /// Refused: more than `RPCLimits.waitingBytes` would wait. `whenWritable()` returns when at most half of that
+    /// waits.
     case full
     /// Refused: longer than `RPCLimits.messageBytes`.
     case tooLarge

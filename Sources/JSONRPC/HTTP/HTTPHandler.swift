@@ -22,14 +22,14 @@ final class HTTPHandler: ChannelInboundHandler {
     private let dispatcher: Dispatcher
     private let routes: [String: HTTPRoute]
     private var state = State.idle
-    /// The task that makes the answer or sends a stream.
+    /// The `Task` that computes the answer or sends a stream.
     private var task: Task<Void, Never>?
     /// Whether no further requests are accepted: the client has ended its side or the server shuts down.
     private var isLastRequest = false
     private var isStreaming = false
     /// Runs from a request's first byte to its last.
     private let timer: RequestTimer
-    /// Bytes arrived while an answer was made: the next request has begun.
+    /// Whether bytes arrived while the current request was being answered. Then the client has begun the next request.
     private var hasBytesAhead = false
 
     init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
@@ -120,7 +120,7 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
-    /// Closes the connection: at once, or after the answer that is being made.
+    /// Closes the connection: at once, or after the answer to the current request.
     private func finish(context: ChannelHandlerContext) {
         isLastRequest = true
         switch state {
@@ -164,7 +164,7 @@ extension HTTPHandler {
             refuse(head, with: tooLarge, context: context)
             return
         }
-        // Removed from the state first, so that the buffer has one owner and `writeBuffer` does not copy it.
+        // `state` must not hold the buffer while it grows: with a second owner `writeBuffer` would copy it.
         state = .idle
         var body = body
         var bytes = bytes
@@ -275,7 +275,7 @@ extension HTTPHandler {
                     try await channel.writeAndFlush(part).get()
                 }
             } catch is CancellationError {
-                // The server ended the stream: a regular end.
+                // The server cancelled the stream, for example at shutdown. The response ends as usual.
             } catch {
                 channel.close(promise: nil)
                 return
@@ -291,7 +291,8 @@ extension HTTPHandler {
         guard case .answering = state else { return }
         task = nil
         let isLast = isLastRequest
-        // Before the end is written, since that delivers the next request.
+        // `state` changes before the end is written, because that write makes `HTTPServerPipelineHandler` deliver the
+        // next request.
         state = isLast ? .closing : .idle
         if !isLast, hasBytesAhead { watch(context: context) }
         hasBytesAhead = false
@@ -307,14 +308,14 @@ extension HTTPHandler {
     }
 }
 
-/// Reports received bytes to the handlers behind it: a request has begun before the decoder reports it.
+/// Reports received bytes to the later handlers, because the decoder reports a request only when its head is complete.
 final class HTTPBytesHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     struct BytesReceived: Sendable {}
 
-    /// The last byte is passed on by itself: if a request ended before it, another one has begun, which the decoder
-    /// would not report.
+    /// Passes the last byte on separately. If the bytes before it complete a request, the last byte begins another
+    /// request, and the second `BytesReceived` reports that.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = Self.unwrapInboundIn(data)
         context.fireUserInboundEventTriggered(BytesReceived())

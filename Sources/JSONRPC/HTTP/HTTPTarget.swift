@@ -13,7 +13,7 @@ enum HTTPTarget: Sendable {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map(String.init) ?? ""
         if head.headers.contains(name: "origin") {
-            // Only browsers send it: a web page must not be able to command the daemon through a proxy.
+            // Only browsers send `Origin`. A web page must not be able to send commands to the daemon through a proxy.
             self = .refused(.text("requests from web pages (with an Origin header) are refused\n", status: 403))
         } else if path == Self.rpcPath {
             self = head.method == .POST ? .rpc : .refused(.methodNotAllowed(allowed: "POST"))

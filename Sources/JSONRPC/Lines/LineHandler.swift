@@ -3,9 +3,10 @@ import StrictJSON
 
 /// The NDJSON dialect of one connection: lines in, lines out.
 ///
-/// It stops reading while the gate is closed or the client does not read its answers. Each line that may begin gets a
-/// `Task`; their answers gather in the connection's outbox and are written in bursts. When the input has ended, or the
-/// server shuts down, the connection closes as soon as everything begun is answered and sent.
+/// It stops reading while the gate is closed or the client does not read its answers. Each request runs in a `Task` of
+/// its own. The answers gather in the connection's outbox, and one write sends all that have gathered. After the end of
+/// the input, or when the server shuts down, the handler closes the connection as soon as all answers to the requests
+/// that have begun are sent.
 final class LineHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -63,8 +64,8 @@ final class LineHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Not at once: after this call NIO handles the end of the input. If the client has gone without reading, a
-        // write that fails here would close the channel before that.
+        // The drain waits for the next turn of the loop, because NIO handles the end of the input after this call. If
+        // the client has disconnected, a write in this call would fail and close the channel before NIO does that.
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         context.eventLoop.execute { bound.value.handler.drain(context: bound.value.context) }
         context.fireChannelReadComplete()
@@ -85,14 +86,15 @@ final class LineHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Only the socket itself fails here, most often because the client went away: no error can be sent any more.
+        // Only socket errors arrive here, most often because the client disconnected. No answer can be sent any more.
         context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         phase = .closed
         timer.stop()
-        // First, since a cancelled request gives its turn to the next one, which must not begin.
+        // `didClose` comes before the cancellation: a cancelled bulk request passes its turn to the next request of the
+        // queue. That request must find the connection closed, so that it does not begin.
         connection.didClose()
         for (task, _) in running.values { task.cancel() }
         running = [:]
@@ -136,7 +138,8 @@ extension LineHandler {
         }
     }
 
-    /// Starts the timer for an incomplete message. Not while this side has stopped reading.
+    /// Starts the timer if an incomplete line has arrived. While the handler does not read, the timer stops, because
+    /// the client cannot complete the line.
     private func watch(context: ChannelHandlerContext) {
         guard !framer.isEmpty, wantsInput else { return timer.stop() }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
@@ -154,7 +157,7 @@ extension LineHandler {
     }
 
     private func begin(_ line: [UInt8], isCutOff: Bool = false) {
-        // Nothing but white space is a line to skip: people and programs use it to keep a connection alive.
+        // Skips a line of white space only: people and programs send such lines to keep a connection alive.
         guard let first = line.first(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
         let share = gate.enter(bytes: line.count, isBatch: first == UInt8(ascii: "["))
         nextToken += 1
@@ -180,7 +183,8 @@ extension LineHandler {
 extension LineHandler {
     /// Writes the outbox, begins requests that may begin now, and closes when all is done.
     private func drain(context: ChannelHandlerContext) {
-        // A write that ends at once calls this again from within the loop, which continues by itself.
+        // A write that completes at once calls `drain` again from within the loop below. The inner call returns, and
+        // the loop continues.
         guard !isDraining, !isClosed else { return }
         isDraining = true
         repeat {
@@ -199,7 +203,8 @@ extension LineHandler {
 
     private func write(_ bytes: ByteBuffer, context: ChannelHandlerContext) {
         isWriteUnderWay = true
-        // If a write fails, the connection ends, and its end resumes everything that waits for it.
+        // If a write fails, NIO closes the connection, and `RPCConnection.didClose` resumes the callers of
+        // `whenWritable`.
         context.writeAndFlush(Self.wrapOutboundOut(bytes)).assumeIsolated().whenSuccess {
             self.isWriteUnderWay = false
             self.connection.writeEnded()
@@ -224,7 +229,8 @@ extension LineHandler {
     }
 }
 
-/// Whether a connection may begin another request: limits their number, and their total size to that of one message.
+/// Decides whether a connection may begin another request. It limits the number of requests, and their total size to
+/// `byteLimit`.
 struct RequestGate {
     private let requestLimit: Int
     private let byteLimit: Int
@@ -238,13 +244,13 @@ struct RequestGate {
 
     var isOpen: Bool { requests < requestLimit && bytes < byteLimit }
 
-    /// A message's share of the limits until it is answered.
+    /// The part of the limits that a message uses until it is answered.
     struct Share: Hashable {
         let width: Int
         let bytes: Int
     }
 
-    /// Admits a message; a batch takes all free places, and runs that many requests at a time.
+    /// Counts a message that begins. A batch takes all free places, and runs as many of its requests at the same time.
     mutating func enter(bytes: Int, isBatch: Bool) -> Share {
         let share = Share(width: isBatch ? max(1, requestLimit - requests) : 1, bytes: bytes)
         requests += share.width

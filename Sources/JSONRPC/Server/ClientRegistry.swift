@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The open connections. It counts them against the limits, and ends them after their answers or at once.
+/// The open connections. It counts them against the limits and closes them, either at once or after their answers.
 final class ClientRegistry: Sendable {
     private struct Client {
         let channel: any Channel
@@ -38,7 +38,8 @@ final class ClientRegistry: Sendable {
 
     enum Admission {
         case accepted(id: UInt64, output: UserOutput)
-        /// Too many connections; `count` are being refused at this moment, this one included.
+        /// There are too many connections. `count` is the number of connections that are being refused now, including
+        /// this one.
         case refused(id: UInt64, RPCError, count: Int)
         case shuttingDown
     }
@@ -79,7 +80,8 @@ final class ClientRegistry: Sendable {
             "there are \(open) clients already, and the other places are the operators'", reason: reason, limit: open)
     }
 
-    /// Counts an admitted connection as refused; returns how many are being refused, this one included.
+    /// Counts an admitted connection as refused. Returns the number of connections that are being refused now,
+    /// including this one.
     func refuse(_ id: UInt64) -> Int {
         state.withLockedValue { state in
             state.refused[id] = state.removeClient(id)?.channel
@@ -125,15 +127,15 @@ final class ClientRegistry: Sendable {
     }
 }
 
-/// Bytes of answers that wait to be read on all connections of one user. A subscriber that does not read loses its
-/// stream, but may still send requests.
+/// Bytes of answers that wait to be read on all connections of one user. Notifications and streams do not count, so a
+/// subscriber that does not read may still send requests.
 final class UserOutput: Sendable {
     private let limit: Int
     private let waiting = NIOLockedValueBox(0)
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether so much waits that no further answers are made for this user.
+    /// Whether more than `limit` bytes wait. Then the server refuses this user's requests.
     var isBeyondLimit: Bool { waiting.withLockedValue { $0 > limit } }
 
     /// Adds to the waiting bytes, or subtracts with a negative number.

@@ -64,9 +64,9 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// A client's protocol, chosen by its first byte.
+/// The protocol of a connection, chosen by the first byte that the client sends.
 enum Dialect: Hashable {
-    /// One message a line, both ways.
+    /// One JSON-RPC message per line, in both directions (NDJSON).
     case lines
     case http
 

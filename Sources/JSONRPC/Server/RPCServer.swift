@@ -6,8 +6,8 @@ import XferSystem
 
 /// JSON-RPC 2.0 on Unix stream sockets.
 ///
-/// The first byte of a connection chooses its dialect: `{`, `[` or white space is one message a line, anything else
-/// HTTP/1.1 with `POST /rpc` and the routes given here. A server that was started has to be shut down.
+/// The first byte of a connection chooses its dialect. `{`, `[` or white space selects one message per line. Any other
+/// byte selects HTTP/1.1 with `POST /rpc` and the routes given to `init`. Call `shutdown` if `start` was called.
 public final class RPCServer: Sendable {
     private let dispatcher: Dispatcher
     private let routes: [String: HTTPRoute]
@@ -17,7 +17,7 @@ public final class RPCServer: Sendable {
 
     private struct State {
         var group: MultiThreadedEventLoopGroup?
-        /// One for each of the group's loops.
+        /// One executor for each event loop of `group`.
         var executors: [ObjectIdentifier: LoopExecutor] = [:]
         var listeners: [Listener] = []
         var probe: WatchProbe?
@@ -29,11 +29,12 @@ public final class RPCServer: Sendable {
         let file: SocketFile?
     }
 
-    /// How many refused clients the server may wait for, to learn their dialect; others are refused with a line at
-    /// once.
+    /// For how many refused clients at a time the server waits for the first byte, which tells the dialect. It refuses
+    /// further clients at once with a JSON-RPC line.
     private static let refusedWithPatience = 32
 
-    /// `threads` event loops carry all connections. Of two routes with the same path the last counts.
+    /// `threads` is the number of event loops, which serve all connections. If two routes have the same path, the last
+    /// one is used.
     public init(
         service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(), threads: Int = 1
     ) {
@@ -43,7 +44,7 @@ public final class RPCServer: Sendable {
         self.threads = threads
     }
 
-    /// Listens on `endpoint`. Can be called for several.
+    /// Listens on `endpoint`. Call it once for each endpoint.
     public func start(on endpoint: RPCEndpoint) async throws(RPCServerError) {
         guard let group = eventLoops() else { throw .stopped }
         let probe = try watchProbe()
@@ -71,10 +72,10 @@ public final class RPCServer: Sendable {
         }
     }
 
-    /// Connections at this moment.
+    /// Number of admitted connections at this moment.
     public var clientCount: Int { clients.count }
 
-    /// Accepts no new connections and removes the socket files made here; open connections continue.
+    /// Accepts no new connections and removes the socket files that `start` made. Open connections continue.
     public func stopAccepting() async {
         let listeners = state.withLockedValue { state in
             defer { state.listeners = [] }
@@ -128,7 +129,7 @@ public final class RPCServer: Sendable {
 // MARK: - New connections
 
 extension RPCServer {
-    /// Decides about a new connection, on its event loop, before the first byte is read.
+    /// Admits or refuses a new connection, on its event loop, before the first byte is read.
     private func setUp(_ channel: any Channel, _ probe: WatchProbe) throws {
         let isWatchable = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
             of: NIOBSDSocket.Handle.self
@@ -189,8 +190,8 @@ extension PeerCredentials {
 /// Runs Swift code on an event loop, so that a brief request is answered on the thread that read it: waking another
 /// thread and being woken by it again costs more than such a request itself.
 ///
-/// After `end` jobs go to Swift's global executor. A job that is never run would keep its task waiting for ever, and
-/// with it an actor that it was about to leave.
+/// After `end`, jobs go to Swift's global executor, because every job has to run. A job that never ran would suspend
+/// its `Task` for ever, and could leave an actor locked.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
     private let hasEnded = NIOLockedValueBox(false)
@@ -207,7 +208,8 @@ final class LoopExecutor: TaskExecutor {
         if !isTaken { globalConcurrentExecutor.enqueue(job) }
     }
 
-    /// Call it before the loop is shut down; when it returns, the loop has run all its jobs.
+    /// Sends all later jobs to the global executor. Returns when the event loop has run the earlier jobs. Call it
+    /// before the loop is shut down.
     func end() async {
         hasEnded.withLockedValue { $0 = true }
         try? await loop.submit {}.get()

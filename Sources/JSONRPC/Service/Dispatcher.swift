@@ -14,16 +14,18 @@ struct Dispatcher: Sendable {
 
     /// The answer to one message.
     struct Reply: Hashable, Sendable {
-        /// Nil when the message had only notifications.
+        /// Nil when no answer is due: the message had only notifications, was cut off, or waited for a turn until the
+        /// client disconnected.
         var text: [UInt8]?
         /// Whether the message as a whole was refused, before any method was called.
         var isRefusal = false
     }
 
-    /// Most bytes of a message that is parsed on its event loop; parsing a longer one there would delay other clients.
+    /// Most bytes of a message that is parsed on the connection's event loop. Parsing a longer message there would
+    /// delay other clients.
     static let shortMessage = 4096
 
-    /// Whether the message is one call that takes its event loop little time; see `RPCService.isBrief`.
+    /// Whether the message is a single request that is fast enough to run on the event loop; see `RPCService.isBrief`.
     func isBrief(_ message: RPCMessage) -> Bool {
         switch message {
         case .call(.request(_, let method, _)): service.isBrief(method)
@@ -54,7 +56,7 @@ struct Dispatcher: Sendable {
         switch call {
         case .request(let id, let method, let params):
             await inTurn(method, on: connection) {
-                // Checked only now, because other answers may have gathered while the request waited for its turn.
+                // The check comes after the turn, because other answers may have gathered while the request waited.
                 if connection.output.isBeyondLimit { return RPCAnswer.error(connection.output.refusal, id: id) }
                 do throws(RPCError) {
                     let result = try await service.respond(to: method, params: params, on: connection)
@@ -64,7 +66,7 @@ struct Dispatcher: Sendable {
                 }
             }
         case .notification(let method, let params):
-            // In its own `Task`, which is not cancelled with the connection: a notification has to be carried out even
+            // A notification runs in a `Task` that is not cancelled with the connection: it has to be carried out even
             // if its client disconnects.
             await Task {
                 await inTurn(method, on: connection) {
@@ -77,7 +79,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Runs `body` in its turn, at once unless the method is a bulk one. Nil if the client disconnects first.
+    /// Runs `body` at once, or for a bulk method when its turn comes. Returns nil if the client disconnects first.
     private func inTurn(
         _ method: String, on connection: RPCConnection, _ body: () async -> [UInt8]?
     ) async -> [UInt8]? {
@@ -108,7 +110,7 @@ struct Dispatcher: Sendable {
 }
 
 extension RPCCall {
-    /// The id of the answer; null if there will be none.
+    /// The id of the answer; null if the call is a notification, which gets no answer.
     var id: JSONValue {
         switch self {
         case .request(let id, _, _), .invalid(let id, _): id

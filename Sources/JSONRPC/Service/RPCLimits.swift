@@ -1,39 +1,45 @@
-/// Limits of an `RPCServer` for one client and for all together. Each has its consequence in its comment.
+/// Limits of an `RPCServer`, for one client and for all clients together. Each comment says what the server does beyond
+/// the limit.
 public struct RPCLimits: Hashable, Sendable {
-    /// Bytes of one incoming message (a line without its end, or an HTTP body) and of one outgoing. Beyond it an
-    /// incoming one is answered with −32600 (HTTP: 413) and the connection closed, without having been buffered; an
-    /// outgoing one is replaced by −32600 and the connection kept.
+    /// Most bytes of one incoming message (a line without its end, or an HTTP body) and of one outgoing message. The
+    /// server does not buffer all of a longer incoming message: it answers −32600 (HTTP: 413) and closes the
+    /// connection. It replaces a longer outgoing message by −32600 and keeps the connection.
     public var messageBytes = 4 << 20
-    /// Arrays and objects within each other, counted over the whole message. Beyond: −32600.
+    /// Most levels of nested arrays and objects in one message. Beyond: −32600.
     public var nestingDepth = 64
-    /// Connections at the same time. The next gets −32600 (HTTP: 503) and is closed.
+    /// Most connections at the same time. A further connection gets −32600 (HTTP: 503) and is closed.
     public var clients = 256
-    /// Connections of one unprivileged user (`RPCService.isPrivileged`), as a part of `clients`. Beyond: as for
-    /// `clients`.
+    /// Most connections of one unprivileged user (`RPCService.isPrivileged`). They count towards `clients`. Beyond: as
+    /// for `clients`.
     public var clientsPerUser = Int.max
-    /// Connections out of `clients`, half of them at most, that only privileged users get.
+    /// How many of the `clients` connections are kept free for privileged users. At most half of `clients` takes
+    /// effect.
     public var reservedClients = 0
-    /// How long a request may take from its first byte to its last. Beyond it −32600 (HTTP: 408), connection closed.
+    /// How long a client may take to send a request, from its first byte to its last. Beyond: −32600 (HTTP: 408), and
+    /// the connection is closed.
     public var requestTime = Duration.seconds(30)
-    /// Requests of one connection that have begun and are not answered yet. At the limit no more are read.
+    /// Most requests of one connection that have begun and are not answered yet. At the limit the server reads no
+    /// further requests from the connection.
     public var requestsInFlight = 64
-    /// Bulk requests (`RPCService.isBulk`) of all connections together that run at the same time. Beyond it they wait,
-    /// and connections take turns.
+    /// Most bulk requests (`RPCService.isBulk`) of all connections together that run at the same time. Further bulk
+    /// requests wait, and the connections take turns.
     public var bulkRequests = 2
-    /// Requests in one batch. Beyond: −32600 for the whole batch.
+    /// Most requests in one batch. Beyond: −32600 for the whole batch.
     public var batchRequests = 10_000
-    /// Bytes of all header fields of an HTTP request together with its request line. Beyond: 431, connection closed.
+    /// Most bytes of all header fields of an HTTP request together with its request line. Beyond: 431, and the
+    /// connection is closed.
     public var headerBytes = 32 << 10
-    /// Header fields of an HTTP request. Beyond: 431, connection closed.
+    /// Most header fields of an HTTP request. Beyond: 431, and the connection is closed.
     public var headerFields = 128
-    /// Bytes waiting for a client to read them. At it a notification is refused (`RPCConnection.notify`); above half of
-    /// it `isWritable` is false and no more requests are begun.
+    /// Bytes of output that wait for one client to read them. A notification that would exceed the limit is refused
+    /// (`RPCConnection.notify`). Above half of the limit, `isWritable` is false and the server begins no further
+    /// requests of the client.
     public var waitingBytes = 1 << 18
-    /// Bytes of answers waiting to be read on all connections of one user. While there are more, its requests are
-    /// answered −32600 (HTTP routes: 503) and not carried out.
+    /// Bytes of answers that wait to be read on all connections of one user. While more wait, the server answers the
+    /// user's requests with −32600 (HTTP routes: 503) and does not carry them out.
     public var waitingBytesPerUser = 32 << 20
-    /// How long input of a client is read and dropped after its last answer, so that it can read that answer before the
-    /// connection ends.
+    /// How long the server reads and drops a client's input after the last answer. The client can read that answer
+    /// before the connection ends.
     public var lingering = Duration.seconds(5)
 
     public init() {}

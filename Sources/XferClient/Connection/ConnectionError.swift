@@ -4,15 +4,15 @@ import Glibc
 public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no socket at this path (ENOENT, ENOTDIR).
     case noSocket(path: String)
-    /// The socket file exists, but no process listens on it (ECONNREFUSED).
+    /// The file exists, but no process listens on it, or it is no socket (ECONNREFUSED, ENOTSOCK).
     case notListening(path: String)
     /// This user may not use the path or the daemon's socket (EACCES, EPERM).
     case permissionDenied(path: String)
-    /// Longer than a Unix socket's address can hold (unix(7): 107 bytes).
+    /// The path is longer than the address of a Unix socket can hold (unix(7): 107 bytes).
     case pathTooLong(path: String)
     /// The daemon closed the connection.
     case closed
-    /// Nothing came within the given time.
+    /// The timeout passed while the client was connecting, sending or waiting for a message.
     case timedOut
     /// `interruptDescriptor` became readable.
     case interrupted
@@ -47,7 +47,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Converts the errors of read and write when the other end has closed.
+    /// The error for a failed send(2) or recv(2): `closed` if the daemon has closed the connection.
     static func transferring(_ call: String, errno code: Int32) -> ConnectionError {
         [EPIPE, ECONNRESET].contains(code) ? .closed : .system(call: call, errno: code)
     }

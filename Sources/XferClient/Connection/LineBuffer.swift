@@ -1,10 +1,11 @@
-/// Splits a stream of bytes into lines; no byte is searched twice.
+/// Splits a stream of bytes into lines. It searches each byte only once.
 struct LineBuffer {
     private(set) var bytes: [UInt8] = []
-    /// First byte of the first line that was not returned yet.
+    /// Offset of the first line that was not returned yet.
     private var start = 0
-    /// No line break lies before this.
+    /// No line break lies between `start` and this offset.
     private var searched = 0
+    /// Most bytes of a line.
     let limit: Int
 
     init(limit: Int) { self.limit = limit }
@@ -14,7 +15,7 @@ struct LineBuffer {
         try fill(&bytes)
     }
 
-    /// The next whole line without its end, nil while there is none.
+    /// The next complete line without its line break; nil while there is none.
     mutating func nextLine() throws(ConnectionError) -> ArraySlice<UInt8>? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count

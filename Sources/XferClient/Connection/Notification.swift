@@ -11,14 +11,14 @@ public struct Notification: Hashable, Sendable {
         self.params = params
     }
 
-    /// The event in it; nil when it has another content.
+    /// The event that the notification carries; nil if its method is not the one for events.
     public func event() throws(WireError) -> EventMessage? {
         guard method == EventMessage.notification else { return nil }
         return try EventMessage(lenient: params)
     }
 }
 
-/// Notifications in the order they came; taking the first does not move the others.
+/// Notifications in the order of their arrival. `removeFirst` moves the remaining ones at most once in 1024 calls.
 struct NotificationQueue {
     private var elements: [Notification] = []
     private var head = 0
@@ -27,7 +27,7 @@ struct NotificationQueue {
 
     mutating func append(_ notification: Notification) { elements.append(notification) }
 
-    /// The oldest; there has to be one.
+    /// Removes and returns the oldest notification. The queue must not be empty.
     mutating func removeFirst() -> Notification {
         let first = elements[head]
         head += 1

@@ -1,17 +1,17 @@
 import Glibc
 
-/// A connected Unix stream socket, non-blocking underneath, that waits with poll(2). Closed with the value's owner.
+/// A connected Unix stream socket. It is non-blocking and waits with poll(2). `deinit` closes it.
 final class UnixSocket {
     let descriptor: Int32
 
-    /// Waiting ends with `.interrupted` when this becomes readable (a signalfd, a pipe, a terminal).
+    /// When this descriptor becomes readable, waiting ends with `.interrupted`: a signalfd, a pipe or a terminal.
     var interruptDescriptor: Int32?
 
     init(connectingTo path: String, deadline: Deadline) throws(ConnectionError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
-        // One byte stays zero: unix(7) wants the path terminated.
+        // One byte stays zero, because the path has to be terminated (unix(7)).
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .pathTooLong(path: path) }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
 
@@ -32,7 +32,8 @@ final class UnixSocket {
             if code == 0 { return }
             switch errno {
             case EINTR: continue
-            // The listener's queue is full: unix(7) gives no event to wait for, so try again a little later.
+            // The listener's queue is full. poll(2) cannot wait for space in it (unix(7)), so try again after at most
+            // 10 ms.
             case EAGAIN: try pause(deadline)
             default: throw .connecting(to: path, errno: errno)
             }
@@ -44,7 +45,7 @@ final class UnixSocket {
         _ = poll(nil, 0, timeout < 0 ? 10 : min(timeout, 10))
     }
 
-    /// Appends the available bytes to `buffer`; false when there are none now.
+    /// Appends at most 64 KiB of the available bytes to `buffer`. Returns false when there are none now.
     func read(into buffer: inout [UInt8]) throws(ConnectionError) -> Bool {
         let chunk = 65_536
         let start = buffer.count
@@ -68,7 +69,7 @@ final class UnixSocket {
         return 0
     }
 
-    /// Waits until the socket can be read, or written if that is wanted too.
+    /// Waits until the socket is readable, or with `forWriting` until it is readable or writable.
     func wait(forWriting: Bool = false, until deadline: Deadline) throws(ConnectionError) {
         while true {
             guard let timeout = deadline.pollTimeout else { throw .timedOut }
@@ -89,16 +90,16 @@ final class UnixSocket {
     }
 }
 
-/// A point in time to give up at, on a clock that is never set.
+/// The time when waiting ends, on the monotonic clock.
 struct Deadline {
-    /// Nil never comes.
+    /// Time of CLOCK_MONOTONIC; nil means no deadline.
     private let nanoseconds: Int64?
 
     init(after timeout: Duration?) {
         nanoseconds = timeout.map { Self.now() &+ max(0, Self.nanoseconds(of: $0)) }
     }
 
-    /// Milliseconds to hand to poll(2), rounded up; −1 without a deadline; nil once it has passed.
+    /// The timeout for poll(2) in milliseconds, rounded up. −1 without a deadline; nil when the deadline has passed.
     var pollTimeout: Int32? {
         guard let nanoseconds else { return -1 }
         let left = nanoseconds - Self.now()
@@ -112,7 +113,7 @@ struct Deadline {
         return Int64(clamping: time.tv_sec) * 1_000_000_000 + Int64(clamping: time.tv_nsec)
     }
 
-    /// Clamped to about a hundred years so that adding to a clock cannot overflow.
+    /// Limited to about 95 years, so that adding it to a clock cannot overflow.
     private static func nanoseconds(of duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         return min(max(seconds, 0), 3_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000

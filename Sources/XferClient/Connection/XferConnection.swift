@@ -1,12 +1,12 @@
 public import StrictJSON
 public import XferProtocol
 
-/// A connection to `xferd`: calls and their answers, notifications in between.
+/// A connection to `xferd`. It carries calls and their answers, and notifications between them.
 ///
 /// Blocking, and meant for one thread: a command-line program waits for one thing at a time. Calls can be pipelined
 /// with `send` and `answer(to:)`. Nothing here retries: whether a call may be repeated is the caller's decision.
 public final class XferConnection {
-    /// The longest message either side takes, in bytes.
+    /// Length of the longest message that the client and the daemon accept, in bytes.
     public static let messageLimit = 4 * 1024 * 1024
 
     /// The socket's path.
@@ -40,19 +40,20 @@ public final class XferConnection {
     }
 
     /// A descriptor that ends any waiting with `ConnectionError.interrupted` when it becomes readable: a signalfd, a
-    /// pipe written by a signal handler, a terminal. It is not read. The connection stays usable unless half a message
-    /// had been sent.
+    /// pipe written by a signal handler, a terminal. The connection does not read from it. Afterwards the connection is
+    /// still usable, unless the interruption came while a call was being sent.
     public var interruptDescriptor: Int32? {
         get { socket.interruptDescriptor }
         set { socket.interruptDescriptor = newValue }
     }
 
-    /// The socket, to wait for with poll(2) beside other descriptors after `nextNotification(timeout: .zero)` gave nil.
+    /// The socket's descriptor, for poll(2) together with other descriptors. Poll it only after
+    /// `nextNotification(timeout: .zero)` has returned nil.
     public var descriptor: Int32 { socket.descriptor }
 
     // MARK: Calls
 
-    /// Calls a method and waits for its result. Without a timeout it waits as long as the connection lasts.
+    /// Calls a method and waits for its result. Without a timeout it waits until the connection ends.
     public func call<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
     ) throws(CallError) -> Method.Result {
@@ -71,7 +72,7 @@ public final class XferConnection {
         try call(method, NoParams(), timeout: timeout)
     }
 
-    /// Calls a method by name with any parameters and gives the result as it was answered.
+    /// Calls a method by name with any parameters and returns the result unchanged.
     public func call(
         _ method: String, _ params: JSONValue? = nil, timeout: Duration? = nil
     ) throws(CallError) -> JSONValue {
@@ -79,23 +80,23 @@ public final class XferConnection {
         return try answer(to: try send(method, params, deadline), deadline)
     }
 
-    /// Sends a call without waiting for its answer; the id is for `answer(to:)`.
+    /// Sends a call without waiting for its answer. Returns the id to pass to `answer(to:)`.
     public func send(
         _ method: String, _ params: JSONValue? = nil, timeout: Duration? = nil
     ) throws(CallError) -> Int64 {
         try send(method, params, Deadline(after: timeout))
     }
 
-    /// Waits for the answer to a call that was sent; each answer is given once.
+    /// Waits for the answer to a call that `send` has sent. Each answer can be fetched once.
     public func answer(to id: Int64, timeout: Duration? = nil) throws(CallError) -> JSONValue {
         try answer(to: id, Deadline(after: timeout))
     }
 
     // MARK: Notifications
 
-    /// The next notification, in the order they came; nil when none came in time.
+    /// The next notification in the order of arrival; nil when none arrives in time.
     ///
-    /// Without a timeout it waits until one comes; `.zero` only takes what has arrived.
+    /// Without a timeout it waits until one arrives. With `.zero` it returns only what has arrived already.
     public func nextNotification(timeout: Duration? = nil) throws(ConnectionError) -> Notification? {
         let deadline = Deadline(after: timeout)
         do throws(ConnectionError) {
@@ -132,7 +133,7 @@ public final class XferConnection {
 
     private func write(_ line: [UInt8], _ deadline: Deadline) throws(ConnectionError) {
         guard !isBroken else { throw .closed }
-        // If sending stops half-way through a message, the connection cannot be used any more.
+        // If sending stops before the whole message is sent, the connection cannot be used any more.
         isBroken = true
         var rest = line[...]
         while true {
@@ -144,20 +145,21 @@ public final class XferConnection {
             }
             if rest.isEmpty { break }
             try socket.wait(forWriting: true, until: deadline)
-            // A daemon whose answers are not read stops reading: read them while writing.
+            // A daemon stops reading while its answers are not read. So the client reads answers while it writes.
             _ = try read()
         }
         isBroken = false
     }
 
-    /// Whether a daemon that accepts no more input sent a reason before it closed.
+    /// Reads what has arrived. Returns whether the daemon, which accepts no more input, answered the last call before
+    /// it closed.
     private func hasLastWord() -> Bool {
         while (try? read()) == true {}
         while (try? processLine()) == true {}
         return answers[lastID] != nil
     }
 
-    /// Reads what has arrived; false when nothing has.
+    /// Reads the bytes that have arrived. Returns false when there were none.
     private func read() throws(ConnectionError) -> Bool {
         try lines.append { bytes throws(ConnectionError) in try socket.read(into: &bytes) }
     }
@@ -184,7 +186,7 @@ public final class XferConnection {
         }
     }
 
-    /// Processes one complete message if there is one.
+    /// Processes one complete message. Returns false when there is none.
     private func processLine() throws(ConnectionError) -> Bool {
         guard let line = try lines.nextLine() else { return false }
         let message: JSONValue
@@ -213,8 +215,8 @@ public final class XferConnection {
         } else {
             throw .malformedMessage("neither result, error nor method")
         }
-        // An answer without an id is about an unreadable message. It cannot be assigned to a call, so the last one gets
-        // it.
+        // An answer without an id is about a message that the daemon could not read. It belongs to no known call, so
+        // the last call gets it.
         answers[message["id"]?.integerValue ?? lastID] = answer
     }
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A connection to the first daemon that answers.
+/// A connection to the first daemon that accepts one.
 public struct LocatedConnection {
     public let connection: XferConnection
     public let candidate: SocketLocator.Candidate
-    /// Sockets that were tried before, with the error of each.
+    /// The sockets that were tried before `candidate`, with the error of each.
     public let passedOver: [FailedCandidate]
 
-    /// A sentence for people when it is not the first choice, else nil.
+    /// A sentence for people if an earlier candidate failed, else nil.
     public var fallbackNotice: String? {
         passedOver.isEmpty
             ? nil
@@ -26,13 +26,13 @@ public struct FailedCandidate: Hashable, Sendable {
 public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     public let tried: [FailedCandidate]
 
-    /// Says what was tried and how to start a daemon.
+    /// Says which sockets were tried, and what the user can do.
     public var description: String {
         let reasons = tried.map { "\($0.error) (\($0.candidate.origin.rawValue))" }.joined(separator: ", ")
         return "no daemon answers: \(reasons); \(advice)"
     }
 
-    /// What to do about it.
+    /// What the user can do: start a daemon, or ask for access.
     public var advice: String {
         if tried.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
             return "ask the operator to list you under access.users in its configuration"
@@ -45,7 +45,7 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension SocketLocator {
-    /// From this process' environment and uid.
+    /// A locator with the environment and the uid of this process.
     public static func ofThisProcess() -> SocketLocator {
         var environment: [String: String] = [:]
         for name in ["XFERD_SOCKET", "XDG_RUNTIME_DIR"] {

@@ -1,6 +1,6 @@
 /// Finds the daemon's socket: `--socket`, then `XFERD_SOCKET`, then the user's own daemon, then the system's.
 ///
-/// Pure: the environment and the uid are handed in.
+/// It reads nothing itself: the caller passes the environment and the uid.
 public struct SocketLocator: Sendable {
     public let environment: [String: String]
     public let uid: UInt32
@@ -33,7 +33,7 @@ public struct SocketLocator: Sendable {
         public let origin: Origin
     }
 
-    /// The sockets to try, in order. What was named explicitly has no second choice.
+    /// The sockets to try, in order. Only `automatic` without `XFERD_SOCKET` has a second one.
     public func candidates(for instance: Instance) -> [Candidate] {
         switch instance {
         case .socket(let path): return [Candidate(path: path, origin: .flag)]
@@ -47,7 +47,7 @@ public struct SocketLocator: Sendable {
         }
     }
 
-    /// In the user's runtime directory, which is `/run/user/UID` where the environment does not say.
+    /// The socket in the user's runtime directory: `XDG_RUNTIME_DIR` if that is an absolute path, else `/run/user/UID`.
     private var userCandidate: Candidate {
         let runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/run/user/\(uid)"
         return Candidate(path: "\(runtime)/xferd.sock", origin: .user)

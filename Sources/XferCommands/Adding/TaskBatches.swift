@@ -2,14 +2,14 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Cuts many tasks into calls of `task.add`: small enough for the first to run while the next are being added, and well below
-/// the longest message.
+/// Splits many tasks into several calls of `task.add`. The calls are small, so that the first tasks run while later
+/// ones are being added, and well below the longest message.
 struct TaskBatches: Sequence, IteratorProtocol {
     private var rest: ArraySlice<NewTask>
 
-    /// Tasks in one call.
+    /// Most tasks in one call.
     static let largestCount = 1000
-    /// Bytes of JSON in one call: the longest message is 4 MiB.
+    /// Most bytes of the tasks' JSON in one call, unless it has a single task. The longest message has 4 MiB.
     static let largestMessage = 3 << 20
 
     init(_ tasks: [NewTask]) { rest = tasks[...] }
@@ -24,17 +24,18 @@ struct TaskBatches: Sequence, IteratorProtocol {
             size += bytes.count + 1
             return size <= Self.largestMessage
         }.count
-        // A task that is too large by itself goes alone: the daemon says what is wrong with it.
+        // A task that is larger than `largestMessage` gets a call of its own, and the daemon's error says what is
+        // wrong.
         defer { rest = rest.dropFirst(Swift.max(1, count)) }
         return rest.prefix(Swift.max(1, count))
     }
 }
 
 extension CommandFailure {
-    /// Names the URL where the daemon names `tasks[N]`, and says what became of the others.
+    /// Adds to a refusal which URL `tasks[N]` in the daemon's message means, and how many tasks were added before.
     /// - Parameters:
-    ///   - start: where the refused call's tasks begin among all.
-    ///   - added: tasks of earlier calls, which stay.
+    ///   - start: index in `tasks` of the first task of the refused call.
+    ///   - added: number of tasks that earlier calls have added. They stay.
     func naming(_ start: Int, in tasks: [NewTask], added: Int) -> CommandFailure {
         var text = message
         if let open = message.firstRange(of: "tasks["), let close = message[open.upperBound...].firstIndex(of: "]"),

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Makes paths absolute: relative ones mean the caller's directory, not the daemon's.
+/// Makes paths absolute. Relative paths are relative to the caller's working directory, not to the daemon's.
 struct PathResolver: Sendable {
-    /// Absolute.
+    /// An absolute path.
     let workingDirectory: String
 
     init(workingDirectory: String) { self.workingDirectory = workingDirectory }
 
-    /// Nil when the working directory is gone.
+    /// A resolver for the process's working directory; nil when that directory was removed.
     static func current() -> PathResolver? {
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }
@@ -28,11 +28,12 @@ struct PathResolver: Sendable {
         return "/" + components.joined(separator: "/")
     }
 
-    /// The `dir` and `output` of a file named by `-d` and `-o`. Either may be nil: no directory means the caller's once a
-    /// name is given, no name leaves it to the server.
+    /// The task's `dir` and `output` for the options `-d` and `-o`. A relative `-o` is relative to the directory of
+    /// `-d`, or without `-d` to the working directory. Without `-o`, `output` is nil, and the server's response decides
+    /// the file's name.
     ///
-    /// What the user named with `-o` stays in `output`, an absolute path unless it lies right in the directory of `-d`, so
-    /// that an error names the option it came from.
+    /// If the file lies directly in the directory of `-d`, `output` is its bare name. Otherwise `dir` is nil, and
+    /// `output` is an absolute path. So an error about `output` is always about `-o`.
     func destination(directory: String?, output: String?) throws(CommandFailure) -> (dir: String?, output: String?) {
         guard let output else { return (directory.map(absolute), nil) }
         guard !output.isEmpty else { throw .usage("-o: expected a file name, found nothing") }

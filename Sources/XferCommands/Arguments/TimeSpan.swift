@@ -1,7 +1,8 @@
 import ArgumentParser
 import XferModel
 
-/// A span of time as people write it: `30` and `30s` are seconds, then `5m`, `2h`, `1d`, and sums: `1h30m`.
+/// A span of time as people write it: `30` or `30s` (seconds), `500ms`, `5m` or `5min`, `2h`, `1d`, or a sum such as
+/// `1h30m`.
 struct TimeSpan: Hashable, Sendable {
     let seconds: Double
 
@@ -20,12 +21,12 @@ struct TimeSpan: Hashable, Sendable {
             sum += number.value * factor
             rest = afterNumber[unit.endIndex...]
         }
-        // A thousand years: beyond that it is a slip of the keyboard.
+        // 1000 years of 365.25 days. A longer span is a typing error.
         guard sum <= 31_557_600_000 else { return nil }
         seconds = sum
     }
 
-    /// Rounded up, so that a short span never becomes none.
+    /// The span in whole seconds, rounded up, so that a short span does not become zero.
     var wholeSeconds: Int64 { Int64(saturating: seconds.rounded(.up)) }
 
     private static func factor(_ unit: Substring, isAlone: Bool) -> Double? {

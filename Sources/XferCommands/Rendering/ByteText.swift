@@ -4,7 +4,8 @@ import XferModel
 enum ByteText {
     private static let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-    /// At most four characters before the unit: from 1 KiB on, one decimal for a value below 10, none otherwise.
+    /// A size with at most four characters before the unit. From 1 KiB on, a value below 10 has one decimal, and others
+    /// have none.
     static func size(_ bytes: Int64) -> String {
         var value = Double(max(0, bytes))
         var unit = 0
@@ -23,7 +24,7 @@ enum ByteText {
 
     static func rate(_ bytesPerSecond: Int64) -> String { size(bytesPerSecond) + "/s" }
 
-    /// A limit, where 0 means none.
+    /// A rate limit in bytes per second; 0 means no limit.
     static func limit(_ bytesPerSecond: Int64) -> String {
         bytesPerSecond == 0 ? "unlimited" : rate(bytesPerSecond)
     }

@@ -2,7 +2,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// One event on one line: time, number, type, task, and what the type adds.
+/// Makes one line of an event: time, sequence number, type, task, and the members of the event's body.
 struct EventLine: Sendable {
     let style: Style
 
@@ -18,7 +18,8 @@ struct EventLine: Sendable {
         return String(fields.joined(separator: " ").trimmingBlanks)
     }
 
-    /// The body's members in their order: `key=value`, for nested ones `outer.inner=value`.
+    /// The body's members in their order as `key=value`, nested ones as `outer.inner=value`. `terminal` and `state` are
+    /// left out.
     private func details(_ event: EventMessage) -> String {
         event.body.members.filter { !["terminal", "state"].contains($0.key) }
             .flatMap { Self.pairs($0.key, $0.value) }.joined(separator: " ")

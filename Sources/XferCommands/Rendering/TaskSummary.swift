@@ -2,25 +2,29 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// What one line on the screen needs to know about a task, whether it came from a listing or from events.
+/// The facts about a task that one line on the screen shows. They come from a listing and from events.
 struct TaskSummary: Hashable, Sendable {
     var id: Int64
-    /// Label, file name or URL: whatever tells the task apart best. Not sanitised.
+    /// Label, file name or URL, see `name(of:)`. It may contain control characters: sanitise it before printing.
     var name: String
-    /// As the wire has it: a state this program does not know is shown as it is.
+    /// The state as the daemon sent it. A state that this program does not know is shown unchanged.
     var state: String
     var phase: String?
     var waitReason: String?
     var waitUntil: Timestamp?
+    /// Bytes held so far; for an upload, bytes sent.
     var received: Int64 = 0
+    /// Complete length in bytes; nil while unknown.
     var total: Int64?
+    /// Bytes per second.
     var rate: Int64 = 0
+    /// Seconds until the end at this rate; nil while unknown.
     var eta: Int64?
     var failure: Failure?
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
-    /// `received` is then what was sent.
+    /// Whether the task is an upload. Then `received` counts the bytes that were sent.
     var isUpload = false
 
     /// Why a task failed, or why it waits for another try.
@@ -43,7 +47,7 @@ struct TaskSummary: Hashable, Sendable {
 }
 
 extension TaskSummary {
-    /// The fields a listing has to be asked for to make glances of its tasks.
+    /// The fields that a listing has to contain for `init(_:)`.
     static let columns = TaskColumns([
         "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
         "not_modified",
@@ -123,7 +127,7 @@ extension TaskSummary {
         failure = event.value("error", FailureRecord.self).map(Failure.init)
     }
 
-    /// The label, else the file's name, else what the URL ends in, else the URL.
+    /// The label, else the file's name, else the last path component of the URL or the URL itself, else the task's id.
     private static func name(of record: TaskRecord) -> String {
         if let label = record.label { return label }
         if let path = record.finalPath ?? record.output, let name = path.split(separator: "/").last {
@@ -147,7 +151,8 @@ extension TaskSummary.Failure {
     }
 }
 
-/// The colour of a state: green is done, red needs the user, yellow goes on by itself later.
+/// The colour of a state. Green tasks have completed, red tasks need the user, and yellow tasks continue later by
+/// themselves.
 enum StateStyle {
     static func attribute(_ state: String) -> Style.Attribute? {
         switch TaskState(rawValue: state) {

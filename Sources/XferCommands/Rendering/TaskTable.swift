@@ -2,9 +2,9 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Tasks as tables.
+/// Makes tables of tasks.
 enum TaskTable {
-    /// What a person wants to see of many tasks.
+    /// The standard table of `xferctl list`: state, progress, size, rate, name and a note.
     static func overview(_ records: [TaskRecord], now: Timestamp) -> Table {
         var table = Table(columns: [
             .init(title: "ID", alignment: .right), .init(title: "STATE"), .init(title: "DONE", alignment: .right),
@@ -24,7 +24,7 @@ enum TaskTable {
         return table
     }
 
-    /// The fields that were asked for, as the wire has them; strings without quotes.
+    /// A table with one column for each field that a record has. Values are JSON text, but strings have no quotes.
     static func fields(_ records: [TaskRecord]) -> Table {
         let rows = records.map { $0.wire.objectValue ?? JSONObject() }
         var names: [String] = []

@@ -25,11 +25,12 @@ struct WaitCommand: ParsableCommand {
         if status != .done { throw CommandFailure(status) }
     }
 
-    /// Waits, and for `--json` prints what `task.wait` answers at the end.
+    /// Waits until the tasks have ended. With `--json` it then prints the answer of `task.wait`, also after a timeout.
     ///
     /// - Parameters:
-    ///   - isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
-    ///   - terminal: where news are shown.
+    ///   - isDaemonKnown: whether the daemon has just answered. Then, if it cannot be reached, it is restarting, and
+    ///     the command waits for it.
+    ///   - terminal: where progress is shown.
     static func wait(
         for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false,
         on terminal: Terminal = .standard
@@ -49,7 +50,7 @@ struct WaitCommand: ParsableCommand {
         }
     }
 
-    /// Everything to be waited for has happened: what is asked for is the state of things.
+    /// The timeout is 0 because the waiting is over: the call only returns the present state of the tasks.
     private static func params(_ ids: [TaskID]) -> JSONValue { TaskWait.Params(ids: ids, timeout: 0).wire }
 
     private static func printAnswer(_ answer: JSONValue) { Output.standard.line(answer.text) }

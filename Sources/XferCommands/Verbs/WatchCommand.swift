@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `xferctl watch`: what runs, waits and ended last, live.
+/// `xferctl watch`: shows the running, the waiting and the last ended tasks, and updates the view.
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watch what runs, waits and ended last.",

@@ -1,19 +1,23 @@
 public import XferModel
 
-/// How one hop's request authenticates. The credential's origins decide at every hop anew.
+/// How the request of one hop authenticates. The decision is made at every hop from the credential's origins.
 public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
     case none
     /// The value of `Authorization`, sent at once.
     case field(String)
-    /// Shown when the server has asked for it (RFC 7616).
+    /// Sent as an answer to the server's challenge (RFC 7616).
     case digest(user: String, password: String)
     /// AWS Signature Version 4.
     case signature(RequestSigner)
 
-    /// A netrc file may serve other hosts than the credential's origins, as curl's `--netrc` does along redirects. Only a
-    /// `machine` entry counts there: a `default` would give the password to whatever host a server redirects to.
+    /// Decides how a request to `hop` authenticates: `none` unless the credential may be sent there.
     ///
-    /// - Parameter hasOwnField: the request brings an `Authorization` of the client's own to this hop, which wins.
+    /// A netrc file may serve other hosts than the credential's origins, as curl's `--netrc` does after redirects. For
+    /// such a host only a `machine` entry counts: the `default` entry would give the password to every host to which a
+    /// server redirects.
+    ///
+    /// - Parameter hasOwnField: whether the request sends an `Authorization` field from the client to this hop. That
+    ///   field replaces the credential.
     public init(_ credential: ResolvedCredential?, hop: HTTPURL, hasOwnField: Bool = false) {
         guard let credential, !hasOwnField else {
             self = .none
@@ -51,7 +55,7 @@ public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
     public var description: String { self == .none ? "none" : Redaction.mask }
 }
 
-/// What a request is signed with.
+/// The key and the scope of a request's signature.
 public struct RequestSigner: Hashable, Sendable, CustomStringConvertible {
     public var keyID: String
     public var secretKey: String
@@ -75,10 +79,10 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
     public var user: String
     /// The password, token or secret access key; of `netrc` the file's text.
     public var secret: String
-    /// Sent to these only.
+    /// The origins that receive the credential. `servesNamedHosts` is the only exception.
     public var origins: [Origin]
-    /// For a netrc file: it is also used for every other host that the file names, over https only. Set for a
-    /// credential of the task's own whose client gave no origins.
+    /// Whether a netrc file also serves every other host that it names, over https only. True for a task's own
+    /// credential without origins.
     public var servesNamedHosts: Bool
 
     public init(
@@ -91,8 +95,8 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
         self.servesNamedHosts = servesNamedHosts
     }
 
-    /// A credential that holds its secret itself; nil for one whose secret has to be read first. `home` is the
-    /// request's origin, which the credential is bound to unless it names origins.
+    /// The resolved form of a credential that contains its secret. Nil if the secret has to be read from elsewhere.
+    /// `home` is the request's origin: a credential without origins is bound to it.
     public init?(inline credential: Credential?, home: Origin) {
         guard let credential, case .value(let secret) = credential.secret else { return nil }
         self.init(

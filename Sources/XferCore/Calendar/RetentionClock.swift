@@ -4,7 +4,7 @@ public import XferModel
 public struct ClockReading: Hashable, Sendable {
     public var wall: Timestamp
     public var uptime: MonotonicInstant
-    /// Tells one boot of the machine from others; `uptime` begins anew with each.
+    /// Identifies one boot of the machine. `uptime` starts again at zero with each boot.
     public var boot: String
 
     public init(wall: Timestamp, uptime: MonotonicInstant, boot: String) {
@@ -14,21 +14,22 @@ public struct ClockReading: Hashable, Sendable {
     }
 }
 
-/// Decides whether the wall clock may be trusted for ages, to delete what is too old.
+/// Decides whether the wall clock is reliable enough to compute the age of records, and so to delete old records.
 ///
-/// A clock that was set shows false ages: after a jump by a year everything is a year old. Within a boot the uptime
-/// shows every jump. Between two boots it is unknown how long the machine was off: up to a day is plausible. After any
-/// other change, nothing is deleted for its age until the clock has run for a day of uptime without another change.
+/// If the wall clock was set, ages are false: after a jump by a year every record seems a year old. Within a boot, a
+/// comparison with the uptime shows every jump. Between two boots it is unknown how long the machine was off; up to a
+/// day is plausible. After any other change the clock is on probation. It is trusted again after a day of uptime;
+/// another implausible change starts the day again.
 public struct RetentionClock: Hashable, Sendable {
-    /// How long a changed clock has to run before it is trusted.
+    /// How much uptime has to pass before a changed clock is trusted.
     public static let probation = Duration.seconds(86_400)
-    /// How long a machine may have been off, or a clock may have been behind at a boot.
+    /// The longest plausible time for which a machine was off, or by which a clock was behind at a boot.
     public static let plausibleGap = Duration.seconds(86_400)
-    /// Smaller steps are corrections, not changes.
+    /// A step of at most this size, forward or back, is a correction and not a change.
     public static let tolerance = Duration.seconds(300)
 
     public private(set) var last: ClockReading
-    /// Uptime that the changed clock has still to run.
+    /// How much uptime has to pass until the clock is trusted; zero if it is trusted.
     public private(set) var remaining: Duration
 
     public var isTrusted: Bool { remaining <= .zero }
@@ -43,12 +44,13 @@ public struct RetentionClock: Hashable, Sendable {
 
     /// Records the present reading of the clocks.
     ///
-    /// - Returns: by how much the wall clock was set since the last reading; nil across boots, where that is not known.
+    /// - Returns: by how much the wall clock was set since the last reading; nil after a new boot, because then it is
+    ///   unknown.
     @discardableResult
     public mutating func observe(_ now: ClockReading) -> Duration? {
         defer { last = now }
         let progress = last.wall.duration(to: now.wall)
-        // If the uptime has become less, the machine was booted again, even if the boot's name is equal.
+        // If the uptime has become less, the machine was booted again, even if `boot` is equal.
         guard now.boot == last.boot, now.uptime >= last.uptime else {
             if progress < .zero - Self.tolerance || progress > Self.plausibleGap { onChange(by: progress) }
             return nil
@@ -63,8 +65,8 @@ public struct RetentionClock: Hashable, Sendable {
         return step
     }
 
-    /// If a clock is behind at each boot and then set, the machine may never be up for a day. So a plausible step
-    /// during probation does not begin it anew.
+    /// Starts the probation. A plausible step during the probation does not start it again: a machine whose clock is
+    /// behind at each boot, and is then set, may never be up for a day.
     private mutating func onChange(by step: Duration) {
         let isPlausible = step > .zero && step <= Self.plausibleGap
         if isTrusted || !isPlausible { remaining = Self.probation }
@@ -72,12 +74,12 @@ public struct RetentionClock: Hashable, Sendable {
 }
 
 extension RetentionClock {
-    /// For the database: read back by `init(text:)`.
+    /// The state as text for the database. `init(text:)` reads it.
     public var text: String {
         "1 \(last.wall.rawValue) \(last.uptime.nanoseconds) \(remaining.wholeMicroseconds) \(last.boot)"
     }
 
-    /// Nil when the text is none of ours.
+    /// Reads what `text` wrote. Nil for any other text.
     public init?(text: String) {
         let words = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
         let bound = Int64.max / 4

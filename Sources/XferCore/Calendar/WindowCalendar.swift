@@ -1,11 +1,11 @@
 public import XferModel
 
-/// When a `TimeWindow` is open, in its zone.
+/// Computes when a `TimeWindow` is open, in a time zone.
 public struct WindowCalendar: Sendable {
     private let times: [DailyTimes]
     private let days: Set<Weekday>
     private let zone: TimeZoneRules
-    /// Minutes of a day at which something may change.
+    /// Minutes of a day, 0 … 1439, at which the window may open or close.
     private let boundaries: [Int64]
 
     public init(_ window: TimeWindow, in zone: TimeZoneRules) {
@@ -17,14 +17,15 @@ public struct WindowCalendar: Sendable {
 
     public func isOpen(at time: Timestamp) -> Bool { isOpen(wallClock: zone.wallClock(at: time.wholeSecond)) }
 
-    /// The first instant after `time` at which it opens or closes; nil when it stays as it is for ever.
+    /// The first instant after `time` at which the window opens or closes; nil if it always stays open or closed.
     ///
-    /// Between two changes of the zone's offset the clock on the wall just runs, so only the window's own times count;
-    /// at such a change it jumps, and may jump in or out.
+    /// Between two changes of the zone's offset, the window opens and closes only at its own times. At such a change
+    /// the local time jumps, possibly into or out of the window.
     public func nextChange(after time: Timestamp) -> Timestamp? {
         let now = time.wholeSecond
         let isOpen = isOpen(at: time)
-        // A week has every boundary; another day or two may be skipped by a zone that moves across the date line.
+        // A week contains every boundary. A zone that moves across the date line may skip a day or two. 16 days are
+        // enough for both.
         let horizon = now + 16 * 86_400
         var start = now
         while start < horizon {
@@ -38,8 +39,9 @@ public struct WindowCalendar: Sendable {
         return nil
     }
 
-    /// The first wall-clock time in the range at which the window is no longer as `isOpen` says. It is checked where it
-    /// can change: at the range's start, where the clock may have jumped to, and at boundaries.
+    /// The first local time in the range, in seconds, at which the window is open although `isOpen` is false, or closed
+    /// although it is true. It checks the start of the range, to which the local time may have jumped, and the
+    /// boundaries.
     private func firstBoundary(from start: Int64, before end: Int64, leaving isOpen: Bool) -> Int64? {
         if self.isOpen(wallClock: start) != isOpen { return start }
         var day = start.flooringQuotient(by: 86_400)

@@ -1,12 +1,12 @@
 public import XferModel
 
-/// The state of the network when a run failed, and which failures it explains.
+/// The state of the network when a run failed. It decides which failures the network explains.
 public struct NetworkCondition: Hashable, Sendable {
     public var isOffline: Bool
-    /// Whether a link, an address or the last default route was lost since the run began.
+    /// Whether, since the run began, an address or its link was removed, or the machine went offline.
     public var hasLostSinceStart: Bool
-    /// Whether the machine has a network of its own, with a default route or not: hosts in it appear and disappear, and
-    /// the kernel does not notice.
+    /// Whether a running link has a usable global address. Then hosts of the local network may be reachable even
+    /// without a default route, and the kernel does not report when they appear or disappear.
     public var hasNeighbours: Bool
 
     public init(isOffline: Bool = false, hasLostSinceStart: Bool = false, hasNeighbours: Bool = false) {
@@ -15,20 +15,22 @@ public struct NetworkCondition: Hashable, Sendable {
         self.hasNeighbours = hasNeighbours
     }
 
-    /// The default when nothing is known of the network.
+    /// The condition to use when nothing is known about the network.
     public static let online = NetworkCondition()
 
-    /// What follows from a failure that is the network's fault.
+    /// What the task does after a failure that the network explains.
     public enum Explanation: Hashable, Sendable {
-        /// The network has to change before another try makes sense.
+        /// The task waits, because another try makes sense only after the network has changed.
         case waits
-        /// The connection was lost with its network: the task returns to the queue at once, and its next run shows
-        /// whether there is another route. That run begins after the loss, so this cannot go on for ever.
+        /// The connection was lost together with its network. The task returns to the queue at once, and its next run
+        /// shows whether there is another route. That run begins after the loss, so the same loss causes no further
+        /// repetition.
         case again
     }
 
-    /// Nil when the network does not explain the failure. An unreachable network while the machine is online (an IPv6
-    /// address where only IPv4 is available) is a failure like others.
+    /// What the task does after `error`; nil if the network does not explain the failure. If the machine is online and
+    /// has lost nothing, an unreachable network is an ordinary failure, for example an IPv6 address where only IPv4 is
+    /// available.
     public func explanation(of error: TransferError) -> Explanation? {
         switch error.reason {
         case .networkUnreachable, .dnsFailure:

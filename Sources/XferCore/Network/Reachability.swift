@@ -1,15 +1,15 @@
 public import XferModel
 
-/// Follows the state of the network and decides when to announce it.
+/// Follows the state of the network and decides when to announce a change.
 ///
 /// A change is announced when nothing has changed for `settling`. So a flapping network is announced once, when it has
-/// settled, or every `longestSettling` if it never does. The announcements are in the order of the changes, beginning
-/// with the first state. Class of origin: AFNetworkReachabilityManager.
+/// settled. If it never settles, it is announced every `longestSettling`. The announcements are in the order of the
+/// changes. AFNetworkReachabilityManager is the model.
 public struct Reachability: Hashable, Sendable {
     public static let settling = Duration.milliseconds(500)
     public static let longestSettling = Duration.seconds(5)
 
-    /// Interfaces that cost money.
+    /// Patterns of the interfaces whose traffic costs money.
     public private(set) var metered: [InterfacePattern]
     /// The latest facts; nil while the network is not monitored.
     public private(set) var facts: NetworkFacts?
@@ -17,7 +17,8 @@ public struct Reachability: Hashable, Sendable {
     public private(set) var current: NetworkState
     /// The state that was announced last.
     public private(set) var told: NetworkState
-    /// When an address, a link or a route was last lost that connections may have used, or the network went offline.
+    /// When the network last lost an address, or the link of an address, or went offline. Connections may have broken
+    /// then.
     public private(set) var lastLoss: MonotonicInstant?
 
     private var unsettled: Unsettled?
@@ -29,7 +30,7 @@ public struct Reachability: Hashable, Sendable {
         var hasLost = false
     }
 
-    /// The first state counts as announced: it is `told`.
+    /// The first state counts as announced.
     public init(facts: NetworkFacts? = nil, metered: [InterfacePattern] = []) {
         self.facts = facts
         self.metered = metered
@@ -39,11 +40,11 @@ public struct Reachability: Hashable, Sendable {
 
     /// A change that has settled.
     public struct Change: Hashable, Sendable {
-        /// The state to announce; nil when it is the announced one.
+        /// The state to announce; nil if it is the state that was announced last.
         public var state: NetworkState?
-        /// Hosts may be reachable, or allowed, that were not before: waiting tasks may try again.
+        /// Whether hosts may have become reachable, or their use allowed. Then waiting tasks try again.
         public var wakes: Bool
-        /// Connections may be dead without having noticed it.
+        /// Whether open connections may be dead although their sockets report no error.
         public var hasLost: Bool
 
         public init(state: NetworkState?, wakes: Bool, hasLost: Bool) {
@@ -53,8 +54,8 @@ public struct Reachability: Hashable, Sendable {
         }
     }
 
-    /// Whether tasks that avoid metered links have to wait. They wait before the change is announced, too: a start that
-    /// is postponed costs nothing.
+    /// Whether tasks that avoid metered links have to wait. They wait even before the change is announced, because a
+    /// postponed start costs nothing.
     public var isMetered: Bool { current == .metered || told == .metered }
 
     /// The kernel reports new facts. Returns when to call `onTimer`; nil when no announcement is pending.
@@ -74,7 +75,8 @@ public struct Reachability: Hashable, Sendable {
         return pending.due
     }
 
-    /// The configuration names other metered interfaces. Returns as `onFacts`.
+    /// The configuration names other metered interfaces. Returns when to call `onTimer`; nil when no announcement is
+    /// pending.
     public mutating func onMetered(_ metered: [InterfacePattern], at now: MonotonicInstant) -> MonotonicInstant? {
         self.metered = metered
         let state = ReachabilityRules.state(of: facts, metered: metered)
@@ -86,7 +88,7 @@ public struct Reachability: Hashable, Sendable {
         return now
     }
 
-    /// The timer has fired. Nil when it is too early, or when the changes have cancelled each other.
+    /// The timer has fired. Returns nil when it is too early, or when the changes have cancelled each other.
     public mutating func onTimer(at now: MonotonicInstant) -> Change? {
         guard let pending = unsettled, pending.due <= now else { return nil }
         unsettled = nil
@@ -134,8 +136,8 @@ public enum ReachabilityRules {
             || !new.defaultRoutes.isSubset(of: old.defaultRoutes)
     }
 
-    /// Whether connections may be dead without notice: an address or its link was removed. Links without an
-    /// address do not count: containers create and remove them all the time.
+    /// Whether open connections may be dead: an address was removed, or its link was removed or stopped. Links without
+    /// an address do not count, because containers create and remove them all the time.
     public static func hasLost(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return false }
         return !old.sources.isSubset(of: new.sources)
@@ -149,7 +151,8 @@ extension NetworkFacts {
         return addresses.filter { $0.isUsable && $0.isGlobal && running.contains($0.link) }
     }
 
-    /// The running links of this family's best default routes; several with multipath and with equal metrics.
+    /// The running links of this family's best default routes. There are several if a route has several hops, or if
+    /// several routes have the lowest metric.
     fileprivate func preferredLinks(isIPv6: Bool) -> [Link] {
         guard sources.contains(where: { $0.address.isIPv6 == isIPv6 }) else { return [] }
         let running = Dictionary(

@@ -1,8 +1,10 @@
 public import XferModel
 
-/// Checks whether a profile makes sense by itself, whether it comes over RPC or from the configuration.
+/// Checks that a profile is valid by itself. Profiles from RPC and from the configuration obey the same rules.
 public enum ProfileRules {
-    /// - Parameter isOperator: see `CredentialRules`.
+    /// Checks a profile and throws its first fault.
+    ///
+    /// - Parameter isOperator: whether an operator defines the profile; see `CredentialRules.check`.
     public static func check(_ profile: Profile, isOperator: Bool = true) throws(RequestFault) {
         guard isName(profile.name) else {
             throw RequestFault(
@@ -28,7 +30,7 @@ public enum ProfileRules {
         if let proxy = profile.proxy { try check(proxy, isOperator: isOperator) }
     }
 
-    /// A credential, with faults as fields of a request or a profile.
+    /// Checks a credential. A fault names the field `field` of the request or profile.
     public static func check(
         _ credential: Credential, isOperator: Bool, field: String = "credential",
         audience: CredentialRules.Audience = .origin
@@ -63,7 +65,7 @@ public enum ProfileRules {
 }
 
 extension Credential {
-    /// The secret of a scheme with a password is called `password` on the wire.
+    /// The field's name in RPC. For schemes with a password, the field `secret` is called `password` there.
     fileprivate func wireName(of field: String) -> String {
         field == "secret" && (scheme == .basic || scheme == .digest) ? "password" : field
     }

@@ -1,15 +1,17 @@
 public import XferModel
 
-/// Decides which servers and proxies may receive a profile's secrets. That is for the operator who wrote the profile to
-/// say. A guest names the profile and chooses all other fields of its task: none of these may send a secret elsewhere.
+/// Decides which servers and proxies may receive a profile's secrets. Only the operator who wrote the profile chooses
+/// them. A guest names the profile and chooses all other fields of its task, but none of these fields may send a secret
+/// elsewhere.
 ///
-/// Credentials and client certificates are bound to their origins at every hop. These rules are for the rest: secrets
-/// among the profile's header fields and rules, its cookies, the proxy, and the `Host` field.
+/// Other code binds credentials and client certificates to their origins at every hop. These rules cover the other ways
+/// to disclose a secret: the profile's header fields and header rules, its cookies, the proxy, and the `Host` field.
 public enum ProfileSecretRules {
-    /// The profile as a guest's task has it: its secret header fields go to its origins only, and its cookies as well
-    /// when it has any origins. A profile without origins sends its secret header fields to no server.
+    /// The profile as a guest's task may use it. Its secret header fields remain only if the first source has an origin
+    /// of the profile. If the profile has origins, its cookies remain only if all sources have one of them. A profile
+    /// without origins loses its secret header fields.
     ///
-    /// - Parameter sources: the task's URLs, the first one first.
+    /// - Parameter sources: the task's URLs, in their order.
     public static func profile(_ profile: Profile, for sources: [HTTPURL]) -> Profile {
         let origins = origins(of: profile)
         var shown = profile
@@ -40,7 +42,8 @@ public enum ProfileSecretRules {
         return nil
     }
 
-    /// Whether an attempt sends a secret that only the profile has.
+    /// Whether the request uses a secret of the profile: its credential, client certificate or cookies, or the value of
+    /// one of its secret header fields.
     public static func showsSecrets(of profile: Profile, _ request: TransferRequest) -> Bool {
         if request.usesProfileSecrets || request.usesCookies { return true }
         let fields = profile.headers + profile.headerRules.flatMap(\.set)
@@ -48,7 +51,8 @@ public enum ProfileSecretRules {
         return (request.headers + request.headerRules.flatMap(\.set)).contains { secrets.contains($0.value) }
     }
 
-    /// Removes from a guest's request what is bound to its present origin, before its URL changes.
+    /// Removes secret header fields, `Host` and cookies from a guest's request, because they are bound to its present
+    /// origin. Call it before the request's URL changes.
     public static func unbind(_ request: inout TransferRequest) {
         request.headers.removeAll { Redaction.isSecretHeader($0.name) || $0.name.equalsIgnoringASCIICase("Host") }
         for index in request.headerRules.indices {

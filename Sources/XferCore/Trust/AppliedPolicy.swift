@@ -1,9 +1,9 @@
 public import XferModel
 
-/// A policy as it is in force at some instant.
+/// A trust policy as it applies at one instant.
 public struct AppliedPolicy: Sendable, Equatable, Hashable {
     public let policy: TrustPolicy
-    /// Its `expires_at` has passed: the ordinary check takes its place.
+    /// Whether the policy's `expires_at` has passed. Then the ordinary check replaces its rule.
     public let isExpired: Bool
 
     public init(_ policy: TrustPolicy, at now: Timestamp) {
@@ -11,25 +11,25 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
         isExpired = policy.expiresAt.map { $0 <= now } ?? false
     }
 
-    /// The checks that the policy requires now. An expired policy requires the ordinary check.
+    /// What the policy asks of a server. An expired policy asks for the ordinary check; it never accepts every server.
     public var rule: TrustRule { isExpired ? .require(.ordinary) : TrustCell(policy).rule }
 
     /// Whether the policy requires pins now.
     public var isPinning: Bool { !isExpired && policy.mode != .none }
 
-    /// Whether refusals are only reported.
+    /// Whether a refusal is only reported and not enforced.
     public var isReportOnly: Bool { !isExpired && policy.isReportOnly }
 
     /// Whether the server has to staple proof that its certificate is not revoked.
     public var requiresStapledOCSP: Bool { !isExpired && policy.requiresStapledOCSP }
 
-    /// The checks that the policy needs.
+    /// The checks whose results the policy needs. A report-only policy also needs the ordinary ones, which it enforces.
     public var neededChecks: TrustChecks {
         guard case .require(let checks) = rule else { return [] }
         return isReportOnly ? checks.union(.ordinary) : checks
     }
 
-    /// Version and name tell policies apart well enough; equality compares all of it.
+    /// Name and version are enough for a hash; equality compares the whole policy.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(policy.name)
         hasher.combine(policy.version)
@@ -37,11 +37,12 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     }
 }
 
-/// The policies for a connection, each of which has to accept. Connections are shared between equal ones only.
+/// The policies for a connection. Each of them has to accept the server. Requests share a connection only if these
+/// policies are equal.
 public struct AppliedPolicies: Sendable, Hashable {
-    /// The most specific one for the host, else the default.
+    /// The most specific policy for the host, else the default policy.
     public let host: AppliedPolicy
-    /// The policy that the task names, if it matches the hop and is another one.
+    /// The policy that the task names; nil if it does not match the hop or is the same as `host`.
     public let task: AppliedPolicy?
 
     public init(host: AppliedPolicy, task: AppliedPolicy? = nil) {
@@ -49,26 +50,27 @@ public struct AppliedPolicies: Sendable, Hashable {
         self.task = task
     }
 
-    /// What applies where nothing is configured: the ordinary check.
+    /// The policies without any configuration: the built-in default, which is the ordinary check.
     public static let ordinary = AppliedPolicies(
         host: AppliedPolicy(.builtInDefault, at: Timestamp(microseconds: 0)))
 
     public var all: [AppliedPolicy] { [host] + (task.map { [$0] } ?? []) }
 
-    /// Identifies this judgement: the policies' versions, with an `x` for an expired one. Equal judgements trust the
-    /// same servers.
+    /// Identifies these policies: their versions, with an `x` after that of an expired policy. Policies with equal
+    /// identifiers trust the same servers.
     public var judgement: String { all.map { "\($0.policy.version)\($0.isExpired ? "x" : "")" }.joined(separator: "+") }
 
     public var minimumTLS: TLSVersion { all.map(\.policy.minimumTLS).max() ?? .tls12 }
 
     public var requiresStapledOCSP: Bool { all.contains(where: \.requiresStapledOCSP) }
 
-    /// The task's before the host's.
+    /// The client certificate of the task's policy, else that of the host's policy.
     public var clientCertificate: ClientCertificateFiles? {
         task?.policy.clientCertificate ?? host.policy.clientCertificate
     }
 
-    /// Why plain `http` may not be used for such a host: it would bypass the pins.
+    /// The error for a plain `http` request to a host with an enforced pinning policy, because `http` would bypass the
+    /// pins. Nil for other hosts.
     public func refusalOfPlainHTTP(host: @autoclosure () -> String) -> TransferError? {
         guard let pinning = all.first(where: { $0.isPinning && !$0.isReportOnly }) else { return nil }
         let host = host()

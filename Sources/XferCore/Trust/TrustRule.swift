@@ -6,24 +6,24 @@ public struct TrustChecks: OptionSet, Hashable, Sendable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The chain is valid to the system's anchors, dates and purpose included. The host name is not compared.
+    /// The chain is valid up to one of the system's anchors, including dates and purpose. The host name is not checked.
     public static let systemChain = TrustChecks(rawValue: 1 << 0)
-    /// The chain is valid with only the pins as anchors. The host name is not compared.
+    /// The chain is valid with the pinned certificates as its only anchors. The host name is not checked.
     public static let pinnedChain = TrustChecks(rawValue: 1 << 1)
-    /// The leaf names the host.
+    /// The leaf certificate names the host.
     public static let hostName = TrustChecks(rawValue: 1 << 2)
-    /// A certificate of the chain valid to the pins equals a pin byte for byte.
+    /// A certificate of the chain that is valid to the pins equals a pin byte for byte.
     public static let certificate = TrustChecks(rawValue: 1 << 3)
-    /// The key of a certificate of the chain valid to the system's anchors equals a pinned key.
+    /// The key of a certificate of the chain that is valid to the system's anchors equals a pinned key.
     public static let chainKey = TrustChecks(rawValue: 1 << 4)
-    /// The leaf's key equals a pinned key, whether or not its chain is valid.
+    /// The leaf's key equals a pinned key. The chain need not be valid.
     public static let leafKey = TrustChecks(rawValue: 1 << 5)
 
-    /// The ordinary check: libcurl's own.
+    /// The ordinary check, which libcurl makes by default.
     public static let ordinary: TrustChecks = [.systemChain, .hostName]
 }
 
-/// One cell of the table: the four things that decide what a policy asks for.
+/// The four properties of a policy that decide its rule. Together they select one cell of the decision table in `rule`.
 public struct TrustCell: Hashable, Sendable {
     public var mode: TrustPolicy.Mode
     public var hasPins: Bool
@@ -46,8 +46,8 @@ public struct TrustCell: Hashable, Sendable {
             validatesDomainName: policy.validatesDomainName)
     }
 
-    /// The checks of the cell. After AFSecurityPolicy's `evaluateServerTrust:forDomain:`, except that the host name is
-    /// checked with pinned keys of invalid chains, too, whenever the field says so.
+    /// The rule for these properties. It follows AFSecurityPolicy's `evaluateServerTrust:forDomain:` with one
+    /// difference: if `validatesDomainName` is true, the host name is also checked for pinned keys of invalid chains.
     public var rule: TrustRule {
         let name: TrustChecks = validatesDomainName ? .hostName : []
         switch (mode, hasPins, allowsInvalidCertificates, validatesDomainName) {
@@ -73,14 +73,14 @@ public struct TrustCell: Hashable, Sendable {
 
 /// What a policy asks of a server.
 public enum TrustRule: Hashable, Sendable {
-    /// Every one of these has to hold.
+    /// All of these checks have to succeed.
     case require(TrustChecks)
-    /// No server could satisfy it. It is refused when it is written, and rejects every connection if it exists all the
-    /// same.
+    /// No server could satisfy the policy. The service refuses to store such a policy. If one is stored nevertheless,
+    /// it rejects every connection.
     case reject(TrustContradiction)
 }
 
-/// Why a cell rejects everything.
+/// Why no server can satisfy a policy.
 public enum TrustContradiction: Hashable, Sendable, CustomStringConvertible {
     case noPins
     case nameOfAnything

@@ -1,12 +1,13 @@
 import XferModel
 
-/// Requests and fields of a resumable upload (draft-ietf-httpbis-resumable-upload, interop version 8).
-/// `ResumableUpload` decides which of them is sent when.
+/// Makes the requests and reads the fields of a resumable upload (draft-ietf-httpbis-resumable-upload, interop version
+/// 8). `ResumableUpload` decides when to send which request.
 enum ResumableUploadWire {
     private static let interopVersion: Int64 = 8
     private static let version = HeaderField(name: "Upload-Draft-Interop-Version", value: String(interopVersion))
 
-    /// The client's own request, with a part of the source from its beginning on: all of it, or nothing yet.
+    /// The client's request, which creates the upload. `content` is the whole source, or empty if the source is to be
+    /// sent in parts. `length` is the source's length in bytes.
     static func creation(
         _ method: HTTPMethod, _ url: HTTPURL, sending content: Range<Int64>, of length: Int64
     ) -> UploadRequest {
@@ -16,10 +17,11 @@ enum ResumableUploadWire {
         return UploadRequest(method, url, headers: headers, content: content, describesRepresentation: true)
     }
 
-    /// Asks the upload resource how much of the source it has.
+    /// The request for the number of bytes that the upload resource has received.
     static func offset(of upload: HTTPURL) -> UploadRequest { UploadRequest(.head, upload, headers: [version]) }
 
-    /// Sends a part of the source; an empty one at the end only asks for the answer again.
+    /// The request that sends a part of the source. An empty part at the end of the source only requests the final
+    /// response again.
     static func append(_ range: Range<Int64>, of length: Int64, to upload: HTTPURL) -> UploadRequest {
         let headers = [
             version, complete(range.upperBound == length),
@@ -31,7 +33,7 @@ enum ResumableUploadWire {
 
     static func cancellation(of upload: HTTPURL) -> UploadRequest { UploadRequest(.delete, upload, headers: [version]) }
 
-    /// Whether this is the protocol's interim response, in the version spoken here.
+    /// Whether this is a 104 (Upload Resumption Supported) of `interopVersion`.
     static func isInterim(_ head: ResponseHead) -> Bool {
         head.status == 104 && StructuredField.integer(version.name, in: head.fields) == interopVersion
     }
@@ -60,7 +62,8 @@ struct UploadLimits: Hashable, Sendable {
 
     init() {}
 
-    /// Empty if the field is absent, or if a known member is no integer, is negative, or is a `max-append-size` of 0.
+    /// Reads the field. The limits are empty if the field is absent, or if one of its known members is invalid: not an
+    /// integer, negative, or a `max-append-size` of 0.
     init(in head: ResponseHead) {
         guard let members = StructuredField.dictionary("Upload-Limit", in: head.fields) else { return }
         var found: [String: Int64] = [:]

@@ -16,7 +16,7 @@ public enum AttemptEvent: Sendable {
     /// Commit it with the first checkpoint. If the verdict is `restart`, commit it before `proceed`: until then the
     /// engine writes nothing.
     case head(ResponseHead, HeadVerdict, keeping: ResumeData)
-    /// The bytes below this offset should be made durable; answer with `TransferEngine.committed`.
+    /// The caller should make the bytes below this offset durable, and then call `TransferEngine.committed`.
     case checkpointDue(offset: Int64)
     case finished(AttemptOutcome)
 }
@@ -45,7 +45,7 @@ public struct AttemptOutcome: Sendable {
     public var total: Int64?
     /// The URL of the last response, or of the last request.
     public var finalURL: HTTPURL
-    /// The last final response, nil when there was none.
+    /// The head of the last final response; nil when there was none.
     public var head: ResponseHead?
     /// The body, for a memory sink and for a spilling sink whose limit was not exceeded.
     public var body: [UInt8]?

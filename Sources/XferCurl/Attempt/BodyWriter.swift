@@ -2,7 +2,7 @@ import Glibc
 import XferCore
 import XferModel
 
-/// Writes a body's octets at their place within the representation: into the file at their offset, straight from
+/// Writes the octets of a body to the attempt's sink: into a file at their offset in the representation, directly from
 /// libcurl's buffer, or into memory.
 struct BodyWriter {
     enum Progress {
@@ -14,13 +14,13 @@ struct BodyWriter {
 
     /// First offset of the representation that is not written.
     private(set) var offset: Int64
-    /// Octets discarded at the start of the present body.
+    /// Number of octets discarded at the start of the present body.
     private(set) var skipped: Int64 = 0
 
     private let sink: BodySink
     private var plan: BodyPlan?
     private var memory: [UInt8] = []
-    /// A spilling sink has passed its limit.
+    /// Whether a spilling sink has exceeded its limit, so that the body is in its file.
     private var hasSpilled = false
 
     init(sink: BodySink, offset: Int64) {
@@ -28,7 +28,7 @@ struct BodyWriter {
         self.offset = offset
     }
 
-    /// The body, where it is kept in memory.
+    /// The body if it is kept in memory, else nil.
     var collected: [UInt8]? {
         switch sink {
         case .file: nil
@@ -37,10 +37,10 @@ struct BodyWriter {
         }
     }
 
-    /// Bytes in a spilling sink's file, once its limit was passed.
+    /// Bytes in a spilling sink's file; nil until its limit is exceeded.
     var spilledLength: Int64? { hasSpilled ? offset : nil }
 
-    /// A new body begins. Throws when it cannot fit.
+    /// Starts a new body. Throws if its announced end is beyond the sink's limit.
     mutating func begin(_ plan: BodyPlan) throws(TransferError) {
         self.plan = plan
         offset = plan.offset
@@ -52,7 +52,7 @@ struct BodyWriter {
         if let end = plan.end, let most, end > most { throw Self.tooLarge(most) }
     }
 
-    /// Most bytes of a body that are taken; nil is as many as come.
+    /// Most bytes of a body that the sink takes; nil means no limit.
     private var most: Int64? {
         switch sink {
         case .file: nil
@@ -151,13 +151,13 @@ struct BodyWriter {
     }
 }
 
-/// What an attempt has received of the body, over all its hops.
+/// The body as far as the attempt has received it, over all its hops.
 ///
 /// Invariant: `kept` describes the bytes that `writer` has written.
 struct ReceivedBody {
     /// The resume data of the bytes below the writer's offset.
     var kept: ResumeData
     var writer: BodyWriter
-    /// End of the attempt's part, once it was changed.
+    /// The end of the attempt's segment, if `TransferEngine.setEnd` has changed it, else nil.
     var end: Int64?
 }

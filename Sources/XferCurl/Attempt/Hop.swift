@@ -4,17 +4,19 @@ import XferModel
 import XferSystem
 import XferTrust
 
-/// One request of an attempt and its response: judges the head. Hop+Body.swift handles the body.
+/// One request of an attempt and its response. This file sends the request and judges the response's head;
+/// Hop+Body.swift handles the body.
 ///
-/// Confined to the loop's thread. The `on…` methods of "From libcurl" run inside libcurl's callbacks: they decide and
-/// record. Changes of handles wait until the call has returned (`onRequestDone`, `AttemptRun.onDeadline`, the loop's
-/// turn). The run outlives its hop. Invariant: after `end` no callback reaches this object, and its facts stay
-/// readable.
+/// Use it on the loop's thread only. The `on…` methods of "From libcurl" run inside libcurl's callbacks: they decide
+/// and record. Code that changes a handle runs after the callback has returned (`onRequestDone`,
+/// `AttemptRun.onDeadline`, the loop's turn). The run outlives its hop. Invariant: after `end` no callback reaches this
+/// object, but its properties stay readable.
 final class Hop {
     enum Stage {
         /// Waiting for a final response's head.
         case requesting
-        /// The head was judged `restart`; the body waits for `proceed`. `isBodyOver`: it turned out to be empty.
+        /// The head was judged `restart`, and the body waits for `proceed`. `isBodyOver`: the body turned out to be
+        /// empty.
         case holding(isBodyOver: Bool)
         case receiving
         /// The body is discarded so that the connection can be used again; the next step follows. `until` is nil when
@@ -96,10 +98,10 @@ final class Hop {
         link.spare = nil
     }
 
-    /// Nil once the request has ended.
+    /// The request's handle; nil before `begin` and after the request has ended.
     var handle: EasyHandle? { connection?.handle }
 
-    /// Whether the body shares its connection with other requests.
+    /// Whether the body may share its connection with other requests, as in HTTP/2.
     var isMultiplexed: Bool {
         switch stage {
         case .receiving, .holding: (head?.majorVersion ?? 1) >= 2
@@ -119,10 +121,10 @@ final class Hop {
 
     var hasAnswer: Bool { response.head != nil }
 
-    /// The server has asked for the content.
+    /// Whether the server has asked for the content with 100 (Continue).
     var hasContinued: Bool { response.parser.hasContinued }
 
-    /// Whether the content is transferred without codings.
+    /// Whether the response's body has neither a content coding nor a transfer coding.
     var hasPlainBody: Bool { head?.contentEncoding == nil && head?.value("Transfer-Encoding") == nil }
 
     // MARK: From the loop
@@ -130,22 +132,23 @@ final class Hop {
     /// Stops receiving.
     func pauseReceiving() { _ = handle?.setPaused(receiving: true, sending: sending.isHeld) }
 
-    /// Resumes the directions that are not paused any more. libcurl delivers what it holds at once, which may cause
-    /// another pause.
+    /// Resumes the directions that need no pause any more. libcurl then delivers at once the bytes that it has
+    /// buffered, which may cause another pause.
     func unpause() {
         guard let handle else { return }
         let isReleased = sending.isHeld && !run.isSendingPaused
         if isReleased { sending.isHeld = false }
-        // A form's part that returned "pause" is only read again after a pause of libcurl's own, which it may not have
-        // begun yet: it sends the lines before the part first.
+        // If a form's part returned "pause", libcurl reads the part again only after it has paused the sending itself.
+        // It may not have done so yet, because it first sends the lines before the part. So the code pauses the
+        // sending, then resumes it.
         for isSendingPaused in isReleased ? [true, false] : [sending.isHeld] {
             let code = handle.setPaused(receiving: run.isReceivingPaused, sending: isSendingPaused)
-            // libcurl reports a refusal only here, not by a message.
+            // If a callback refuses the delivered bytes, libcurl reports that only by this code, not by a message.
             if code != CURLE_OK { return onRequestDone(code) }
         }
     }
 
-    /// The request has ended; the handle still knows how.
+    /// The request has ended. The handle still holds the error's details and the request's counters.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
         if link.isStale { return run.perform(.reconnect) }
@@ -166,7 +169,8 @@ final class Hop {
             if let refusal { return run.finish(.failed(refusal)) }
             if let headFault { return run.finish(.failed(headFault)) }
             if code == CURLE_OK || isBodyWhole { return endResponse() }
-            // An error status counts even if its body is cut short: a repeated request would get the same.
+            // If the server refused the content early, its error status is the result even if the response's body is
+            // incomplete. A repeated request would get the same status.
             if isCutShort, run.attempt.mode == .exchange, case .receiving = stage, let head, head.status >= 400 {
                 return run.finish(.complete)
             }
@@ -191,7 +195,7 @@ final class Hop {
 
     // MARK: From libcurl
 
-    /// False keeps the request from going out.
+    /// The connection for the request is ready. Returns false to stop libcurl from sending the request over it.
     func onConnected(_ route: SocketRoute) -> Bool {
         guard isJudged(), !isRepetition(), !isUnclean(route) else { return false }
         link.hasHeard = false
@@ -211,11 +215,12 @@ final class Hop {
         return true
     }
 
-    /// Whether unread bytes wait on a reused connection: they would be taken for the response to this request. The
-    /// connection is closed, and the request goes out over a new one; it fails if that was demanded already.
+    /// Whether unread bytes wait on a reused connection. They would be taken for the response to this request. Then the
+    /// connection is closed and the request is sent over a new one. If the request needed a new connection already, it
+    /// fails.
     ///
-    /// Over TLS 1.3 the bytes may be a session ticket; a new connection costs less than to be wrong. HTTP/2 frames
-    /// belong to their streams, and others than responses may come at any time.
+    /// Over TLS 1.3 the bytes may be a session ticket. An unnecessary new connection costs less than a wrong response.
+    /// HTTP/2 is not checked: each frame belongs to a stream, and frames that are no responses may arrive at any time.
     private func isUnclean(_ route: SocketRoute) -> Bool {
         guard let (session, handle) = connection, link.hasHeard || !handle.hasNewConnection else { return false }
         let tls = handle.tls.map(TLSState.init)
@@ -232,7 +237,7 @@ final class Hop {
         return true
     }
 
-    /// False refuses the response.
+    /// Processes a line of a head or trailer. Returns false to end the request.
     func onHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         link.hasHeard = true
         run.onActivity(run.core.now)
@@ -249,7 +254,7 @@ final class Hop {
             return true
         case .head(let head):
             if case .invalid(let problem) = head.framing {
-                // An answer that is worth a retry stays retriable.
+                // If the status alone would be retriable, the error stays retriable.
                 return refuse(
                     .invalidFraming, problem, isRetriable: ResponseRules.isRetriable(status: head.status),
                     status: head.status)
@@ -274,8 +279,8 @@ final class Hop {
         return onHead(head)
     }
 
-    /// After a challenge: a new head means that libcurl has answered the challenge; anything else means that the held
-    /// head was final.
+    /// Decides what the line means after a held challenge. A new head means that libcurl has answered the challenge.
+    /// Any other line means that the held head was final.
     private func settleChallenge(_ line: UnsafeRawBufferPointer) -> Bool {
         switch response.challenges.onLine(line) {
         case .nothing:
@@ -294,7 +299,7 @@ final class Hop {
 
     private func onHead(_ head: ResponseHead) -> Bool {
         if refusesQuestion(head) {
-            // If the response were read on, libcurl would repeat the request by itself.
+            // If libcurl read the rest of the response, it would repeat the request by itself.
             stage = .draining(.ask(plan), until: nil)
             return false
         }
@@ -325,7 +330,8 @@ final class Hop {
         }
     }
 
-    /// In exchange mode every final response is the answer, except an unrequested partial response.
+    /// Starts the body in exchange mode. There every final response is the result, except a 206 that is not the whole
+    /// representation, because no part was requested.
     private func receiveAnswer(_ head: ResponseHead) -> Bool {
         if head.status == 206, head.wholeLength == nil {
             return drain(.finish(.failed(ResumeRules.unaskedPart(from: url))), head)

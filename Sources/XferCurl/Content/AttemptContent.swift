@@ -1,25 +1,26 @@
 public import XferModel
 
-/// A request's content. Its length is known before the first byte, and all of it can be read again.
+/// The content of a request. Its length is known before the first byte is sent, and it can be read more than once.
 public enum AttemptContent: Sendable {
     case bytes([UInt8])
     case file(AttemptFile)
-    /// `multipart/form-data` (RFC 7578), made by libcurl; its boundary stays the same over all hops. A `Content-Type`
-    /// of the request's own is replaced.
+    /// `multipart/form-data` (RFC 7578), which libcurl makes. Its boundary stays the same over all hops. It replaces a
+    /// `Content-Type` field of the request.
     case parts([AttemptPart])
 }
 
-/// A stretch of an open file that is sent.
+/// The part of an open file that is sent.
 public struct AttemptFile: Sendable, Hashable {
-    /// Open for reading and borrowed: it has to stay open until the attempt's `finished` event or the return of
-    /// `TransferEngine.stop`. Its own offset is neither used nor moved.
+    /// A descriptor that is open for reading. The caller keeps it open until the attempt's `finished` event or the
+    /// return of `TransferEngine.stop`. The descriptor's file offset is neither used nor changed.
     public var descriptor: Int32
-    /// First byte that is sent.
+    /// Offset in the file of the first byte that is sent.
     public var offset: Int64
-    /// Bytes.
+    /// Number of bytes that are sent.
     public var length: Int64
-    /// The facts that the file has to keep: after every read its size, modification time, inode and device are
-    /// compared, and the bytes are sent only if these are equal. Else the attempt fails with `source_file_changed`.
+    /// The facts that must not change while the file is sent. After every read the engine compares size, modification
+    /// time, inode and device with them. It sends the bytes only if all are equal; otherwise the attempt fails with
+    /// `source_file_changed`.
     public var source: SourceFile
 
     public init(descriptor: Int32, offset: Int64 = 0, length: Int64, source: SourceFile) {
@@ -45,12 +46,12 @@ public struct AttemptPart: Sendable {
     /// The form field's name. Quotes and line breaks in it are percent-encoded, as the HTML standard says.
     public var name: String
     public var content: Content
-    /// As `name`; nil sends none.
+    /// The part's file name, encoded like `name`; nil sends none.
     public var filename: String?
-    /// Nil: a file (`content` is one, or there is a `filename`) has the type of its name's extension, else
-    /// `application/octet-stream`; anything else has none.
+    /// The part's media type. If it is nil and the part is a file (`content` is one, or there is a `filename`), the
+    /// extension of its name decides, with `application/octet-stream` as the default. Other parts have no type then.
     public var contentType: String?
-    /// Further fields of the part.
+    /// Further header fields of the part.
     public var headers: [HeaderField]
 
     public init(

@@ -57,7 +57,7 @@ enum RequestContent {
     }
 }
 
-/// Hands a source's bytes to libcurl in order, as often as it has to be sent.
+/// Passes a source's bytes to libcurl in order, for as many requests as need them.
 ///
 /// Confined to the loop's thread.
 final class ContentReader {
@@ -70,13 +70,14 @@ final class ContentReader {
 
     var length: Int64 { source.length }
 
-    /// Back to the first byte, for the next request. Throws when the source has changed.
+    /// Returns to the first byte for the next request. Throws when the source has changed.
     func rewind() throws(TransferError) {
         position = 0
         try source.check()
     }
 
-    /// libcurl repeats a part by itself; false for a position outside the source.
+    /// Sets the position, because libcurl may send a part of the content again. Returns false for a position outside
+    /// the source.
     func seek(to position: Int64) -> Bool {
         guard (0...length).contains(position) else { return false }
         self.position = position

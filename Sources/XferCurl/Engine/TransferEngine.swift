@@ -49,7 +49,8 @@ public final class TransferEngine: Sendable {
     }
 
     /// Moves the end of the attempt's segment to this offset: earlier, so that another attempt can fetch the rest, or
-    /// later. Returns false if the attempt has written more, has no response yet, or has one that ends before.
+    /// later. Returns false if the attempt has written beyond the offset, has no response yet, or has a response that
+    /// ends before the offset.
     public func setEnd(_ id: AttemptID, _ offset: Int64) async -> Bool {
         await loops[id.loop].withAttempt(id) { $0.setEnd(offset) } ?? false
     }
@@ -139,7 +140,7 @@ public struct EngineConfiguration: Sendable {
 
 /// Why the engine cannot run here.
 public enum EngineStartError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The TLS callbacks have another meaning with other backends.
+    /// libcurl's TLS backend is not OpenSSL. With another backend the TLS callbacks have another meaning.
     case notOpenSSL(found: String)
     case initialisationFailed(String)
     case system(call: String, errno: Int32)
@@ -153,7 +154,7 @@ public enum EngineStartError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// libcurl's process-wide state, set up once and kept.
+/// libcurl's process-wide state. It is initialised once and never released.
 enum CurlGlobal {
     static func start() throws(EngineStartError) { try outcome.get() }
 

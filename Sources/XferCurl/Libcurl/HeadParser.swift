@@ -5,13 +5,13 @@ import XferModel
 struct HeadParser {
     enum Event {
         case more
-        /// The head of an interim response is whole: 1xx but 100.
+        /// The head of an interim response is complete. Its status is 1xx, but not 100.
         case informational(ResponseHead)
-        /// The head of a final response is whole.
+        /// The head of a final response is complete.
         case head(ResponseHead)
-        /// More bytes than a head may hold.
+        /// The head has more than `maxBytes` bytes.
         case tooLarge
-        /// More fields than a head may hold.
+        /// The head has more than `maxFields` fields.
         case tooManyFields
     }
 
@@ -25,7 +25,7 @@ struct HeadParser {
     private var interimCount = 0
     /// Whether the server has answered 100 (Continue).
     private(set) var hasContinued = false
-    /// Lines after the head are trailers, which are ignored.
+    /// Whether the final head is complete. Later lines are trailers, which the parser ignores.
     private var isDone = false
 
     mutating func onLine(_ bytes: UnsafeRawBufferPointer) -> Event {
@@ -39,7 +39,8 @@ struct HeadParser {
             isDone = true
             return .head(whole)
         }
-        // Only the first line: to libcurl, too, a later one of this form is a field, whose name begins with HTTP/.
+        // Only the first line is a status line. The parser and libcurl take a later line of this form as a field whose
+        // name begins with `HTTP/`.
         if head == nil, line.hasPrefix("HTTP/") {
             head = Self.statusLine(line)
         } else if line.utf8.first.map(Self.isBlank) == true {
@@ -50,7 +51,8 @@ struct HeadParser {
         return (head?.fields.count ?? 0) <= Self.maxFields ? .more : .tooManyFields
     }
 
-    /// A server may send any number of them while a content is sent: they do not count towards the final head's size.
+    /// Ends the head of an interim response. A server may send many of them while it receives the content, so their
+    /// bytes do not count towards the final head's size.
     private mutating func interim(_ whole: ResponseHead) -> Event {
         head = nil
         byteCount = 0
@@ -59,7 +61,7 @@ struct HeadParser {
         return whole.status > 100 && interimCount <= Self.maxInterim ? .informational(whole) : .more
     }
 
-    /// `HTTP/1.1 200 OK`, `HTTP/2 200`.
+    /// Parses a status line such as `HTTP/1.1 200 OK` or `HTTP/2 200`.
     private static func statusLine(_ line: String) -> ResponseHead {
         let words = line.dropFirst(5).split(separator: " ", maxSplits: 2)
         let major = words.first?.first?.wholeNumberValue ?? 1
@@ -72,11 +74,11 @@ struct HeadParser {
         head?.fields.append(HeaderField(name: String(line[..<colon]), value: Self.trimmed(value)))
     }
 
-    /// Obsolete line folding (RFC 9112 §5.2).
+    /// Appends a folded line to the last field. Line folding is obsolete (RFC 9112 §5.2).
     private mutating func continueLastField(with line: String) {
         guard let last = head?.fields.popLast() else {
-            // There is no field to continue: white space before the first field (RFC 9112 §2.2), which stays part of
-            // its name.
+            // There is no field to continue. This is white space before the first field (RFC 9112 §2.2), which stays
+            // part of that field's name.
             if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) { appendField(line, colon) }
             return
         }
@@ -88,8 +90,9 @@ struct HeadParser {
 
     private static let unreadable = "\u{FFFD}"
 
-    /// UTF-8 where it is, else ISO 8859-1: different octets stay different. (A validator beyond ASCII that is not UTF-8
-    /// goes back as UTF-8; the server then sends the whole, and the rules see that it is the same version.)
+    /// Decodes a line as UTF-8 if it is valid, else as ISO 8859-1, so that different octets stay different. A non-ASCII
+    /// validator in ISO 8859-1 is sent back as UTF-8. Then it does not match, the server sends the whole
+    /// representation, and `ResumeRules` recognises the same version.
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         var end = bytes.count
         while end > 0, bytes[end - 1] == UInt8(ascii: "\n") || bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
@@ -98,7 +101,8 @@ struct HeadParser {
         return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
     }
 
-    // Bytes, not characters: there are ten lines to every small file.
+    // These two functions compare bytes, which is faster than comparing characters. Even a small file has about ten
+    // header lines.
 
     private static func trimmed(_ text: Substring) -> String {
         guard let first = text.utf8.firstIndex(where: { !isBlank($0) }),

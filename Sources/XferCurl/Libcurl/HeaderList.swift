@@ -1,22 +1,23 @@
 import CCurl
 import XferModel
 
-/// Header fields as libcurl takes them: a linked list of `Name: value` lines that has to outlive the request.
+/// Header fields in libcurl's form: a linked list of `Name: value` lines. The list has to outlive the request.
 final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
-    /// `User-Agent` of a signed request, which is not among the lines. Proxies may change it, so signers leave it out,
-    /// and some servers (botocore's signer, which moto checks with) leave it out of what they compute even where it was
-    /// signed.
+    /// The `User-Agent` of a signed request. It is not among the lines, because libcurl would sign it. Proxies may
+    /// change this field, so signers leave it out. Some servers never include it in their computation (moto, which uses
+    /// botocore's signer), so a signature over it would not match.
     private(set) var unsignedUserAgent: String?
 
-    /// Throws for text that would end a line early; clients' fields are checked long before.
+    /// Makes the list. Throws for a name or value that would end a line early; fields from clients were checked before.
     ///
-    /// `addingDefaults` removes libcurl's own fields from a request: `Expect` above all, unless `expectsContinue`. With
-    /// `Expect` libcurl holds content back for up to a second if the server does not answer 100, which is too long for
-    /// a small one (see `ContinueMemory`). Without it an early refusal is still noticed: the response is read while
-    /// content is sent, and ends the sending.
+    /// `addingDefaults` adds lines that stop libcurl from sending fields of its own: `Accept-Encoding`, and `Expect`
+    /// unless `expectsContinue` is true. With `Expect`, libcurl waits up to a second for a 100 (Continue) before it
+    /// sends the content, which is too long for small content (see `ContinueMemory`). An early refusal is noticed
+    /// without `Expect`, too: libcurl reads the response while it sends, and then stops sending.
     ///
-    /// `isSigned`: libcurl 7.88 signs every line as it stands, so none may need another interpretation.
+    /// `isSigned` makes the lines fit for libcurl 7.88, which signs every line as it stands. Fields without a value are
+    /// left out, and no defaults are added.
     init(_ fields: [HeaderField], addingDefaults: Bool = true, isSigned: Bool = false, expectsContinue: Bool = false)
         throws(TransferError)
     {
@@ -31,19 +32,19 @@ final class HeaderList {
                 unsignedUserAgent = field.value
                 continue
             }
-            // A field without a value is written with a semicolon (CURLOPT_HTTPHEADER(3)).
-            // Servers sign runs of spaces as one.
+            // A field without a value is written with a semicolon (CURLOPT_HTTPHEADER(3)). For the signature, servers
+            // replace each run of white space by one space.
             let value =
                 isSigned ? field.value.split { $0 == " " || $0 == "\t" }.joined(separator: " ") : field.value
             append(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")
         }
         guard addingDefaults, !isSigned else { return }
-        // Where it is wanted libcurl adds it by itself, over HTTP/1.1.
+        // If `Expect` is wanted, libcurl adds it by itself over HTTP/1.1.
         if !expectsContinue { append("Expect:") }
         if fields.firstValue(named: "Accept-Encoding") == nil { append("Accept-Encoding:") }
     }
 
-    /// The list, which the caller has to free; this one is empty then.
+    /// Returns the linked list and empties this object. The caller has to free the list.
     func release() -> UnsafeMutablePointer<curl_slist>? {
         defer { first = nil }
         return first
@@ -52,7 +53,7 @@ final class HeaderList {
     deinit { curl_slist_free_all(first) }
 
     private func append(_ line: String) {
-        // Only fails without memory, and then leaves the list as it was.
+        // `curl_slist_append` fails only without memory, and then leaves the list unchanged.
         if let longer = curl_slist_append(first, line) { first = longer }
     }
 

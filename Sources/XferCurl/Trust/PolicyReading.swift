@@ -1,10 +1,11 @@
 public import XferModel
 import XferTrust
 
-/// Reads what operators write into trust policies; gives access to the parts that need OpenSSL.
+/// Reads the pins and certificates that operators put into trust policies. It gives other targets access to the
+/// functions that need OpenSSL.
 public enum PolicyReading {
-    /// `sha256/BASE64`, or PEM text of one or more certificates.
-    /// - Throws: with a reason that never repeats what was given, which may be a private key.
+    /// Reads pins from text: `sha256/BASE64`, or one or more certificates in PEM form.
+    /// - Throws: an error whose text never contains the given text, because that may be a private key.
     public static func pins(inText text: String) throws(PolicyReadingError) -> [Pin] {
         do throws(PinError) {
             return try PinReader.pins(inText: text)
@@ -13,7 +14,7 @@ public enum PolicyReading {
         }
     }
 
-    /// A file's contents: PEM or DER.
+    /// Reads pins from a file's contents, which may be PEM or DER.
     public static func pins(inFile bytes: [UInt8]) throws(PolicyReadingError) -> [Pin] {
         do throws(PinError) {
             return try PinReader.pins(inFile: bytes)
@@ -22,7 +23,8 @@ public enum PolicyReading {
         }
     }
 
-    /// Checks that certificate and key can be read, belong together, and that only the owner can read the key.
+    /// Checks that the certificate and the key can be read and belong together, and that only the owner can read the
+    /// key's file.
     public static func check(_ files: ClientCertificateFiles) throws(PolicyReadingError) {
         do throws(ClientIdentityError) {
             _ = try ClientIdentity(files)
@@ -31,20 +33,20 @@ public enum PolicyReading {
         }
     }
 
-    /// A certificate as PEM text.
+    /// A pinned certificate as PEM text; nil if it cannot be parsed.
     public static func pem(_ pin: CertificatePin) -> String? { Certificate(der: pin.der)?.pem }
 }
 
-/// Why something could not be read.
+/// Why pins or certificate files could not be read.
 public struct PolicyReadingError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 }
 
-/// The certificate authorities' file.
+/// Access to the file of the certificate authorities.
 public enum Authorities {
-    /// Identifies the contents of the file, nil the system's: other contents have another text. Blocks for some
-    /// milliseconds, for less if the contents are `known`.
-    /// - Throws: when the file cannot be read, or has no certificates: the former contents stay in force then.
+    /// A text that identifies the contents of the file; a nil `file` means the system's file. Different contents have
+    /// different texts. Blocks for some milliseconds, or for less if the result is equal to `known`.
+    /// - Throws: if the file cannot be read or has no certificates. Then the former contents stay in force.
     public static func fingerprint(ofFile file: String?, known: String?) throws(AuthoritiesError) -> String {
         do throws(TrustAnchorsError) {
             return try TrustAnchors(file: file).fingerprint(known: known)
@@ -54,7 +56,7 @@ public enum Authorities {
     }
 }
 
-/// Why the file is not in force.
+/// Why the authorities' file cannot be used.
 public struct AuthoritiesError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 }

@@ -4,12 +4,14 @@ public import XferCore
 public import XferModel
 import XferTrust
 
-/// Inspects a server's certificates as every connection of this service does, without a request.
+/// Inspects a server's certificates under the same rules as the service's transfers. It sends no request.
 public enum ServerInspection {
-    /// Connects, shakes hands, judges. Blocks its thread for as long as the name's resolution takes and twice
-    /// `timeout`.
+    /// Connects to the server, performs a TLS handshake and judges the certificates.
     ///
-    /// - Throws: `AdmissionRefusal` if no connection was made because all of the host's addresses are refused.
+    /// Blocks its thread. `timeout`, in seconds, limits the connection to each of the host's addresses, and each read
+    /// and write of the handshake. It does not limit the name's resolution or the total time.
+    ///
+    /// - Throws: `AdmissionRefusal` if `admission` refuses all of the host's addresses. Then no connection was tried.
     public static func inspect(
         _ origin: Origin, policies: AppliedPolicies, authoritiesFile: String?,
         admission: AdmissionRules = AdmissionRules(), at now: Timestamp, timeout: Int = 10
@@ -75,7 +77,7 @@ public enum ServerInspection {
             hasTried = true
             let descriptor = xfer_stream_socket(address.pointee.ai_family)
             guard descriptor >= 0 else { continue }
-            // connect(2) obeys SO_SNDTIMEO, socket(7).
+            // SO_SNDTIMEO also limits connect(2), see socket(7).
             var limit = timeval(tv_sec: timeout, tv_usec: 0)
             let size = socklen_t(MemoryLayout<timeval>.size)
             setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)

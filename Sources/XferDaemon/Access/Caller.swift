@@ -1,7 +1,7 @@
 public import XferModel
 public import XferProtocol
 
-/// The client's process at the other end of a connection, as the kernel reported it when the connection was made.
+/// The client's process at the other end of a connection. The kernel reported its ids when the connection was made.
 public struct Peer: Hashable, Sendable {
     /// `SO_PEERCRED` (socket(7)).
     public let uid: UInt32
@@ -16,22 +16,22 @@ public struct Peer: Hashable, Sendable {
     }
 }
 
-/// A peer that may call methods, with its permissions. `AccessPolicy` decides them anew for every call, so that a
-/// reload takes effect at once.
+/// A peer that may call methods, with its permissions. `AccessPolicy` determines the permissions for every call, so
+/// that reloaded settings take effect at once.
 public struct Caller: Hashable, Sendable {
     public let peer: Peer
     /// Whether the peer's user is the daemon's own user or root.
     public let isOperator: Bool
-    /// Directories beneath which the caller's tasks may write and read.
+    /// Directories in which the caller's tasks may write and read, including their subdirectories.
     public let roots: [String]
-    /// Most unfinished tasks the caller may have; nil is unlimited.
+    /// Most unfinished tasks that the caller may have; nil means no limit.
     public let maxTasks: Int?
     public let maxPriority: Priority
 
     /// The owner of the caller's tasks.
     public var owner: Owner { Owner(uid: peer.uid) }
 
-    /// Whether the caller may call methods with that access. If not, the daemon answers `permission_denied`.
+    /// Whether the caller may call methods with this access. If not, the daemon answers `permission_denied`.
     public func mayCall(_ access: MethodAccess) -> Bool {
         switch access {
         case .users, .owners: true

@@ -2,13 +2,13 @@ import Glibc
 import XferManager
 import XferModel
 
-/// An instance of the service before it runs: its paths and its settings.
+/// The paths and the settings of one instance of the service, read before the service starts.
 struct Instance: Sendable {
     let options: DaemonOptions
     let environment: [String: String]
     let paths: InstancePaths
     let loaded: LoadedSettings
-    /// Files that the configuration names and that are missing, a line each.
+    /// Warnings about files and directories that the configuration names and the service cannot use now.
     let missing: [SettingsProblem]
 
     /// - Throws: `InstancePathsError`, `SettingsRejection`.
@@ -22,7 +22,7 @@ struct Instance: Sendable {
         SecretNames.setAdditional(loaded.settings.redaction.names)
     }
 
-    /// Reads the settings again.
+    /// Reads the settings and checks the named files again.
     func reloaded() throws -> (loaded: LoadedSettings, missing: [SettingsProblem]) {
         try Self.load(options, environment, paths)
     }
@@ -38,7 +38,7 @@ struct Instance: Sendable {
         return (loaded, files.warnings)
     }
 
-    /// The settings as the manager takes them.
+    /// Converts the settings to those of the manager.
     func managerSettings(_ settings: Settings) -> ManagerSettings {
         var result = ManagerSettings(
             downloadDirectory: settings.download.directory, roots: settings.download.roots, ownUID: geteuid())
@@ -81,7 +81,8 @@ struct Instance: Sendable {
         return result
     }
 
-    /// 0640 in the system instance, else what the umask leaves of 0666.
+    /// The mode of published files: 0640 in the system instance. In a user's instance it is 0666 without the bits of
+    /// the umask.
     private var fileMode: UInt16 {
         guard paths.kind == .user else { return 0o640 }
         let mask = umask(0o077)

@@ -1,11 +1,12 @@
 import DequeModule
 import XferThreads
 
-/// Jobs waiting for a thread, in the order they came, and the threads waiting for jobs.
+/// A queue of jobs, in the order of their arrival, and of the threads that wait for jobs.
 ///
-/// Idle threads sleep without a timeout. At most one thread is being woken at a time; when it runs, it wakes the next
-/// thread if jobs are left. A burst of jobs so costs fewer system calls than one for each job. A single job that one of
-/// the queue's threads adds wakes no other thread: the same thread runs it next, sooner than another could wake up.
+/// Idle threads sleep without a timeout. At most one thread is being woken at a time. When it runs, it wakes the next
+/// thread if jobs are left. So a burst of jobs needs less than one system call per job. If one of the queue's threads
+/// adds a single job, no other thread is woken: the same thread runs the job next, sooner than another thread could
+/// wake up.
 final class JobQueue: @unchecked Sendable {
     /// The queue of the calling thread.
     private static let ofThread = ThreadLocal<JobQueue>()
@@ -29,7 +30,7 @@ final class JobQueue: @unchecked Sendable {
     /// Binds the calling thread to this queue.
     func adoptThread() { Self.ofThread.current = self }
 
-    /// Waits for the next job; nil once the queue has ended and is empty.
+    /// Waits for the next job and removes it. Returns nil when the queue has ended and is empty.
     func next() -> UnownedJob? {
         hasWork.lock()
         while jobs.isEmpty {

@@ -2,7 +2,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `cache.*`: decode, authorise, call, encode.
+/// The handlers of the methods `cache.*`. They call `CacheCommands` and encode its results.
 struct CacheHandlers: Sendable {
     let cache: CacheCommands
 

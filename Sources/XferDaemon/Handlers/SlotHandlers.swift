@@ -2,7 +2,8 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `slot.*`: decode, authorise, call, encode. Every caller has slots of its own.
+/// The handlers of the methods `slot.*`. They call `SlotCommands` and encode its results. Every caller has slots of its
+/// own.
 struct SlotHandlers: Sendable {
     let slots: SlotCommands
     let queries: TaskQueries

@@ -3,7 +3,7 @@ import XferManager
 import XferModel
 import XferProtocol
 
-/// `task.*`: decode, authorise, call, encode.
+/// The handlers of the methods `task.*`. They call the manager and encode its results.
 struct TaskHandlers: Sendable {
     let tasks: TaskCommands
     let queries: TaskQueries

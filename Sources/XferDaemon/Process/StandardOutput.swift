@@ -1,8 +1,8 @@
 import Glibc
 
-/// The process's standard streams.
+/// Writes to standard output, and opens missing standard streams.
 public enum StandardOutput {
-    /// Writes all of the text.
+    /// Writes the whole text to standard output.
     public static func write(_ text: String) throws(StandardOutputError) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -13,11 +13,12 @@ public enum StandardOutput {
         }
     }
 
-    /// Opens standard streams that the parent process closed, so that no file of the daemon gets their numbers: log
-    /// lines would be written to it. Call it first.
+    /// Opens standard streams that the parent process closed. Otherwise a file of the daemon could get the number of a
+    /// standard stream, and log lines would be written to that file. Call it before the process opens any file.
     public static func openMissing() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // open(2) returns the lowest free number, which is this one. Writes to it fail.
+            // open(2) returns the lowest free number, which is this one. The access mode is the opposite of the
+            // stream's use, so that reads of standard input and writes to the other two fail.
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
@@ -28,7 +29,7 @@ public struct StandardOutputError: Error, Hashable, Sendable, CustomStringConver
     /// Error number, errno(3).
     public let code: Int32
 
-    /// Reports it on standard error, unless the reader has closed its end.
+    /// Reports the error on standard error, unless the reader of standard output has closed the pipe.
     public func report() {
         if code != EPIPE { Daemon.complain(description) }
     }

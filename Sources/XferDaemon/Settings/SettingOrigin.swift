@@ -1,4 +1,4 @@
-/// Where a setting's value came from, strongest first.
+/// The source of a setting's value. The cases are in order of precedence, the strongest first.
 public enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     /// Given on the command line.
     case flag
@@ -18,7 +18,7 @@ public enum SettingOrigin: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A place in the configuration file, counted from 1 as editors do.
+/// A place in the configuration file. Lines and columns count from 1, as in editors.
 public struct ConfigurationPosition: Hashable, Sendable, Comparable {
     public let line: Int
     public let column: Int
@@ -33,7 +33,7 @@ public struct ConfigurationPosition: Hashable, Sendable, Comparable {
     }
 }
 
-/// One fault of the settings: its place, its key and what was expected.
+/// One fault of the settings: its place, its key and a message.
 public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertible {
     public let origin: SettingOrigin
     /// The key with its section, such as `queue.max_active`; nil if the fault is not in one key.
@@ -57,7 +57,7 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// All faults of settings that were refused, in the order of the sources.
+/// The error for refused settings: all their faults, in the order of the sources.
 public struct SettingsRejection: Error, Hashable, Sendable, CustomStringConvertible {
     public let problems: [SettingsProblem]
 

@@ -24,7 +24,8 @@ extension LoadedSettings {
 }
 
 extension SettingKey {
-    /// A commented configuration file with every key, its purpose and its default.
+    /// The text of a configuration file with every key and its default value. Comments give each key's purpose,
+    /// environment variable and allowed values.
     public static func reference(for instance: InstancePaths) -> String {
         let defaults = Settings(defaultsFor: instance)
         var output = ""

@@ -32,14 +32,14 @@ final class DecodingStage {
         buffer.deallocate()
     }
 
-    /// The output of the last step; valid until the next one.
+    /// The output of the last `step`; valid until the next `step`.
     var output: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
     /// Whether the input may end here.
     var mayEnd: Bool { decoder.pointee.may_end }
 
-    /// Consumes from the front of `input` and produces at most a slice of output. Returns whether all input was
-    /// consumed and all output produced.
+    /// Consumes bytes from the front of `input` and produces at most `ContentDecoding.slice` bytes of output. Returns
+    /// true if all input was consumed and all its output produced, and false if another step is needed.
     func step(_ input: inout UnsafeRawBufferPointer) throws(ContentDecodingError) -> Bool {
         var next = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var left = input.count

@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 import XferModel
 
-/// Gives a file the first bytes of another one: its blocks where the file system shares them (a reflink, which costs
-/// nothing and separates the files when either is written), else a copy. Never a hard link: the file that is handed out
-/// belongs to its receiver, who may change it.
+/// Copies the first bytes of a file to another file. Where the file system can, the two files share blocks (a reflink):
+/// that costs almost nothing, and a write to one file does not change the other. Otherwise the bytes are copied. A hard
+/// link is not used, because the receiver of the copy may change it.
 ///
 /// Blocks for as long as copying takes: run it on a `BlockingPool`. Nothing is durable before the target is synced.
 public enum FileCopy {
-    /// How the bytes came over.
+    /// How the bytes were copied.
     public enum Means: Hashable, Sendable {
         /// ioctl_ficlonerange(2): the files share blocks.
         case reflink
@@ -16,13 +16,14 @@ public enum FileCopy {
         case copy
     }
 
-    /// Makes `target`, an empty file open for writing, the first `length` bytes of `source`, which is open for reading and
-    /// does not change meanwhile.
+    /// Copies the first `length` bytes of `source` to `target`. `target` is an empty file that is open for writing.
+    /// `source` is open for reading and must not change meanwhile.
     ///
     /// - Parameters:
     ///   - length: bytes, at least 0.
-    ///   - isCancelled: asked before every 8 MiB.
-    /// - Throws: `lengthMismatch` when the source is shorter, `cancelled`, `system`; the target's content is void then.
+    ///   - isCancelled: asked at the beginning and then about every 8 MiB; at unaligned offsets less often.
+    /// - Throws: `lengthMismatch` if the source is shorter than `length`, `cancelled`, `system`. After an error the
+    ///   target's content is undefined.
     public static func copy(
         from source: Int32, to target: Int32, length: Int64, isCancelled: () -> Bool = { false }
     ) throws(FileError) -> Means {
@@ -41,9 +42,10 @@ public enum FileCopy {
         return .copy
     }
 
+    /// Bytes between two calls of `isCancelled`.
     private static let stretch: Int64 = 8 << 20
 
-    /// Copies as far as the kernel can between these two files; returns the offset it reached.
+    /// Copies as far as copy_file_range(2) can between these two files. Returns the first offset that was not copied.
     private static func copyInKernel(
         from source: Int32, to target: Int32, length: Int64, _ isCancelled: () -> Bool
     ) throws(FileError) -> Int64 {
@@ -53,8 +55,8 @@ public enum FileCopy {
             let wanted = Int(clamping: min(stretch, length - offset))
             let position = Int(clamping: offset)
             switch retryingInterrupts({ xfer_copy_range(source, target, position, UInt(clamping: wanted)) }) {
-            // Also if a file system only claims that it copied (copy_file_range(2), BUGS): reading then shows whether
-            // this is the end.
+            // 0 means the end of the source, but some file systems return 0 wrongly (copy_file_range(2), BUGS).
+            // `copyByHand` continues here and finds out whether the source ends.
             case .value(let count) where count <= 0: return offset
             case .value(let count): offset += Int64(clamping: count)
             case .failure(let code) where [ENOSPC, EDQUOT, EIO, EFBIG].contains(code):
@@ -100,7 +102,7 @@ public enum FileCopy {
     }
 }
 
-/// The path a descriptor was opened by, for messages (proc_pid_fd(5)).
+/// The path of the file that a descriptor refers to, for messages (proc_pid_fd(5)).
 private func pathOfDescriptor(_ descriptor: Int32) -> String {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/fd/\(descriptor)", &bytes, bytes.count)

@@ -2,14 +2,14 @@ import COpenSSL
 import Glibc
 public import XferModel
 
-/// Digests of open files. Blocks for as long as reading takes: run it on a `BlockingPool`.
+/// Computes digests of open files. Blocks for as long as reading takes: run it on a `BlockingPool`.
 public enum FileDigest {
     static let readSize = 1 << 20
 
     /// Digest of the first `length` bytes. Reads with pread(2), so the descriptor's offset stays where it is.
     ///
-    /// - Parameter isCancelled: asked after every 1 MiB.
-    /// - Throws: `lengthMismatch` when the file is shorter, `digestUnavailable`, `cancelled`, `system`.
+    /// - Parameter isCancelled: asked before every read, of at most 1 MiB.
+    /// - Throws: `lengthMismatch` if the file is shorter than `length`, `digestUnavailable`, `cancelled`, `system`.
     public static func compute(
         descriptor: Int32, algorithm: Checksum.Algorithm, length: Int64, path: String = "the file",
         isCancelled: () -> Bool = { false }
@@ -68,7 +68,7 @@ public struct DigestContext: ~Copyable {
     deinit { EVP_MD_CTX_free(context) }
 
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        // Cannot fail on an initialised context.
+        // `EVP_DigestUpdate` cannot fail on an initialised context.
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 

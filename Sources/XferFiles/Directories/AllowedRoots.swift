@@ -4,9 +4,9 @@ import XferModel
 
 /// The directories whose files a client may use, and the service's own directories that no client may use.
 ///
-/// A path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, so that a link changed in
-/// between cannot lead out. Links that stay within the roots, absolute ones too, are followed. If `users` is not empty,
-/// `PathWalk` opens the path instead.
+/// A path is first resolved and then opened from its root with openat2(2) and `RESOLVE_BENEATH`. So a link that is
+/// changed in between cannot lead out of the root. Links that stay within the roots are followed, including absolute
+/// ones. If `users` is not empty, `PathWalk` opens the path instead.
 public struct AllowedRoots: Hashable, Sendable {
     /// Absolute paths. A client may use the directories beneath them.
     public let roots: [String]
@@ -33,14 +33,14 @@ public struct AllowedRoots: Hashable, Sendable {
     public enum Purpose: Hashable, Sendable {
         /// To make, rename and remove files in it.
         case writing
-        /// To read files in it. Without `users` it needs the same permissions as `writing`.
+        /// To read files in it. If `users` is empty, reading needs the same permissions as `writing`.
         case reading
     }
 
     /// Opens a directory beneath a root.
     ///
     /// - Parameters:
-    ///   - path: absolute; links and `..` may occur as long as they stay beneath a root.
+    ///   - path: an absolute path. It may contain links and `..` if it stays beneath a root.
     ///   - createMissing: whether directories missing beneath the root are made (0777 less the umask) and made
     ///     durable. Pass false if the directory is known to have existed: its file system may be unmounted.
     /// - Throws: `outsideRoots`, `forbidden`, `missing`, `notADirectory`, `notWritable`, `notAbsolute`, `containsNUL`,
@@ -88,7 +88,7 @@ extension AllowedRoots {
     }
 
     private func openBeneath(_ parent: Descriptor, _ path: String, asked: String) throws(FileError) -> Descriptor {
-        // EAGAIN: another process renamed a part of the path meanwhile (openat2(2)).
+        // EAGAIN means that another process has renamed a part of the path meanwhile (openat2(2)); try again.
         for _ in 0..<64 {
             let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
             switch retryingInterrupts({ xfer_open_beneath(parent.raw, path, flags) }) {
@@ -137,8 +137,9 @@ extension AllowedRoots {
 // MARK: - The service's own directories
 
 extension AllowedRoots {
-    /// Throws `forbidden` if a path lies in a forbidden directory. Compares text, for forbidden directories that do not
-    /// exist yet, and identities, for directories reached through bind mounts.
+    /// Throws `forbidden` if a path lies in a forbidden directory. Compares paths as text, because a forbidden
+    /// directory may not exist yet. Also compares file identities, because a bind mount may lead to a forbidden
+    /// directory.
     ///
     /// - Parameters:
     ///   - whole: `asked` with its links resolved, including the part that does not exist.

@@ -1,13 +1,14 @@
 import Glibc
 
-/// An absolute path split where it stops existing: `existing` is free of links and `..`, `missing` is the rest.
+/// An absolute path, split into the part that exists and the part that does not. `existing` has no links and no `..`.
+/// `missing` are the remaining components, unresolved.
 struct ResolvedPath {
-    /// As asked for, without doubled or trailing slashes and `.`.
+    /// The given path without doubled and trailing slashes and without `.`.
     let asked: String
     let existing: String
     let missing: [String]
-    /// Why resolving stopped where it did, unless the rest is just missing. Thrown only after the roots were checked,
-    /// so that the error tells a client nothing of what lies outside them.
+    /// Why the rest could not be resolved; nil if it does not exist. Throw it only after a check of the roots, so that
+    /// the error gives a client no information about files outside them.
     let problem: FileError?
 
     init(_ path: String) throws(FileError) {
@@ -31,24 +32,24 @@ struct ResolvedPath {
         }
     }
 
-    /// `existing` and `missing` in one.
+    /// The whole path: `existing` followed by `missing`.
     var whole: String { missing.reduce(existing, Self.join) }
 
-    /// realpath(3); nil when the path cannot be reached.
+    /// The result of realpath(3); nil if the path cannot be resolved.
     static func real(_ path: String) -> String? {
         guard path.hasPrefix("/"), !path.utf8.contains(0), case .value(let real) = resolve(path) else { return nil }
         return real
     }
 
-    /// Without doubled or trailing slashes and `.`.
+    /// The path without doubled and trailing slashes and without `.`.
     static func tidy(_ path: String) -> String { "/" + components(path).joined(separator: "/") }
 
-    /// Whether `path` is `directory` or lies in it; both tidy.
+    /// Whether `path` is `directory` or lies in it. Both are results of `tidy` or `real`.
     static func isWithin(_ path: String, _ directory: String) -> Bool {
         directory == "/" || path.utf8.elementsEqual(directory.utf8) || path.utf8.starts(with: "\(directory)/".utf8)
     }
 
-    /// The path from `directory` on; `path` is within it.
+    /// The path relative to `directory`, in which `path` has to lie; `.` for the directory itself.
     static func relative(_ path: String, to directory: String) -> String {
         let rest = Self.components(String(decoding: path.utf8.dropFirst(directory.utf8.count), as: UTF8.self))
         return rest.isEmpty ? "." : rest.joined(separator: "/")

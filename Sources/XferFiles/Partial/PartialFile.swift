@@ -3,13 +3,13 @@ import Glibc
 public import XferModel
 import XferThreads
 
-/// The growing file of a transfer, in the directory it will be published in.
+/// The file to which a transfer writes, in the directory in which it will be published.
 ///
-/// `BodyWriter` of `XferCurl` writes to `descriptor`, each byte at its offset; everything else goes through here. Safe
-/// to use from several threads; the descriptor is closed once, after the calls under way on it have returned.
+/// The engine writes to `descriptor`. All other operations are methods of this class. They may be called from several
+/// threads. The descriptor is closed once, after the running methods that use it have returned.
 public final class PartialFile: Sendable {
     public let directory: DirectoryHandle
-    /// Its name in `directory`.
+    /// The file's name in `directory`.
     public let name: String
     public let identity: FileIdentity
     private let state: Locked<State>
@@ -18,7 +18,7 @@ public final class PartialFile: Sendable {
         /// Nil once closed.
         var handle: Descriptor?
         var isPoisoned = false
-        /// Whether the directory's entry may not be durable yet.
+        /// Whether the directory's entry has to be made durable by the next `sync`.
         var isEntryNew: Bool
     }
 
@@ -29,10 +29,10 @@ public final class PartialFile: Sendable {
         state = Locked(State(handle: handle, isEntryNew: isEntryNew))
     }
 
-    /// Absolute path, for messages.
+    /// The file's absolute path, for messages.
     public var path: String { directory.path(of: name) }
 
-    /// What the engine writes to; -1 once closed.
+    /// The descriptor to which the engine writes; -1 after `close`.
     public var descriptor: Int32 { state.withLock { $0.handle?.raw ?? -1 } }
 
     /// Releases the descriptor. May be called again.
@@ -47,9 +47,9 @@ public final class PartialFile: Sendable {
 // MARK: - Making and opening
 
 extension PartialFile {
-    /// Makes a new file, mode 0600.
+    /// Creates a new file with mode 0600.
     ///
-    /// - Throws: `nameTaken` when there is one, `notWritable`, `system`.
+    /// - Throws: `nameTaken` if the name exists, `notWritable` if the directory is not, `system`.
     public static func create(in directory: DirectoryHandle, named name: String) throws(FileError) -> PartialFile {
         try directory.requireSingleName(name)
         try directory.requireStillWritable()
@@ -64,13 +64,14 @@ extension PartialFile {
         }
     }
 
-    /// Opens the file a former attempt or process left.
+    /// Opens the file that an earlier attempt or process has left.
     ///
-    /// - Throws: `missing`, `notAPartialFile` when something else has its name, `system`.
+    /// - Throws: `missing`, `notAPartialFile` if the name is not that of a regular file of this process's user,
+    ///   `system`.
     public static func open(in directory: DirectoryHandle, named name: String) throws(FileError) -> PartialFile {
         try directory.requireSingleName(name)
         let path = directory.path(of: name)
-        // Non-blocking, since the name may be a FIFO's.
+        // `O_NONBLOCK`, because the name may be that of a FIFO.
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
         switch openDescriptor(at: directory.descriptor, name, flags: flags) {
         case .value(let handle):
@@ -97,7 +98,7 @@ extension PartialFile {
         return Int64(clamping: try status(of: handle.raw, path: path).st_size)
     }
 
-    /// Cuts the file back or lengthens it with zeros. Not while the engine writes.
+    /// Shortens the file, or lengthens it with zeros. Do not call it while the engine writes.
     public func truncate(to length: Int64) throws(FileError) {
         let handle = try handle()
         try perform("cut", on: path) { ftruncate(handle.raw, Int(clamping: length)) }
@@ -111,18 +112,19 @@ extension PartialFile {
         case everything
     }
 
-    /// Makes the written bytes durable; the first time the directory's entry, too.
+    /// Makes the written bytes durable. The first call also makes the directory's entry durable.
     ///
-    /// After any failure here the file is poisoned: the kernel may have dropped the bytes and would report success the
-    /// next time (fsync(2)). Close it, go back to the last committed offset, open it again and fetch again.
+    /// If a system call fails here, the file is poisoned: the kernel may have dropped the bytes, and the next call
+    /// would succeed nevertheless (fsync(2)). Close the file, open it again, and fetch again from the last committed
+    /// offset.
     ///
     /// - Throws: `poisoned`, `closed`, `system`.
     public func sync(_ scope: SyncScope = .data) throws(FileError) {
         if let failure = Self.sync([self], scope)[0] { throw failure }
     }
 
-    /// As `sync`, for several files of one directory, with one fsync for its entries. For each file, in order, nil or
-    /// its error.
+    /// Does the same as `sync` for several files of one directory, with one fsync(2) for the directory's entries.
+    /// Returns, for each file in order, its error or nil.
     static func sync(_ files: [PartialFile], _ scope: SyncScope) -> [FileError?] {
         var failures = files.map { $0.syncContent(scope) }
         let new = files.indices.filter { failures[$0] == nil && files[$0].state.withLock(\.isEntryNew) }
@@ -135,7 +137,7 @@ extension PartialFile {
                 failures[index] = failure
             }
         }
-        // An earlier sync may have failed while this one waited in the kernel.
+        // A sync on another thread may have failed while this one waited in the kernel.
         for (index, file) in files.enumerated() where failures[index] == nil && file.state.withLock(\.isPoisoned) {
             failures[index] = .poisoned(path: file.path)
         }
@@ -170,8 +172,8 @@ extension PartialFile {
     /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where that is fast and
     /// useful (ext4, XFS, F2FS). The engine may write meanwhile.
     ///
-    /// - Returns: whether they are reserved; then they do not count as free space any more. If the disk becomes full, a
-    ///   part may be reserved: `releaseReserve` releases it.
+    /// - Returns: whether all blocks are reserved. Reserved blocks do not count as free space any more. If the disk
+    ///   becomes full, the result is false although a part may be reserved; `releaseReserve` releases that part.
     @discardableResult
     public func preallocate(upTo length: Int64) -> Bool {
         guard length > 0, let handle = try? handle(), xfer_profits_from_reserving(handle.raw) else { return false }
@@ -181,6 +183,6 @@ extension PartialFile {
         return true
     }
 
-    /// Releases the reserved blocks beyond the end. Not while the engine writes.
+    /// Releases the reserved blocks beyond the end of the file. Do not call it while the engine writes.
     public func releaseReserve() throws(FileError) { try truncate(to: try length()) }
 }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// What is known of a file without opening it (stat(2)).
+/// The facts that stat(2) reports about a file.
 public struct FileStatus: Hashable, Sendable {
     public enum Kind: Hashable, Sendable { case regular, directory, symbolicLink, other }
 
@@ -14,9 +14,9 @@ public struct FileStatus: Hashable, Sendable {
     public let owner: UInt32
     /// Permission bits, 0 … 0o7777.
     public let mode: UInt16
-    /// When its content was last changed.
+    /// When the file's content was last changed, to the microsecond.
     public let modifiedAt: Timestamp
-    /// The same in nanoseconds since 1970.
+    /// The same time in nanoseconds since 1970; see `FileTime`.
     let modificationNanoseconds: Int64
 
     init(_ facts: stat) {
@@ -37,7 +37,8 @@ public struct FileStatus: Hashable, Sendable {
 }
 
 extension FileMark {
-    /// From an open file, including facts that stat(2) does not report.
+    /// The mark of an open file. It includes facts that stat(2) does not report: the birth time and the inode
+    /// generation.
     init(_ descriptor: Int32, _ identity: FileIdentity) {
         var born: Int64 = 0
         var generation: UInt32 = 0
@@ -48,7 +49,7 @@ extension FileMark {
 }
 
 extension FileFacts {
-    /// Of an open file.
+    /// The facts of an open file.
     init(_ handle: Descriptor, path: @autoclosure () -> String) throws(FileError) {
         let facts = try status(of: handle.raw, path: path())
         self.init(
@@ -58,27 +59,28 @@ extension FileFacts {
 }
 
 extension stat {
-    /// When content or status were last changed: see `FileTime`.
+    /// When the content or the status was last changed, in nanoseconds since 1970; see `FileTime`.
     fileprivate var changeNanoseconds: Int64 {
         FileTime.nanoseconds(seconds: st_ctim.tv_sec, nanoseconds: st_ctim.tv_nsec)
     }
 }
 
 extension PartialFile {
-    /// What the open file is now.
+    /// The present facts of the open file.
     public func facts() throws(FileError) -> FileFacts { try FileFacts(try handle(), path: path) }
 
-    /// Which file it is.
+    /// The mark that identifies the open file.
     public func mark() throws(FileError) -> FileMark { FileMark(try handle().raw, identity) }
 }
 
 extension DirectoryHandle {
     /// The facts of the regular file with this name; nil when there is none. Links are not followed.
     ///
-    /// A file that may not be read has no generation here, so it never equals one that was opened.
+    /// If the service may not read the file, its inode generation is unknown. On a file system that has generations,
+    /// the facts then never equal those of a file that was opened for reading.
     public func facts(of name: String) throws(FileError) -> FileFacts? {
         try requireSingleName(name)
-        // Non-blocking, since the name may be a FIFO's.
+        // `O_NONBLOCK`, because the name may be that of a FIFO.
         let flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
         var opened = openDescriptor(at: descriptor, name, flags: flags | O_RDONLY)
         if case .failure(EACCES) = opened {

@@ -2,18 +2,18 @@ import CLinux
 import Glibc
 import XferThreads
 
-/// Threads that have a user's file permissions, and no others.
+/// Runs code in threads that have the file permissions of one user, and no other permissions.
 ///
-/// Each runs one piece of work and ends: it cannot get its former ids back, so no state of another user can remain. The
-/// ids are set with raw system calls, since Glibc's functions would change them for all threads of the process.
+/// Each thread runs one closure and ends. It cannot get its former ids back, so it cannot be used for another user. The
+/// ids are set with raw system calls, because Glibc's functions would change them for all threads of the process.
 enum UserThread {
-    /// Whether this process may take users' ids: it runs as root, or with CAP_SETUID and CAP_SETGID.
+    /// Whether this process may take the ids of users: it has CAP_SETUID and CAP_SETGID, as root usually has.
     static var isPossible: Bool { xfer_may_act_as_others() }
 
-    /// Runs `body` with the user's permissions and waits for it. A user whose groups are unknown gets those of no
-    /// group.
+    /// Runs `body` with the user's permissions and waits until it has ended. If the user's groups are unknown, the
+    /// thread gets `overflowGroup` and no supplementary groups.
     ///
-    /// - Throws: what `body` throws; `system` when there is no thread, or the kernel refuses the ids.
+    /// - Throws: what `body` throws; `system` if the thread cannot be started or the kernel refuses the ids.
     static func run<Value: Sendable>(
         as user: FileUser, path: String, _ body: @escaping @Sendable () throws(FileError) -> Value
     ) throws(FileError) -> Value {
@@ -38,7 +38,7 @@ enum UserThread {
         do throws(FileError) { return .success(try body()) } catch { return .failure(error) }
     }
 
-    /// Stands for no group (`/proc/sys/kernel/overflowgid`'s default).
+    /// The group that stands for "no group": the default of `/proc/sys/kernel/overflowgid`.
     private static var overflowGroup: UInt32 { 65534 }
 
     private final class Work<Value: Sendable>: @unchecked Sendable {

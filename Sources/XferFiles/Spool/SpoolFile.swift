@@ -2,10 +2,11 @@ import Glibc
 import XferModel
 import XferThreads
 
-/// A file of the spool directory while it is written. It is removed with its last reference unless `keep` has given it
-/// its permanent name. After `keep` the caller holds this object until the database names the file.
+/// A file of the spool directory while it is being written. Unless `keep` has made it permanent, the file is removed
+/// with the last reference to this object. After `keep` the caller holds this object until the database names the file.
 public final class SpoolFile: Sendable {
-    /// Its name in the spool directory, once it is kept.
+    /// The file's name in the spool directory. Where the file system can make files without a name, the name exists
+    /// only after `keep`.
     public let name: String
     private let directory: DirectoryHandle
     private let handle: Descriptor
@@ -13,7 +14,7 @@ public final class SpoolFile: Sendable {
     private let inUse: NamesInUse
 
     private struct State {
-        /// Whether the directory has an entry for it.
+        /// Whether the directory has an entry for the file.
         var isNamed: Bool
         var isKept = false
     }
@@ -33,17 +34,17 @@ public final class SpoolFile: Sendable {
         inUse.remove(name)
     }
 
-    /// Open for reading and writing as long as this object lives.
+    /// A descriptor for reading and writing. It is open as long as this object lives.
     public var descriptor: Int32 { handle.raw }
 
     private var path: String { directory.path(of: name) }
 
-    /// Reads up to `length` bytes from its beginning.
+    /// Reads up to `length` bytes from the beginning of the file.
     public func read(upTo length: Int) throws(FileError) -> [UInt8] {
         try readAll(handle, path: path, at: 0, upTo: length)
     }
 
-    /// Writes its whole content, which is small.
+    /// Writes the whole content of the file, which has to be small.
     func write(_ bytes: [UInt8]) throws(FileError) {
         var written = 0
         while written < bytes.count {
@@ -54,11 +55,12 @@ public final class SpoolFile: Sendable {
         }
     }
 
-    /// Makes the written bytes durable under the file's name. Blocks.
+    /// Makes the written bytes and the file's name durable. Blocks.
     public func keep() throws(FileError) {
         try perform("write out", on: path) { fdatasync(handle.raw) }
         if !state.withLock({ $0.isNamed }) {
-            // By way of /proc: naming an unnamed file by its descriptor alone takes a capability (open(2), O_TMPFILE).
+            // The path in /proc avoids `AT_EMPTY_PATH`, which needs a capability to name an unnamed file (open(2),
+            // O_TMPFILE).
             try perform("name", on: path) {
                 linkat(AT_FDCWD, "/proc/self/fd/\(handle.raw)", directory.descriptor, name, AT_SYMLINK_FOLLOW)
             }
@@ -71,7 +73,7 @@ public final class SpoolFile: Sendable {
     }
 }
 
-/// Names of the files that still have a `SpoolFile`.
+/// The names of the spool files for which a `SpoolFile` object exists.
 final class NamesInUse: Sendable {
     private let names = Locked<Set<String>>([])
 

@@ -1,13 +1,14 @@
 import Glibc
 import XferModel
 
-/// The file `crash` in the state directory. A process that dies of a fatal signal writes the tasks that were in flight
-/// there, and the next start reads them. It is opened at the start, since a handler of such a signal cannot open files.
+/// The file `crash` in the state directory. When a fatal signal ends the process, the signal handler writes the tasks
+/// in flight to this file, and the next start of the service reads them. The file is opened at the start, so that the
+/// handler only has to write.
 public final class CrashFile: Sendable {
     private let path: String
     private let handle: Descriptor
 
-    /// Opens it, or makes it with mode 0600.
+    /// Opens the file, or creates it with mode 0600.
     ///
     /// - Throws: `system`.
     public init(in state: StateDirectory) throws(FileError) {
@@ -19,10 +20,10 @@ public final class CrashFile: Sendable {
         }
     }
 
-    /// Borrowed: it is open as long as this object lives.
+    /// The file's descriptor. This object owns it and closes it in the end; do not close it.
     public var descriptor: Int32 { handle.raw }
 
-    /// Its first `limit` bytes, fewer where it is shorter.
+    /// The first `limit` bytes of the file, or all bytes if it is shorter.
     ///
     /// - Throws: `system`.
     public func read(limit: Int) throws(FileError) -> [UInt8] {
@@ -40,7 +41,8 @@ public final class CrashFile: Sendable {
         return Array(bytes[..<count])
     }
 
-    /// Fills it with `length` zeros, so that a record needs no further space: the disk may be full by then.
+    /// Overwrites the first `length` bytes with zeros. A later record of up to `length` bytes then needs no disk space,
+    /// even if the disk is full.
     ///
     /// - Throws: `system`.
     public func clear(length: Int) throws(FileError) {
