@@ -1,14 +1,14 @@
 import XferCore
 public import XferModel
 
-/// The operator's settings of the service, without limits set over RPC.
+/// The operator's settings of the service. Limits that clients set over RPC are not included.
 public struct ManagerSettings: Hashable, Sendable {
     /// The highest number of transfers that are active at once, at least 1.
     public var maxActive = 6
-    /// The highest number of these from one host, at least 1.
+    /// The highest number of active transfers from one host, at least 1.
     public var maxActivePerHost = 4
     public var order = QueueOrder.fifo
-    /// The directory of downloads that name none; absolute.
+    /// The directory for downloads that name no directory; absolute.
     public var downloadDirectory: String
     /// The directories beneath which operators' destinations must be; absolute.
     public var roots: [String]
@@ -16,21 +16,21 @@ public struct ManagerSettings: Hashable, Sendable {
     public var grants = RootGrants()
     /// Directories that are never a source or destination: state, configuration, credentials; absolute.
     public var forbiddenDirectories: [String] = []
-    /// Bytes that stay free on every file system.
+    /// The number of bytes that must stay free on every file system.
     public var reserve: Int64 = 256 << 20
     /// Permission bits of published files, unless the task sets them.
     public var fileMode: UInt16 = 0o644
     /// The highest number of a transfer's bytes that are not durable yet; a checkpoint begins at half of it.
     public var checkpointBytes: Int64 = 16 << 20
-    /// How long received bytes may stay not durable; a checkpoint begins after half of it.
+    /// How long received bytes may wait to be made durable; a checkpoint begins after half of it.
     public var checkpointInterval = Duration.seconds(2)
-    /// Segments of a download that are fetched at the same time, unless the task sets it.
+    /// The number of segments of a download that are fetched at the same time, unless the task sets its own number.
     public var segments = SegmentCount.one
     /// The smallest segment of a download, in bytes.
     public var smallestSegment: Int64 = 1 << 20
-    /// The highest number of client connections. Their descriptors are reserved.
+    /// The highest number of client connections. File descriptors are reserved for them.
     public var maxClients = 256
-    /// Threads that move bytes, 1 … 8.
+    /// The number of threads that transfer bytes, 1 … 8.
     public var engineLoops = 1
     /// The largest response kept in the database, in bytes. A larger one is kept in the spool directory.
     public var largestInlineResult = 256 << 10
@@ -41,7 +41,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var largestResultRatio: Int64 = 200
     /// The largest response that is parsed, in bytes. A larger one fails with `parse_failed`.
     public var largestParsedResult: Int64 = 1 << 20
-    /// A PEM bundle of the trusted certificate authorities; nil is the system's.
+    /// A PEM bundle of the trusted certificate authorities; nil for the system's bundle.
     public var authoritiesFile: String?
     /// The configuration file's trust policies.
     public var policies: [TrustPolicy] = []
@@ -55,28 +55,28 @@ public struct ManagerSettings: Hashable, Sendable {
     public var usesEnvironmentProxies = false
     /// Whether links, addresses and routes are monitored; otherwise the network is `unknown`.
     public var monitorsNetwork = false
-    /// Metered interfaces.
+    /// The interfaces that count as metered.
     public var meteredInterfaces: [InterfacePattern] = []
     /// The service's environment. It may contain credentials and proxies.
     public var environment: [String: String] = [:]
     /// The directory of credentials from the service manager.
     public var credentialsDirectory: String?
-    /// The daemon's own uid: it and root are operators.
+    /// The uid that the daemon runs as. This user and root are operators.
     public var ownUID: UInt32
-    /// How long a task is retried since its last progress, in seconds, unless the task sets it.
+    /// How long a task is retried after its last progress, in seconds, unless the task sets its own limit.
     public var retryFor: Int64 = 86_400
-    /// How long a URL that failed for good is not requested again, in seconds; 0 turns this off.
+    /// How long a URL that failed permanently is not requested again, in seconds; 0 turns this off.
     public var negativeTTL: Int64 = 3600
     /// Whether tasks of different owners may share a transfer.
     public var sharesBetweenOwners = false
-    /// The limit of the cache for all contents, in bytes. Above it, the least recently used are removed down to half of
-    /// it.
+    /// The limit for the bytes of all cached contents. If they exceed it, the least recently used contents are removed
+    /// until at most half of the limit is left.
     public var cacheMaxBytes: Int64 = 1 << 30
-    /// How long a response is kept since its last use, in seconds.
+    /// How long a response stays in the cache after its last use, in seconds.
     public var cacheMaxAge: Int64 = 604_800
-    /// Bytes per second over all transfers. A timetable with entries takes precedence.
+    /// Limits in bytes per second for all transfers together. If `timetable` has entries, it takes precedence.
     public var bandwidth = BandwidthLimits()
-    /// Times are in the machine's own zone.
+    /// The bandwidth limits by time of day, in the machine's own time zone.
     public var timetable = BandwidthSchedule()
     /// The directory of the time zone database, and the file of the machine's own zone.
     public var zoneDirectory = "/usr/share/zoneinfo"
@@ -94,7 +94,8 @@ public struct ManagerSettings: Hashable, Sendable {
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }
 
-    /// Nil if they are not used. If a variable is not a valid proxy, attempts fail instead of connecting directly.
+    /// The proxies that the environment names; nil if `usesEnvironmentProxies` is false. If a variable is not a valid
+    /// proxy, attempts fail instead of connecting directly.
     var environmentProxies: Result<EnvironmentProxies?, EnvironmentProxyFault> {
         guard usesEnvironmentProxies else { return .success(nil) }
         return Result { () throws(EnvironmentProxyFault) in try EnvironmentProxies(environment) }
@@ -113,17 +114,17 @@ public struct ManagerSettings: Hashable, Sendable {
     var retry: RetryPolicy { RetryPolicy() }
 }
 
-/// How long history is kept; ages in seconds.
+/// How long events, ended tasks and their bytes are kept. Ages are in seconds.
 public struct Retention: Hashable, Sendable {
     public var maxEvents = 100_000
     /// Events younger than 24 h are never trimmed.
     public var maxEventAge: Int64 = 2_592_000
-    /// Terminal tasks.
+    /// The highest number of ended tasks that are kept.
     public var maxHistory = 100_000
     public var maxHistoryAge: Int64 = 7_776_000
-    /// Partial bytes of failed tasks.
+    /// How long the partial bytes and the spooled sources of a failed task are kept.
     public var keepFailed: Int64 = 604_800
-    /// Responses.
+    /// How long the responses of ended tasks are kept.
     public var keepResults: Int64 = 604_800
 
     public init() {}

@@ -1,4 +1,4 @@
-/// RFC 4648 §4 base64, strict: right padding, no white space, no stray bits.
+/// Strict base64 (RFC 4648 §4): padding is required; white space and unused bits that are not zero are refused.
 public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

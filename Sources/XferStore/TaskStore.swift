@@ -3,43 +3,48 @@ import XferThreads
 
 /// The durable record of tasks, transfers, events and settings: one SQLite database in WAL mode with one writer.
 ///
-/// Writes are committed in groups (`GroupCommit`); a write's caller goes on only after its COMMIT is on disk. Nothing is
-/// kept in memory per task or host.
+/// Writes are committed in groups (`GroupCommit`); a write returns to its caller only after its COMMIT is on disk.
+/// Nothing is kept in memory per task or host.
 public final class TaskStore: Sendable {
-    /// Random text made with the database; a new database has another one, and its events begin at 1 again.
+    /// A random text that is created with the database. A new database has another one, and its events begin at 1
+    /// again.
     public let storeID: String
-    /// Whether the daemon that used this database before did not close it: the caller should run `check` in the
-    /// background.
+    /// Whether the previous daemon left a write-ahead log, for example because it crashed. The caller should then run
+    /// `check` in the background.
     public let wasStoppedUncleanly: Bool
 
     let path: String
     private let pool: DatabasePool
     private let commits: GroupCommit
 
-    /// Opens the database, making or migrating it first; recovers its write-ahead log, reads nothing else.
+    /// Opens the database, after creating or migrating it if needed. It recovers the write-ahead log and reads no
+    /// tasks.
     ///
-    /// - Throws: `StoreError.newerDatabase` and `.foreignFile`, which leave the file untouched; `.cannotOpen`, `.damaged`,
-    ///   `.notDurable`.
+    /// - Throws: `StoreError.newerDatabase` and `.foreignFile`, which leave the file untouched; `.cannotOpen`,
+    ///   `.damaged`, `.notDurable`.
     public static func open(_ configuration: StoreConfiguration) throws(StoreError) -> TaskStore {
         try TaskStore(try DatabaseOpener.open(configuration.path), configuration)
     }
 
-    /// Throws if the file exists and is not for this program. It writes nothing, while `open` needs a directory and a
-    /// lock.
+    /// Throws if the file exists and belongs to a newer version or to another program. Unlike `open` it writes nothing,
+    /// and needs neither a directory nor a lock.
     ///
     /// - Throws: `StoreError.newerDatabase` and `.foreignFile`.
     public static func refuseOthers(at path: String) throws(StoreError) {
         do throws(StoreError) {
             try DatabaseOpener.refuseOthers(path)
         } catch {
-            // `open` reports more exactly why the database cannot be opened.
+            // `open` reports in more detail why the database cannot be opened.
             if case .cannotOpen = error { return }
             throw error
         }
     }
 
-    /// Runs `body` in a transaction that is rolled back, on a connection of its own, and leaves the database's files as they
-    /// are. Nothing else may use the database. A database that is missing or has to be migrated is left alone.
+    /// Runs `body` in a transaction that is rolled back, on a connection of its own. The database's files stay as they
+    /// are.
+    ///
+    /// Nothing else may use the database meanwhile. If the database is missing or has to be migrated, `body` is not
+    /// run.
     ///
     /// - Throws: what a write of the same changes would throw, for example for a damaged page that it touches.
     public static func rehearse(
@@ -54,21 +59,22 @@ public final class TaskStore: Sendable {
         commits = try GroupCommit(pool: opened.pool, configuration: configuration)
     }
 
-    /// Whether the last commit failed for lack of space or an I/O error, or the database's files are gone: writes throw
-    /// `.degraded`, reads work.
+    /// Whether writes throw `.degraded` while reads work. That is the case if the last commit failed for lack of space
+    /// or with an I/O error, or if the database's files were removed.
     public var isDegraded: Bool { degradation != nil }
 
     /// Why the store is degraded; nil when it is not.
     public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
 
-    /// Writes that wait for a commit.
+    /// The number of writes that wait for a commit.
     public var waitingWrites: Int { commits.waitingCount }
 
     /// Runs `body` in the next group commit, and returns once the COMMIT is durable.
     ///
-    /// If `body` throws, only its own changes are rolled back, and the error is thrown here. `body` may run more than
-    /// once, when another change-set of its group or the COMMIT failed: it must have no effects but those on the
-    /// transaction. It must not block. Cancelling the caller's task does not undo a write.
+    /// If `body` throws, only its own changes are rolled back, and the error is thrown here. `body` runs again if
+    /// another change-set of its group or the COMMIT failed, so it must have no effects except on the transaction. It
+    /// must not block. Cancelling the caller's task does not undo a write.
+    ///
     /// - Throws: what `body` throws, `StoreError.degraded`, `StoreError.closed`.
     @discardableResult
     public func write<T: Sendable>(
@@ -79,8 +85,9 @@ public final class TaskStore: Sendable {
         }
     }
 
-    /// Runs several bodies in the next group commit, each in a change-set of its own, and returns once all are done: their
-    /// results, in their order, as `write` would have returned or thrown them.
+    /// Runs several bodies in the next group commit, each in a change-set of its own, and returns when all are done.
+    ///
+    /// - Returns: the results in the order of `bodies`: what `write` would have returned or thrown for each.
     public func write<T: Sendable>(
         each bodies: [@Sendable (StoreTransaction) throws -> T]
     ) async -> [Result<T, any Error>] {
@@ -91,12 +98,13 @@ public final class TaskStore: Sendable {
         }
     }
 
-    /// Runs `body` on a consistent snapshot, beside the writer, seeing everything committed before the call.
+    /// Runs `body` on a consistent snapshot with everything that was committed before the call. The writer continues
+    /// meanwhile.
     public func read<T: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> T) async throws -> T {
         guard !commits.isClosed else { throw StoreError.closed }
         return try await withCheckedThrowingContinuation { continuation in
             pool.asyncRead { access in
-                // The thread is libdispatch's.
+                // libdispatch started this thread, so it may lack a stack for the handler of fatal signals.
                 FaultStack.prepare()
                 continuation.resume(
                     with: Result {
@@ -117,8 +125,8 @@ public final class TaskStore: Sendable {
         let mayEmptyLog = commits.close()
         do {
             pool.releaseMemory()
-            // A full disk leaves a log, which the next start recovers. A reader may be closed after the writer, and
-            // then only the writer could have emptied the log: so the writer does it first.
+            // On a full disk the log stays, and the next start recovers it. The writer empties the log before the pool
+            // is closed: a reader may be closed after the writer and cannot empty the log.
             if mayEmptyLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
             try pool.close()
         } catch {

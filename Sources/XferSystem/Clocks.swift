@@ -10,7 +10,7 @@ public enum Clocks {
         return Timestamp(seconds: now.tv_sec, nanoseconds: now.tv_nsec)
     }
 
-    /// CLOCK_BOOTTIME: never set, counts while the machine sleeps.
+    /// CLOCK_BOOTTIME: it cannot be set, and it continues while the machine sleeps.
     public static func monotonic() -> MonotonicInstant {
         var now = timespec()
         clock_gettime(CLOCK_BOOTTIME, &now)

@@ -1,9 +1,9 @@
 public import Glibc
 
-/// A system call that failed: which, on what, and `errno` (errno(3)).
+/// A failed system call: its name, the object it was called on, and `errno` (errno(3)).
 public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
     public let call: String
-    /// The path or descriptor of the call; empty where there is none.
+    /// The path or descriptor that the call was made on; empty if there is none.
     public let subject: String
     public let code: CInt
 

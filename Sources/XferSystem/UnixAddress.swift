@@ -5,7 +5,7 @@ public struct UnixAddress: Hashable, Sendable {
     /// The content of `sun_path`: a path without its final zero, or a zero and an abstract name.
     private let name: [UInt8]
 
-    /// The most bytes that a path may have; the zero after it needs one more.
+    /// The highest number of bytes of a path, without the zero byte that ends it.
     public static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// Nil unless `path` is absolute, at most `longestPath` bytes long and free of zeros.
@@ -14,7 +14,8 @@ public struct UnixAddress: Hashable, Sendable {
         name = Array(path.utf8)
     }
 
-    /// The form `NOTIFY_SOCKET` has: `/a/path`, or `@name` for an abstract one; nil for anything else or too long.
+    /// Parses the value of `NOTIFY_SOCKET`: `/a/path`, or `@name` for an abstract name. Nil if it has another form or
+    /// is too long.
     public init?(notifySocket text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count > 1, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }
@@ -25,12 +26,12 @@ public struct UnixAddress: Hashable, Sendable {
         }
     }
 
-    /// Calls `body` with the address as bind(2), connect(2) and sendto(2) take it.
+    /// Calls `body` with the address in the form that bind(2), connect(2) and sendto(2) require.
     public func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        // An abstract name ends where the length says; a path carries its zero.
+        // The length marks the end of an abstract name; a path includes its zero byte.
         let terminator = name.first == 0 ? 0 : 1
         let length =
             socklen_t(MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2)

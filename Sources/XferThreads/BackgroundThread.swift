@@ -2,20 +2,21 @@ import CCrash
 import CLinux
 import Glibc
 
-/// A thread of this process that blocks signals: they are for the main thread, and a write to a closed socket has to
-/// fail with EPIPE.
+/// A thread of this process that blocks signals. The main thread handles them, and a write to a closed socket has to
+/// fail with EPIPE instead of raising SIGPIPE.
 public enum BackgroundThread {
     /// Starts a detached thread, which ends with `body`.
     ///
     /// - Parameter name: as ps(1) shows it; the system keeps 15 bytes (PR_SET_NAME, prctl(2)).
-    /// - Throws: `ThreadError` when the system gives no thread (pthread_create(3)).
+    /// - Throws: `ThreadError` if the system cannot create a thread (pthread_create(3)).
     public static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) {
         var blocked = sigset_t()
         var former = sigset_t()
         sigfillset(&blocked)
-        // Signals that the thread itself causes: their handler, which reports the place, has to run on it.
+        // Signals for faults of the thread itself stay unblocked: their handler reports the place of the fault and has
+        // to run on this thread.
         for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP] { sigdelset(&blocked, fault) }
-        // A new thread inherits the mask.
+        // A new thread inherits the signal mask.
         pthread_sigmask(SIG_SETMASK, &blocked, &former)
         defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
         let work = Unmanaged.passRetained(ThreadWork(name: name, body: body))
@@ -29,7 +30,7 @@ public enum BackgroundThread {
     }
 }
 
-/// The system gives no thread.
+/// The system could not create a thread.
 public struct ThreadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An errno, most often EAGAIN.
     public let code: Int32
@@ -61,7 +62,7 @@ private nonisolated func runBackgroundThread(_ argument: UnsafeMutableRawPointer
 
 /// The stack that a fatal signal's handler runs on, one per thread (sigaltstack(2)).
 public enum FaultStack {
-    /// Gives the calling thread such a stack, unless it has one. For threads that libraries started; cheap when called
-    /// again.
+    /// Gives the calling thread such a stack if it has none. Call it on threads that libraries started; repeated calls
+    /// are cheap.
     public static func prepare() { xfer_crash_prepare_thread() }
 }

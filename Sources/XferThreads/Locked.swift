@@ -1,6 +1,7 @@
 public import Glibc
 
-/// A value behind a pthread mutex. (ThreadSanitizer takes `Synchronization.Mutex` for a race.)
+/// A value behind a pthread mutex. `Synchronization.Mutex` is not used because ThreadSanitizer reports its use as a
+/// race.
 public final class Locked<Value>: @unchecked Sendable {
     // Sendable: `value` is only touched while `mutex` is held, and what leaves `withLock` is `sending`.
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -18,7 +19,7 @@ public final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Calls `body` with the mutex held. `body` must not call it again: that would wait for ever.
+    /// Calls `body` with the mutex held. `body` must not call `withLock` of the same object: that would deadlock.
     @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -28,11 +29,11 @@ public final class Locked<Value>: @unchecked Sendable {
     }
 }
 
-/// A mutex and a condition for threads that wait without ever waking up by themselves (pthread_cond_wait(3)).
+/// A mutex and a condition variable, for threads that sleep until they are signalled (pthread_cond_wait(3)).
 ///
 /// The owner keeps the guarded values. Where no thread waits, use `Locked`, which also holds the value.
 public final class ThreadCondition: @unchecked Sendable {
-    // Sendable: both are made for many threads, and their addresses do not change.
+    // Sendable: any thread may use the mutex and the condition variable, and their addresses do not change.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -44,7 +45,7 @@ public final class ThreadCondition: @unchecked Sendable {
     }
 
     deinit {
-        // A thread that waits has a reference, so none waits here.
+        // A waiting thread holds a reference to this object, so no thread waits here.
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
         condition.deallocate()
@@ -54,14 +55,14 @@ public final class ThreadCondition: @unchecked Sendable {
     public func lock() { pthread_mutex_lock(mutex) }
     public func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// Call it with the mutex held; other threads can hold it meanwhile. It may return without a signal, so call it in
-    /// a loop.
+    /// Waits for a signal. Call it with the mutex held; it releases the mutex while it waits. It may return without a
+    /// signal, so call it in a loop.
     public func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// Wakes one waiting thread. Best called after `unlock`: otherwise the thread finds the mutex taken and sleeps
-    /// again.
+    /// Wakes one waiting thread. Call it after `unlock` where possible: otherwise the woken thread has to wait for the
+    /// mutex.
     public func signal() { pthread_cond_signal(condition) }
 
-    /// Wakes all waiting threads; as `signal`.
+    /// Wakes all waiting threads. See `signal`.
     public func broadcast() { pthread_cond_broadcast(condition) }
 }

@@ -28,7 +28,7 @@ struct XferdCommand: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            // Help and version are asked for, and written as everything else is.
+            // Help and version are requested output, so they are written like all other output.
             let text = fullMessage(for: error)
             guard exitCode(for: error) == .success, !text.isEmpty else { exit(withError: error) }
             do throws(StandardOutputError) {

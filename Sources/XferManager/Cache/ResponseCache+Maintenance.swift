@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Keeps the cache within its limits, and rows and files consistent: in small steps, in the background.
+/// Enforces the cache's limits and makes rows and files consistent, in small steps in the background.
 extension ResponseCache {
     /// The highest number of rows read in one step.
     private static var step: Int { 64 }
@@ -66,9 +66,11 @@ extension ResponseCache {
         }
     }
 
-    /// Applies the limits, or narrower ones from an operator: removes entries that were unused for too long, then,
-    /// above `maxBytes`, the least recently used down to half of it. Entries in use stay. Returns what was removed;
-    /// nothing if another trim is under way.
+    /// Applies the configured limits, or narrower ones from an operator.
+    ///
+    /// The trim removes the entries that were unused for longer than `maxAge`. If the others exceed `maxBytes`, it then
+    /// removes the least recently used ones until at most half of `maxBytes` is left. Entries in use stay. Returns the
+    /// number and the bytes of the removed entries; zeros if another trim is under way.
     @discardableResult
     func trim(to narrower: CacheLimits? = nil) async throws -> CacheTotals {
         let isFree = isTrimming.withLockedValue { isTrimming in
@@ -79,7 +81,7 @@ extension ResponseCache {
         defer { isTrimming.withLockedValue { $0 = false } }
         let limits = narrower ?? self.limits.withLockedValue(\.self)
         var removed = CacheTotals()
-        // For an age from an operator the current wall clock counts.
+        // If an operator asks for a lower age, the wall clock is used even while `ages` does not trust it.
         let now = narrower.map { $0.maxAge < self.limits.withLockedValue(\.maxAge) } == true ? clock() : ages.now
         if let oldest = now?.advanced(by: .seconds(-limits.maxAge)) {
             try await removeOldest(&removed) { blob, _ in blob.lastUsedAt < oldest }
@@ -92,8 +94,10 @@ extension ResponseCache {
         return removed
     }
 
-    /// Removes the least recently used entries, a few per write, while `isUnwanted` is true for the next one. It gets
-    /// the entry and the bytes removed before.
+    /// Removes the least recently used entries, a few per write, as long as `isUnwanted` returns true for the next
+    /// entry.
+    ///
+    /// - Parameter isUnwanted: receives the entry and the number of bytes that this call has removed so far.
     private func removeOldest(
         _ removed: inout CacheTotals, while isUnwanted: @escaping @Sendable (CachedBlob, Int64) -> Bool
     ) async throws {
@@ -120,7 +124,8 @@ extension ResponseCache {
         }
     }
 
-    /// Removes the entries of an owner, or all (nil), in small steps. Returns how much was removed.
+    /// Removes the entries of an owner (nil: of all owners) in small steps. Returns the number and the bytes of the
+    /// removed entries.
     func clear(of owner: Owner?) async throws -> CacheTotals {
         var removed = CacheTotals()
         while true {
@@ -147,7 +152,8 @@ struct CacheLimits: Hashable, Sendable {
     /// The number of bytes to keep after `maxBytes` was exceeded.
     var goal: Int64 { maxBytes / 2 }
 
-    /// The largest content worth keeping, in bytes: a larger one would be removed first.
+    /// The largest content worth keeping, in bytes. A larger one alone exceeds `goal`, so the next trim would remove
+    /// it.
     var largestContent: Int64 { goal }
 }
 

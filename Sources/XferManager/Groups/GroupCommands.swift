@@ -4,14 +4,14 @@ import XferStore
 
 /// `group.*`: tasks that are paused, limited and counted together. Every owner has its own groups.
 ///
-/// A group exists as long as it has tasks or settings. The settings are one row, so that nothing here costs more for a
+/// A group exists as long as it has tasks or settings. The settings are one row, so changing them costs no more for a
 /// group of 100,000 tasks.
 public struct GroupCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler
     let queue: QueueControl
 
-    /// Groups by owner and name, after this one. An operator sees those of all owners.
+    /// Lists the groups after `after`, in the order of owner and name. An operator sees the groups of all owners.
     public func list(after: GroupKey?, limit: Int, for principal: Principal) async throws -> [TaskGroup] {
         try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
     }
@@ -23,7 +23,8 @@ public struct GroupCommands: ManagerPart, Sendable {
         return group
     }
 
-    /// Changes the group's own limits. Live runs above a lower number continue; rates apply at once.
+    /// Changes the group's own limits. If the new number of active transfers is lower, live runs continue; rates apply
+    /// at once.
     public func setLimits(
         ofGroup name: String, of owner: Owner?, for principal: Principal,
         _ change: @escaping @Sendable (inout GroupLimits) -> Void
@@ -35,10 +36,10 @@ public struct GroupCommands: ManagerPart, Sendable {
         return group
     }
 
-    /// Pauses the group until `resume`, over restarts too.
+    /// Pauses the group until `resume`. A restart does not end the pause.
     ///
-    /// - Parameter stopsRunning: also checkpoints live runs and requeues their tasks, except those that cannot be
-    ///   stopped: requests that must not be repeated, and files that get their name.
+    /// - Parameter stopsRunning: whether live runs are also checkpointed and their tasks requeued. Two kinds of runs
+    ///   continue: those whose request must not be repeated, and those whose file is being published.
     public func pause(
         _ name: String, of owner: Owner?, stopsRunning: Bool, for principal: Principal
     ) async throws -> TaskGroup {
@@ -53,7 +54,7 @@ public struct GroupCommands: ManagerPart, Sendable {
         try await changeGroup(name, of: owner, for: principal) { tx, key in try tx.setPaused(false, group: key) }
     }
 
-    /// Removes the group's settings; its tasks stay. Returns whether there was such a group.
+    /// Removes the group's settings; its tasks stay. Returns whether the group existed.
     public func reset(_ name: String, of owner: Owner?, for principal: Principal) async throws -> Bool {
         let key = try groupKey(name, of: owner, for: principal)
         let existed = try await translatingStoreErrors {

@@ -24,7 +24,7 @@ struct ServiceMetrics: Sendable {
 
     func onRunning(_ count: Int) { running.record(count) }
 
-    /// Counts durable events. Bytes are counted by the runs while they move.
+    /// Counts committed events. Runs report bytes to `onTraffic` during the transfer.
     func onCommit(_ events: [Event]) {
         for event in events {
             switch event.payload {

@@ -4,7 +4,8 @@ import XferStore
 
 /// Changes of the stored policies, each decided and written within one transaction.
 enum PolicyChanges {
-    /// Applies the policies of the configuration file: an unchanged one keeps its version, a missing one is removed.
+    /// Applies the policies of the configuration file. A changed policy gets a new version, an unchanged one keeps its
+    /// version, and one that is no longer in the file is removed.
     ///
     /// - Throws: `TrustPolicyError` if the file's policies are invalid, or conflict with those of operators.
     static func applyConfigured(
@@ -30,7 +31,7 @@ enum PolicyChanges {
         return try PolicyRegistry(try tx.policies())
     }
 
-    /// Checks the configuration file's policies, whatever the database contains.
+    /// Checks the configuration file's policies alone, without those in the database.
     ///
     /// - Throws: `TrustPolicyError`.
     static func check(_ configured: [TrustPolicy]) throws {
@@ -73,19 +74,23 @@ extension TrustPolicy {
     }
 }
 
-/// Follows the contents of the authorities' file (`trust.ca_file`). Servers that a removed authority vouched for are
-/// judged again, as after a change of a policy.
+/// Follows the contents of the authorities' file (`trust.ca_file`).
+///
+/// After a change, the servers that sent kept bytes are judged again, as after a change of a policy.
 enum AuthoritiesChange {
     private static let key = "trust.authorities"
 
-    /// The contents in force when the last service ran.
+    /// The fingerprint of the contents that were in force when the service last ran; nil if none was recorded.
     static func last(in reader: StoreReader) throws -> String? { try reader.setting(key) }
 
-    /// Applies the current contents of the file. If only the built-in default judged kept bytes, their servers were not
-    /// recorded; such bytes are doubted, because they arrived under other authorities.
+    /// Records the current contents of the file.
     ///
-    /// - Parameter found: nil if the file cannot be read; then nothing changes.
-    /// - Returns: the contents in force.
+    /// If only the built-in default policy judged the servers of kept bytes, these servers were not recorded. After a
+    /// change such bytes are no longer trusted, because they arrived under other authorities.
+    ///
+    /// - Parameter found: the fingerprint of the current contents; nil if the file cannot be read. Then nothing
+    ///   changes.
+    /// - Returns: the fingerprint of the contents in force.
     static func apply(_ found: String?, in tx: StoreTransaction) throws -> String {
         let stored = try tx.setting(key)
         guard let found, found != stored else { return stored ?? "" }

@@ -11,9 +11,10 @@ struct CoalesceKeys: Sendable {
         SharingRules.key(of: specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
     }
 
-    /// Updates the key of a task whose request was changed. If the task then needs other bytes than those it shares, it
-    /// leaves the transfer. Bytes that only it holds stay and are continued under the resume rules. Returns whether it
-    /// left.
+    /// Updates the key of a task whose request was changed. Returns whether the task left its transfer.
+    ///
+    /// The task leaves if its key has changed and another task uses the transfer, too. If no other task uses it, the
+    /// task keeps the transfer, and the resume rules decide whether the bytes are continued.
     @discardableResult
     func renew(_ machine: inout TaskStateMachine, in tx: StoreTransaction) throws -> Bool {
         let key = key(of: machine.task.specification)

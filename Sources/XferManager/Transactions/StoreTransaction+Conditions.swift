@@ -3,15 +3,15 @@ import XferCore
 import XferModel
 import XferStore
 
-/// The conditions of tasks: the calendar, and other tasks.
+/// The start conditions of tasks: the calendar, and other tasks that must complete first.
 ///
-/// They are evaluated when a task is added or changed, when it returns to the queue, when they are due, and before it
-/// starts.
+/// A task's conditions are evaluated when the task is added, changed or returned to the queue, when its stored due time
+/// has come, and before it starts.
 extension StoreTransaction {
-    /// Puts a task into the state that its conditions demand and commits it with its event. Returns an `Effect` if its
-    /// run has to stop.
+    /// Puts a task into the state that its conditions demand, and writes the task with its event. Returns an `Effect`
+    /// if its run has to stop.
     ///
-    /// - Parameter machine: may hold changes that are not written yet; they are written, too.
+    /// - Parameter machine: the task. Its unwritten changes are written only if the conditions change its state.
     @discardableResult
     func applyConditions(
         to machine: inout TaskStateMachine, _ zones: TimeZones, at now: Timestamp
@@ -19,8 +19,8 @@ extension StoreTransaction {
         let task = machine.task
         let schedule = task.specification.schedule
         guard !task.state.isTerminal else { return nil }
-        // A suspect's conditions are not evaluated before a client resumes the task: the evaluation may be what
-        // crashes.
+        // If the service may have crashed because of a task, its conditions are not evaluated until a client resumes
+        // it: the evaluation itself may cause the crash.
         guard task.state != .staged, task.wait?.reason != .suspect else {
             try setCondition(of: task.id, due: nil)
             return nil
@@ -34,7 +34,7 @@ extension StoreTransaction {
             transition = machine.onConditionsMet()
             due = until
         case .closed(let wait, let again):
-            // A task that is being published, or that could not begin again, continues to its end.
+            // A task that is being published, or whose upload must not begin again, continues to its end.
             let goesOn = try isPublishing(task) || mayHaveBegun(task)
             transition = goesOn ? .unchanged : machine.onHold(wait)
             due = again
@@ -56,7 +56,7 @@ extension StoreTransaction {
         return Effect(task: task.id, transfer: task.transferID, action: .stopAttempt)
     }
 
-    /// Whether a picked task may start. Otherwise it has been made to wait, or has ended.
+    /// Whether a picked task may start. If not, its new state, waiting or failed, is written.
     func mayStart(_ task: TransferTask, _ zones: TimeZones, at now: Timestamp) throws -> Bool {
         guard !task.specification.schedule.isEmpty else { return true }
         var machine = TaskStateMachine(task)
@@ -76,7 +76,7 @@ extension StoreTransaction {
 }
 
 extension StoreReader {
-    /// The states of the tasks that must complete before this one starts.
+    /// The state of the tasks that must complete before this one starts; `.met` for a running task.
     fileprivate func standing(of task: TransferTask) throws -> StartConditions.Dependencies {
         guard !task.specification.schedule.after.isEmpty, task.state != .running else { return .met }
         let standing = try dependencies(of: task.id)

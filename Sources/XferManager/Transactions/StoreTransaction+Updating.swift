@@ -10,7 +10,7 @@ extension TaskChanges {
 
 /// Changes tasks.
 extension StoreTransaction {
-    /// A staged file is whole, so the fields for fetching it and for its directory can no longer change.
+    /// Throws if a changed field concerns the fetching or the directory of a staged task: its file is already complete.
     private static func refuse(_ wanted: TaskSpecification, insteadOf task: TransferTask) throws {
         let had = task.specification
         guard
@@ -25,8 +25,10 @@ extension StoreTransaction {
         }
     }
 
-    /// Returns the changed task, and the transfer it left if its directory changed. Bytes do not move between
-    /// directories; they are fetched again.
+    /// Returns the changed task, and the transfer that it left; nil if it left none.
+    ///
+    /// A task leaves its transfer if its directory changes, or if it no longer needs the bytes that it shares. Bytes
+    /// are not moved between directories; they are fetched again.
     func apply(
         _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
         for principal: Principal, at now: Timestamp

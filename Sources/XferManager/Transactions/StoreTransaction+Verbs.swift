@@ -27,7 +27,7 @@ extension StoreTransaction {
             }
             outcome.changed.append(id)
             effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
-            // A task that is tried again is in its slot again, even if another task is in it now.
+            // A retried task takes its slot again. `supersede` cancels the task that is in the slot now.
             if verb == .retry { effects += try supersede(by: task, at: now) }
             hasEnded = hasEnded || ended
         }
@@ -35,7 +35,8 @@ extension StoreTransaction {
         return (outcome, effects)
     }
 
-    /// The action to run after the commit and whether a run ended; nil when the state cannot obey.
+    /// Returns the action to perform after the commit, and whether the task ended; nil if the verb does not change the
+    /// task.
     private func apply(
         _ verb: TaskVerb, to task: TransferTask, at now: Timestamp
     ) throws -> (TaskAction, hasEnded: Bool)? {
@@ -46,7 +47,7 @@ extension StoreTransaction {
             if try isPublishing(task) || mayHaveBegun(task) { return nil }
             transition = machine.onPause()
         case .resume:
-            // Trying now means now: a host that asked for patience is asked again.
+            // `resume` asks for an attempt now, so it also ends the cooldown of the host.
             if let reason = task.wait?.reason, [.retry, .network, .hostCooldown].contains(reason) {
                 try setCooldown(host: task.host, until: nil)
             }
@@ -71,7 +72,8 @@ extension StoreTransaction {
         return (transition.action, transition.event?.type.isTerminal == true)
     }
 
-    /// What the task owns in the spool directory and needs no more after the verb.
+    /// Returns the names of the task's files in the spool directory that are not needed after the verb. For `.cancel`
+    /// it also deletes the rows that name them.
     func spoolFiles(
         after verb: TaskVerb, of task: TransferTask
     ) throws -> [String] {
@@ -90,14 +92,16 @@ extension StoreTransaction {
 }
 
 extension StoreReader {
-    /// The task, unless it is not there or not this caller's to see.
+    /// The task; nil if it does not exist or the caller may not see it.
     func visibleTask(_ id: TaskID, to principal: Principal) throws -> TransferTask? {
         guard let task = try task(id) else { return nil }
         return principal.isOperator || task.owner == principal.owner ? task : nil
     }
 
-    /// Whether the task is an upload that may have begun, that the server has not said yet how to continue, and that must
-    /// not begin twice: it can be neither held back nor restored.
+    /// Whether a running upload can be neither paused nor resumed.
+    ///
+    /// That is the case if its first request must not be repeated and the server has not named the upload resource yet:
+    /// the request may already have taken effect.
     func mayHaveBegun(_ task: TransferTask) throws -> Bool {
         let specification = task.specification
         guard task.state == .running, specification.kind == .upload,
@@ -107,7 +111,7 @@ extension StoreReader {
         return try upload(of: id) == nil
     }
 
-    /// Whether the task has passed the point of no return: its final name is being given.
+    /// Whether the task's publish intent is committed. From then on the task is not stopped.
     func isPublishing(_ task: TransferTask) throws -> Bool {
         guard task.state == .running, let id = task.transferID else { return false }
         return try transfer(id)?.publishIntent != nil

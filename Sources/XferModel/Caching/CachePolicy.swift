@@ -1,16 +1,16 @@
-/// How a request uses kept responses: `NSURLRequestCachePolicy`'s six policies, with RFC 9111's meaning.
+/// How a request uses kept responses. The cases are those of `NSURLRequestCachePolicy`, with the terms of RFC 9111.
 public enum CachePolicy: String, Sendable, Codable, CaseIterable {
     /// RFC 9111: fresh responses are used, stale ones are validated.
     case `protocol`
-    /// The server is asked as if nothing were kept.
+    /// The request is sent as if no response were kept.
     case reload
-    /// As `reload`, and caches on the way are asked for a fresh copy, too.
+    /// As `reload`, and caches between client and server are also told to fetch a fresh copy.
     case reloadAll = "reload_all"
-    /// Anything kept, however stale; the server only where there is nothing.
+    /// A kept response is used, however stale it is. The server is asked only if no response is kept.
     case preferCache = "prefer_cache"
-    /// Anything kept, however stale; never the network.
+    /// A kept response is used, however stale it is. The server is never asked.
     case onlyIfCached = "only_if_cached"
-    /// A kept response is reported at once, and the server is always asked. SDWebImage's RefreshCached.
+    /// A kept response is reported at once, and the server is also asked. Class of origin: SDWebImage's RefreshCached.
     case revalidate
 
     /// Whether kept responses may be used.
@@ -34,15 +34,17 @@ public struct CachingOptions: Hashable, Sendable, Codable {
 
 /// Which parts of a URL distinguish kept responses: SDWebImageManager's `cacheKeyFilter` as a value.
 ///
-/// The author of a rule states that the URLs it makes equal name the same resource: tokens in a query, several mirrors.
+/// The author of a rule states that all URLs with the same text name the same resource. Such URLs differ, for example,
+/// in a token in the query or in the mirror.
 public struct CacheKeyRule: Hashable, Sendable, Codable {
-    /// Replaces any URL; the other fields are ignored.
+    /// If set, this text stands for every URL, and the other fields are ignored.
     public var text: String?
-    /// The whole query is left out.
+    /// Whether the whole query is left out.
     public var ignoresQuery: Bool
-    /// Names of query parameters that are left out, as they stand in the URL; a `*` at the end matches any rest.
+    /// Names of query parameters that are left out, spelled as in the URL. A `*` at the end matches any further
+    /// characters.
     public var ignoredParameters: [String]
-    /// Replaces scheme, host and port, whatever they are.
+    /// If set, replaces scheme, host and port of every URL.
     public var host: String?
 
     public init(
@@ -54,7 +56,7 @@ public struct CacheKeyRule: Hashable, Sendable, Codable {
         self.host = host
     }
 
-    /// The text by which the URL is compared. A rule's text never equals a URL's.
+    /// The text by which the URL is compared. If it comes from `text`, it never equals one that comes from a URL.
     public func text(for url: HTTPURL) -> String {
         if let text { return "text:\(text)" }
         return "url:\(host ?? "\(url.scheme.rawValue)://\(url.hostKey)")\(target(of: url))"

@@ -1,4 +1,7 @@
-/// One header field (RFC 9110 §5); names compare without case.
+/// One header field (RFC 9110 §5).
+///
+/// Names are case-insensitive in HTTP, but `==` and hashing compare them exactly. Use `firstValue(named:)` for
+/// look-ups.
 public struct HeaderField: Hashable, Sendable, Codable {
     public let name: String
     public let value: String
@@ -24,7 +27,8 @@ extension StringProtocol {
 }
 
 extension String {
-    /// As above, without the cost of generics: every header line of every response is compared so.
+    /// As the variant for `StringProtocol`, without the cost of generics: it compares every header line of every
+    /// response.
     public func equalsIgnoringASCIICase(_ other: String) -> Bool {
         let (left, right) = (utf8, other.utf8)
         guard left.count == right.count else { return false }
@@ -43,7 +47,7 @@ extension UInt8 {
     }
 }
 
-/// A change to the header fields of requests to some hosts, SDWebImage's headers filter.
+/// A change to the header fields of requests to some hosts. Class of origin: SDWebImage's headers filter.
 public struct HeaderRule: Hashable, Sendable, Codable {
     /// Hosts that the rule applies to; empty is every host.
     public var hosts: [HostPattern]

@@ -1,7 +1,7 @@
 /// A request with its credentials, its route, and its timeouts.
 ///
-/// Its content is kept apart, because it may be large: `RequestBody`. Class of origin: `NSURLRequest` with the
-/// overrides of AFHTTPRequestSerializer.
+/// Its content is kept apart in a `RequestBody`, because it may be large. Class of origin: `NSURLRequest`, with the
+/// properties that AFHTTPRequestSerializer sets.
 public struct TransferRequest: Hashable, Sendable, Codable {
     public var url: HTTPURL
     public var method: HTTPMethod
@@ -11,17 +11,17 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var headerRules: [HeaderRule]
     /// A summary of the content for code that does not read it; nil when none is sent.
     public var bodySummary: BodySummary?
-    /// The client's own; wins over the profile's.
+    /// The client's own credential; it takes precedence over the profile's.
     public var credential: Credential?
-    /// Whether the profile's credential is used, looked up by its name at every attempt.
+    /// Whether the profile's credential is used. It is looked up by the profile's name at every attempt.
     public var usesProfileCredential: Bool
-    /// As `usesProfileCredential`, of the client certificate.
+    /// Whether the profile's client certificate is used. It is looked up by the profile's name at every attempt.
     public var usesProfileCertificate: Bool
-    /// Shown to servers of `url`'s origin that ask for one.
+    /// The client certificate for servers of `url`'s origin that request one.
     public var clientCertificate: ClientCertificateFiles?
     /// Whether the profile's cookie jar is used.
     public var usesCookies: Bool
-    /// Nil connects directly.
+    /// The proxy; nil connects directly.
     public var proxy: ProxySettings?
     public var redirect: RedirectPolicy
     /// Whether a redirect may lead from https to http.
@@ -32,9 +32,9 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var acceptedStatus: ClosedRange<Int>
     /// Media types that count as success, lower case, without parameters; empty accepts all.
     public var acceptedTypes: [String]
-    /// What is done about kept responses.
+    /// How kept responses are used.
     public var caching: CachingOptions
-    /// Whether it may go over links that cost money.
+    /// Whether the request may use metered links.
     public var allowsMetered: Bool
 
     public init(
@@ -72,18 +72,18 @@ public struct TransferRequest: Hashable, Sendable, Codable {
 }
 
 extension TransferRequest: ChoiceSubject {
-    /// What a task and its profile may each choose of a request. The task's choice wins over the profile's; a cleared one
-    /// is the service's default.
+    /// The request options that both a task and its profile can choose. The task's choice takes precedence over the
+    /// profile's. A cleared choice means the service's default.
     public struct Choices: Hashable, Sendable, Codable {
         public var redirect = Patch<RedirectPolicy>.unchanged
         public var allowsDowngrade = Patch<Bool>.unchanged
         public var httpVersion = Patch<HTTPVersion>.unchanged
-        /// Seconds, 0 is none.
+        /// The timeouts are in seconds; 0 is no timeout.
         public var connectTimeout = Patch<Double>.unchanged
         public var idleTimeout = Patch<Double>.unchanged
         public var totalTimeout = Patch<Double>.unchanged
         public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
-        /// Media types and presets, as written.
+        /// Media types and names of presets, as the client wrote them.
         public var acceptedTypes = Patch<[String]>.unchanged
         public var cachePolicy = Patch<CachePolicy>.unchanged
         public var storesResponses = Patch<Bool>.unchanged
@@ -108,7 +108,7 @@ extension TransferRequest: ChoiceSubject {
 }
 
 extension TransferRequest {
-    /// The choices that lead to this request.
+    /// The choices that would produce this request.
     public var choices: Choices {
         var choices = Choices()
         show(in: &choices)
@@ -120,7 +120,7 @@ extension TransferRequest {
 }
 
 extension TransferRequest.Choices {
-    /// These choices, and the profile's where there is none.
+    /// Returns these choices, with the profile's choice wherever this value has none.
     public func completed(by profile: Self) -> Self {
         var choices = self
         for choice in TransferRequest.choiceTable { choice.complete(&choices, profile) }
@@ -129,14 +129,14 @@ extension TransferRequest.Choices {
 }
 
 extension TaskSpecification {
-    /// The request's fields that rows keep as options.
+    /// The request's fields that the database stores as options of a task.
     static let requestOptions: [StoredOption] = [
         StoredOption("method", \.request.method, .common),
         StoredOption("headers", \.request.headers, .common),
         StoredOption("headerRules", \.request.headerRules, .common),
         StoredOption("bodySummary", \.request.bodySummary, .common),
         StoredOption("credential", \.request.credential, .common),
-        // Credential and client certificate; either alone has the name that follows.
+        // This option is stored if both profile flags are set, one of the next two if only one flag is set.
         StoredOption("usesProfileCredentials", \.request.usesBothOfProfile, .common) {
             $0.pointee.request.usesBothOfProfile
         },
@@ -181,7 +181,7 @@ extension TransferRequest {
         set { usesProfileCertificate = newValue }
     }
 
-    /// To be set before `lastAcceptedStatus`.
+    /// The lower bound of `acceptedStatus`. Set it before `lastAcceptedStatus`.
     fileprivate var firstAcceptedStatus: Int {
         get { acceptedStatus.lowerBound }
         set { acceptedStatus = newValue...max(newValue, acceptedStatus.upperBound) }

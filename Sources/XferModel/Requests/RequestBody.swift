@@ -1,12 +1,12 @@
 /// The content of a request (RFC 9110 §6.4).
 public enum RequestBody: Hashable, Sendable, Codable {
-    /// As it is sent; encoded when the task was added.
+    /// The bytes as they are sent; they were encoded when the task was added.
     case inline(InlineBytes)
     case file(SourceFile)
     /// `multipart/form-data` (RFC 7578).
     case parts([BodyPart])
 
-    /// The files it is read from.
+    /// The files that the body is read from.
     public var sources: [SourceFile] {
         switch self {
         case .inline: []
@@ -25,7 +25,7 @@ public struct BodyPart: Hashable, Sendable, Codable {
         case inline(InlineBytes)
         case file(SourceFile)
 
-        /// Bytes.
+        /// The length in bytes.
         public var length: Int64 {
             switch self {
             case .inline(let data): Int64(data.bytes.count)
@@ -37,7 +37,7 @@ public struct BodyPart: Hashable, Sendable, Codable {
     /// The form field's name.
     public var name: String
     public var content: Content
-    /// Nil sends none; a file's own name unless the client said otherwise.
+    /// The `filename` parameter; nil sends none. For a file part without one, admission sets the file's own name.
     public var filename: String?
     public var contentType: String?
     public var headers: [HeaderField]
@@ -54,16 +54,16 @@ public struct BodyPart: Hashable, Sendable, Codable {
     }
 }
 
-/// What a listing shows of a body without reading it.
+/// What a listing shows of a body, so that the body need not be read.
 public struct BodySummary: Hashable, Sendable, Codable {
     public enum Form: String, Sendable, Codable, CaseIterable {
         case inline, file, parts
     }
 
     public var form: Form
-    /// Bytes of content; nil for parts, because their boundaries count, too.
+    /// The length of the content in bytes. Nil for parts, because the encoded form also contains their boundaries.
     public var length: Int64?
-    /// Of a file, as the client named it.
+    /// The file's path as the client wrote it; nil for the other forms.
     public var path: String?
 
     public init(form: Form, length: Int64?, path: String? = nil) {
@@ -81,7 +81,7 @@ public struct BodySummary: Hashable, Sendable, Codable {
     }
 }
 
-/// Bytes that are kept with a task; as text they are base64.
+/// Bytes that are kept with a task. They are encoded as base64 text.
 public struct InlineBytes: Hashable, Sendable, Codable {
     public var bytes: [UInt8]
 

@@ -1,7 +1,7 @@
 /// The fields of a request as a client gave them. A missing field has the profile's default or the service's; a cleared
 /// one has the service's.
 ///
-/// The paths in it have not been checked yet.
+/// The file paths in these fields have not been checked yet.
 @dynamicMemberLookup
 public struct RequestFields: Hashable, Sendable {
     public var kind: TaskKind
@@ -9,7 +9,7 @@ public struct RequestFields: Hashable, Sendable {
     public var profile: String?
     public var method: HTTPMethod?
     public var headers: [HeaderField] = []
-    /// Names of the profile's header fields that are not wanted.
+    /// Names of the profile's header fields that are not sent.
     public var unsetHeaders: [String] = []
     public var parameters: [Parameter]?
     public var content: RequestContent?
@@ -30,7 +30,8 @@ public struct RequestFields: Hashable, Sendable {
         set { choices[keyPath: choice] = newValue }
     }
 
-    /// GET without content; PUT of an upload's file in one request; POST of everything else.
+    /// The client's method, or the default: PUT for a plain upload of a file, POST for any other upload or content,
+    /// else GET.
     public var effectiveMethod: HTTPMethod {
         if let method { return method }
         guard let content else { return kind == .upload ? .post : .get }
@@ -45,7 +46,7 @@ public enum RequestContent: Hashable, Sendable {
     case form([Parameter])
     /// JSON text.
     case json(InlineBytes)
-    /// Bytes whose type only a header field gives.
+    /// Bytes; only a header field can give their media type.
     case bytes(InlineBytes)
     case file(FileReference)
     /// `multipart/form-data`.
@@ -64,7 +65,7 @@ public struct FileReference: Hashable, Sendable {
     }
 }
 
-/// A part of a form that a client wants to be sent.
+/// A part of a form, as a client wants to send it.
 public struct RequestPart: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         case bytes(InlineBytes)
@@ -73,7 +74,7 @@ public struct RequestPart: Hashable, Sendable {
 
     public var name: String
     public var content: Content
-    /// Nil is a file's own name, and none for bytes.
+    /// The `filename` parameter. If nil, a file part sends the file's own name, and a part of bytes sends none.
     public var filename: String?
     public var contentType: String?
     public var headers: [HeaderField]
@@ -101,9 +102,9 @@ public struct Parameter: Hashable, Sendable {
     }
 }
 
-/// The value of a parameter. Each case says how its name is written.
+/// The value of a parameter. Each case states how the parameter's name is written.
 public indirect enum ParameterValue: Hashable, Sendable {
-    /// The bare name, without `=`.
+    /// Only the name, without `=`.
     case null
     case text(String)
     /// `name[]`, once for every element.

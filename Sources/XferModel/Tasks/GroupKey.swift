@@ -9,8 +9,9 @@ public struct GroupKey: Hashable, Sendable {
     }
 }
 
-/// The queued tasks of one priority, group, profile and host. Within a lane `order` and `task.move` decide; among the
-/// lanes of a priority starts rotate.
+/// Names a lane: the queued tasks of one priority, group, profile and host.
+///
+/// `order` and `task.move` decide the order within a lane. The lanes of one priority take turns.
 public struct QueueLane: Hashable, Sendable {
     public var priority: Priority
     /// Nil for tasks without a group.
@@ -27,7 +28,7 @@ public struct QueueLane: Hashable, Sendable {
     }
 }
 
-/// Lanes that may not be served now, since their host, group or profile has reached its limit.
+/// Lanes that may not start tasks now, because their host, group or profile has reached its limit.
 public struct LaneExclusions: Hashable, Sendable {
     public var groups: Set<GroupKey>
     public var profiles: Set<String>
@@ -40,9 +41,9 @@ public struct LaneExclusions: Hashable, Sendable {
     }
 }
 
-/// A group's own limits; nil is bounded by what holds for all.
+/// A group's own limits. If one is nil, only the limits for all transfers apply.
 public struct GroupLimits: Hashable, Sendable {
-    /// Transfers at once, at least 1.
+    /// The highest number of active transfers, at least 1.
     public var maxActive: Int?
     /// Bytes per second that its transfers may receive together; 0 is unlimited.
     public var maxReceiveRate: Int64?

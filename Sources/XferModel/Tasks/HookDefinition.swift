@@ -1,11 +1,11 @@
-/// A command the operator defined, which tasks can only name.
+/// A command that the operator defines and that tasks refer to by name.
 public struct HookDefinition: Hashable, Sendable {
     public var name: String
     /// The program's absolute path and its arguments.
     public var arguments: [String]
-    /// Seconds it may take.
+    /// The longest run time, in seconds.
     public var timeout: Int64
-    /// Whether tasks of users who are not operators may name it.
+    /// Whether users who are not operators may name it in their tasks.
     public var isForEverybody: Bool
 
     public init(name: String, arguments: [String], timeout: Int64 = 60, isForEverybody: Bool = false) {

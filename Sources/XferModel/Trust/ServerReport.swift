@@ -3,13 +3,13 @@ public struct ServerReport: Hashable, Sendable {
     public struct Certificate: Hashable, Sendable {
         public var subject: String
         public var issuer: String
-        /// Names in the subject's alternative names.
+        /// The DNS names and IP addresses of the subjectAltName.
         public var names: [String]
         public var notBefore: Timestamp
         public var notAfter: Timestamp
         public var key: KeyPin
         public var pem: String
-        /// Policies that pin it or its key.
+        /// The policies that pin this certificate or its key.
         public var pinnedBy: [String]
 
         public init(
@@ -31,7 +31,7 @@ public struct ServerReport: Hashable, Sendable {
     public struct Opinion: Hashable, Sendable {
         public var policy: String
         public var version: Int64
-        /// Why the policy refuses; nil accepts.
+        /// Why the policy refuses the server; nil if it accepts the server.
         public var failure: TrustFailure?
         /// What the policy would refuse if it were not `report_only`.
         public var violation: TrustFailure?
@@ -62,13 +62,13 @@ public struct ServerReport: Hashable, Sendable {
 
     public var origin: Origin
     public var tlsVersion: String?
-    /// Leaf first, as sent; empty when the handshake did not get so far.
+    /// The certificates as sent, leaf first; empty if the handshake ended before the server sent them.
     public var chain: [Certificate] = []
-    /// Empty without a chain.
+    /// The verdict of each stage; empty if `chain` is empty.
     public var stages: [StageVerdict] = []
-    /// The verdict of each policy, the host's first.
+    /// The verdict of each policy, beginning with the host's policy.
     public var opinions: [Opinion] = []
-    /// Why there was nothing to judge, or why the handshake failed for a reason other than trust.
+    /// Why the server could not be judged, or why the handshake failed for a reason other than trust.
     public var failure: String?
 
     public init(_ origin: Origin) { self.origin = origin }
@@ -77,13 +77,13 @@ public struct ServerReport: Hashable, Sendable {
     public var isAccepted: Bool { failure == nil && !opinions.isEmpty && opinions.allSatisfy { $0.failure == nil } }
 }
 
-/// The stages of a judgement, in order.
+/// The checks that a judgement consists of, in the order of a report.
 public enum TrustStage: String, Hashable, Sendable, CaseIterable {
     /// The chain leads to an authority of the system.
     case chain
     case name
     case dates
-    /// The OCSP response that the server staples; xferd asks for no other.
+    /// The OCSP response that the server staples. xferd does not ask the OCSP responder itself.
     case revocation
     case pins
 }

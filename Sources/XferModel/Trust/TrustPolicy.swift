@@ -1,8 +1,8 @@
-/// How server certificates are judged for the hosts that match; AFSecurityPolicy's counterpart.
+/// How server certificates are judged for the hosts that match. Class of origin: AFSecurityPolicy.
 ///
-/// A value as an operator wrote it. `XferCore.TrustPolicyRules` checks it, `XferCore.TrustDecision` applies it.
+/// It holds what the operator wrote. `XferCore.TrustPolicyRules` checks it, `XferCore.TrustDecision` applies it.
 public struct TrustPolicy: Hashable, Sendable, Codable {
-    /// What the server needs besides, or instead of, a chain to an authority.
+    /// What the policy requires in addition to, or instead of, a chain to a trusted authority.
     public enum Mode: String, Sendable, Codable, CaseIterable {
         /// The ordinary check; pins are ignored.
         case none
@@ -12,32 +12,33 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
         case publicKey = "public_key"
     }
 
-    /// Lower-case letters, digits, `-`, `_` and `.`; `default` is the one for hosts that no pattern matches.
+    /// Lower-case letters, digits, `-`, `_` and `.`; `default` is the policy for hosts that no pattern matches.
     public var name: String
-    /// Counted up at every change, 0 for the built-in default: connections are shared between equal versions only.
+    /// Increases with every change; 0 for the built-in default. Only requests with equal policy versions share
+    /// connections.
     public var version: Int64
     public var mode: Mode
-    /// One that matches suffices; more than one makes a key replaceable without an outage.
+    /// The server has to match only one pin. With several pins a key can be replaced without an outage.
     public var pins: [Pin]
-    /// Accept chains that do not lead to an authority.
+    /// Whether chains are accepted that do not lead to a trusted authority.
     public var allowsInvalidCertificates: Bool
-    /// The leaf must name the host.
+    /// Whether the leaf must name the host.
     public var validatesDomainName: Bool
     /// Hosts that the policy applies to; empty only for the default.
     public var hosts: [HostPattern]
-    /// Report what would have been refused, and refuse nothing that an ordinary check accepts.
+    /// Whether violations are only reported. A server that the ordinary check accepts is then never refused.
     public var isReportOnly: Bool
     /// After this instant the ordinary check replaces the policy, and events report that.
     public var expiresAt: Timestamp?
     public var minimumTLS: TLSVersion
     /// The certificate for servers that request one.
     public var clientCertificate: ClientCertificateFiles?
-    /// Refuse a server that does not staple an OCSP response by which its certificate is not revoked.
+    /// Whether a server is refused unless it staples an OCSP response which states that its certificate is not revoked.
     public var requiresStapledOCSP: Bool {
         get { requiresStaple ?? false }
         set { requiresStaple = newValue ? true : nil }
     }
-    /// Never false: rows of earlier programs have no such member.
+    /// True or nil, never false. Rows of earlier versions lack this member, and such a policy must equal one with nil.
     private var requiresStaple: Bool?
 
     public init(
@@ -63,7 +64,8 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     /// The name of the policy for hosts that no pattern matches.
     public static let defaultName = "default"
 
-    /// The default policy unless the operator writes one: chain to an authority, host name checked.
+    /// The default policy unless the operator writes one. It requires a chain to a trusted authority and the host's
+    /// name.
     public static let builtInDefault = TrustPolicy(name: defaultName)
 
     public var isDefault: Bool { name == Self.defaultName }
@@ -81,7 +83,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     }
 }
 
-/// The lowest protocol version a connection may use.
+/// A TLS protocol version. In a policy it is the lowest that a connection may use.
 public enum TLSVersion: String, Sendable, Codable, CaseIterable, Comparable {
     case tls12 = "1.2"
     case tls13 = "1.3"
@@ -93,7 +95,7 @@ public enum TLSVersion: String, Sendable, Codable, CaseIterable, Comparable {
 public struct ClientCertificateFiles: Hashable, Sendable, Codable {
     /// The leaf, then the intermediates a server needs.
     public var certificate: String
-    /// Readable by its owner only.
+    /// The private key. Its file must be readable by the owner only.
     public var key: String
 
     public init(certificate: String, key: String) {

@@ -1,4 +1,4 @@
-/// Every code an error answer can have: JSON-RPC 2.0's own and xferd's (−32001 …).
+/// The codes of error answers: JSON-RPC 2.0's own and xferd's (−32001 …).
 public enum ErrorCode: Int64, Sendable, CaseIterable {
     case parseError = -32700
     case invalidRequest = -32600
@@ -33,7 +33,7 @@ public enum ErrorCode: Int64, Sendable, CaseIterable {
         }
     }
 
-    /// What it means, one sentence.
+    /// The meaning of the code, one sentence.
     public var summary: String {
         switch self {
         case .parseError: "The message is not JSON as this service takes it."
@@ -52,6 +52,6 @@ public enum ErrorCode: Int64, Sendable, CaseIterable {
         }
     }
 
-    /// Any method can answer with these.
+    /// The codes that every method can answer with.
     public static let everywhere: [ErrorCode] = [.invalidParams, .internalError, .permissionDenied]
 }

@@ -85,7 +85,8 @@ extension BatchID: WireValue {
     }
 }
 
-/// One entry of `batch.add` as it was written: read on its own, since a bad one stops nothing.
+/// One entry of `batch.add` as the client wrote it. Each entry is read separately, so that an invalid one does not fail
+/// the others.
 public struct BatchEntry: WireValue, Hashable {
     public var value: JSONValue
 
@@ -94,7 +95,8 @@ public struct BatchEntry: WireValue, Hashable {
 
     public var wire: JSONValue { value }
 
-    /// The task it describes, with what `options` say about all of them beneath what it says itself.
+    /// Returns the task that the entry describes. `options` are the fields for all entries; the entry's own fields take
+    /// precedence.
     public func task(_ options: JSONObject) throws(WireError) -> NewTask {
         var fields = options
         switch value {
@@ -109,7 +111,7 @@ public struct BatchEntry: WireValue, Hashable {
         return try NewTask(strict: .object(fields))
     }
 
-    /// Fields of a task that say how it is told from, or kept together with others: in a batch, the batch does.
+    /// The fields that an entry may not have, because the batch sets them for all its entries.
     static let ownedByBatch = ["group", "client_key"]
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {

@@ -1,14 +1,14 @@
 public import StrictJSON
 public import XferModel
 
-/// The methods of `daemon.*` and `rpc.discover`, in the order of the document.
+/// The methods of `daemon.*` and `rpc.discover`, in the order of the OpenRPC document.
 enum DaemonMethods {
     static let all: [any RPCMethod.Type] = [
         DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self, RPCDiscover.self,
     ]
 }
 
-/// `daemon.status`: whether it is well.
+/// `daemon.status`: the daemon's identity and health.
 public enum DaemonStatus: RPCMethod {
     public typealias Params = NoParams
 
@@ -66,7 +66,7 @@ public enum DaemonStatus: RPCMethod {
     }
 }
 
-/// `daemon.config`: the settings that hold now.
+/// `daemon.config`: the settings in force.
 public enum DaemonConfig: RPCMethod {
     public typealias Params = NoParams
 
@@ -136,7 +136,7 @@ public enum DaemonConfig: RPCMethod {
     }
 }
 
-/// `daemon.shutdown`: goes down, after answering.
+/// `daemon.shutdown`: stops the daemon after the answer.
 public enum DaemonShutdown: RPCMethod {
     public static let name = "daemon.shutdown"
     public static let access = MethodAccess.operators
@@ -171,7 +171,7 @@ public enum DaemonShutdown: RPCMethod {
     }
 }
 
-/// `rpc.discover`: this document (OpenRPC's service discovery method).
+/// `rpc.discover`: the OpenRPC document (OpenRPC's service discovery method).
 public enum RPCDiscover: RPCMethod {
     public typealias Params = NoParams
     public typealias Result = JSONObject

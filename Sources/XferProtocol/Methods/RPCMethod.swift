@@ -1,27 +1,28 @@
 public import StrictJSON
 
-/// One method of the RPC surface: its name, what goes in, what comes out, and its documentation.
+/// One RPC method: its name, parameters, result and documentation.
 ///
-/// To add one: an enumeration and its name in the list of its namespace's file, a handler in the daemon.
+/// To add a method, declare an enumeration, add it to the list in its namespace's file, and write a handler in the
+/// daemon.
 public protocol RPCMethod: Sendable {
     associatedtype Params: WireParams
     associatedtype Result: WireValue
 
     /// `noun.verb`.
     static var name: String { get }
-    /// Who may call it. Has no default, so that no method is open to guests by accident.
+    /// Who may call the method. It has no default, so that no method becomes open to guests by accident.
     static var access: MethodAccess { get }
-    /// What a token has to allow before a remote client may call it.
+    /// The scope that a remote client's token must have to call the method.
     static var scope: MethodScope { get }
-    /// What it does, one or two sentences.
+    /// What the method does, in one or two sentences.
     static var summary: String { get }
-    /// Codes it answers with beyond `ErrorCode.everywhere`.
+    /// The error codes of the method in addition to `ErrorCode.everywhere`.
     static var errors: [ErrorCode] { get }
-    /// At least one; checked against the schemas by a test.
+    /// At least one example. A test checks the examples against the schemas.
     static var examples: [MethodExample] { get }
-    /// Whether a call may read and answer so much that the service lets only a few of them run at the same time.
+    /// Whether a call may read and return so much that the service runs only a few such calls at the same time.
     static var isBulk: Bool { get }
-    /// Whether a call with few parameters takes so little that it is answered on the thread that read it.
+    /// Whether a call with few parameters takes so little time that the thread that read it also answers it.
     static var isBrief: Bool { get }
 }
 
@@ -37,12 +38,12 @@ extension RPCMethod {
 public enum MethodAccess: String, Sendable, CaseIterable {
     /// Operators, and guests. The answer is about the service or about the caller itself.
     case users
-    /// Operators, and guests for what belongs to them: what belongs to others is not found.
+    /// Operators, and guests for their own objects. Other users' objects are reported as not found.
     case owners
-    /// Operators only: the daemon's own user and root. Guests are answered `permission_denied`.
+    /// Operators only: the daemon's own user and root. Guests get `permission_denied`.
     case operators
 
-    /// A phrase for the reference.
+    /// A phrase for the reference documentation.
     public var summary: String {
         switch self {
         case .users: "every user"
@@ -52,15 +53,15 @@ public enum MethodAccess: String, Sendable, CaseIterable {
     }
 }
 
-/// What a token has to allow before a remote client may call a method, beside what its user may do.
+/// The scope that a remote client's token must have to call a method. The rights of the token's user are also checked.
 public enum MethodScope: String, Sendable, CaseIterable {
-    /// Shows and changes nothing.
+    /// The method returns data and changes nothing.
     case read
-    /// Adds tasks of the token's user.
+    /// The method adds tasks of the token's user.
     case add
-    /// Changes what belongs to the token's user.
+    /// The method changes what belongs to the token's user.
     case own
-    /// Shows or changes what belongs to the service.
+    /// The method returns or changes what belongs to the service.
     case operate
 }
 
@@ -77,9 +78,9 @@ public struct MethodExample: Sendable {
     }
 }
 
-/// What a method takes: an object with named parameters.
+/// The parameters of a method: an object with named members.
 public protocol WireParams: WireValue {
-    /// Each parameter by itself, as OpenRPC lists them.
+    /// The parameters one by one, as OpenRPC lists them.
     static func parameters(in schemas: inout WireSchemas) -> [ParameterDescription]
 }
 
@@ -108,14 +109,14 @@ public struct NoParams: WireInput, WireParams, Hashable {
     public static let wireFields: WireFields<Self> = []
 }
 
-/// Nothing to say beyond that it was done: `{}`.
+/// An empty result, `{}`: the method has succeeded.
 public struct Done: WireRecord, Hashable {
     public init() {}
     public static let summary = "Done."
     public static let wireFields: WireFields<Self> = []
 }
 
-/// Every method there is, in the order of the document. The daemon checks at start that each has a handler.
+/// All methods, in the order of the OpenRPC document. The daemon checks at start that each has a handler.
 public enum MethodRegistry {
     public static let all: [any RPCMethod.Type] = namespaces.flatMap(\.self)
 
@@ -128,7 +129,7 @@ public enum MethodRegistry {
     /// The method with this name.
     public static func method(named name: String) -> (any RPCMethod.Type)? { byName[name] }
 
-    /// The name a caller most likely meant, nil when none is near.
+    /// The name that is closest to this one; nil if none is close.
     public static func suggestion(for name: String) -> String? { all.map { $0.name }.closest(to: name) }
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// The methods of `slot.*`, in the order of the document.
+/// The methods of `slot.*`, in the order of the OpenRPC document.
 enum SlotMethods {
     static let all: [any RPCMethod.Type] = [SlotGet.self, SlotDetach.self, SlotCancel.self]
 }

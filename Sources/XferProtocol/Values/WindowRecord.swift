@@ -15,7 +15,7 @@ public struct WindowRecord: WireInput, Hashable {
         zone = window.zone ?? Self.localZone
     }
 
-    /// The machine's own zone.
+    /// The name of the machine's own time zone on the wire.
     public static let localZone = "local"
 
     public var window: TimeWindow {
@@ -67,7 +67,7 @@ extension TimeWindow: WireValue {
 
 extension Weekday: WireEnum {}
 
-/// `HH:MM-HH:MM`.
+/// On the wire, daily times are text of the form `HH:MM-HH:MM`.
 extension DailyTimes: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         guard case .string(let text) = value else { throw .wrongType(expected: "times such as \"22:00-06:00\"") }

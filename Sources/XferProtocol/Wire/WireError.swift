@@ -1,25 +1,25 @@
-/// Why a JSON value is not what the wire asks for: which field, what is wrong, and what was expected.
+/// Why a JSON value does not match the wire format: the field, the fault, and what was expected.
 ///
-/// Never quotes the refused value, which may be a secret.
+/// It never contains the refused value, which may be a secret.
 public struct WireError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The closed list of faults, as `data.reason` of −32602 names them.
+    /// The complete list of faults, with their names in `data.reason` of errors with code −32602.
     public enum Reason: String, Sendable, CaseIterable {
         case unknownField = "unknown_field"
         case missing
         case wrongType = "wrong_type"
         case outOfRange = "out_of_range"
-        /// Not one of an enumeration's words.
+        /// The text is not a value of the enumeration.
         case unknownValue = "unknown_value"
-        /// The right type, yet not of the form asked for: a checksum's text, a header's name.
+        /// The type is right but the form is not, for example of a checksum's text or a header's name.
         case invalidValue = "invalid_value"
-        /// Fields that exclude each other.
+        /// Fields are given that exclude each other.
         case conflictingFields = "conflicting_fields"
     }
 
-    /// From the root of what was read: `tasks[3].checksum`; empty for the value itself.
+    /// The path from the root of the value that was read, for example `tasks[3].checksum`; empty for the root itself.
     public private(set) var path: String
     public let reason: Reason
-    /// What would have been right, as the end of "expected …".
+    /// A description of a correct value that completes the phrase "expected …".
     public let expected: String
 
     public init(_ reason: Reason, at path: String = "", expected: String) {
@@ -39,14 +39,14 @@ public struct WireError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same fault seen from the object that holds the value under `key`.
+    /// Returns the same fault for the object that holds the value under `key`: the path begins with `key`.
     public func under(_ key: String) -> WireError {
         var error = self
         error.path = path.isEmpty ? key : path.hasPrefix("[") ? key + path : "\(key).\(path)"
         return error
     }
 
-    /// The same fault seen from the array that holds the value at `index`.
+    /// Returns the same fault for the array that holds the value at `index`: the path begins with `[index]`.
     public func under(_ index: Int) -> WireError {
         under("[\(index)]")
     }

@@ -2,19 +2,20 @@ public import StrictJSON
 
 /// A JSON object with known fields, declared once in `wireFields`.
 public protocol WireRecord: WireValue {
-    /// All fields at their defaults; required ones are overwritten when a value is read.
+    /// Creates a record in which all fields have their defaults. Reading a value then overwrites the required fields.
     init()
 
-    /// The fields in the order they are written. A stored `static let`, since every read looks fields up in it.
+    /// The fields in the order in which they are written. Declare it as a stored `static let`: every read looks fields
+    /// up in it.
     static var wireFields: WireFields<Self> { get }
 
-    /// One sentence for the schema.
+    /// The record's description in the schema, one sentence.
     static var summary: String { get }
 
-    /// Whether clients write it: then its schema refuses unknown fields.
+    /// Whether clients write this record. If so, its schema refuses unknown fields.
     static var isInput: Bool { get }
 
-    /// Checks what concerns several fields; called after a strict read.
+    /// Checks rules that concern several fields. It is called after a strict read.
     func validate() throws(WireError)
 }
 
@@ -51,7 +52,8 @@ extension WireRecord {
     public var wire: JSONValue {
         var object = JSONObject()
         withUnsafePointer(to: self) { record in
-            // The array itself: where this is not specialised, a collection of our own costs more than the fields do.
+            // Iterates the array: where this code is not specialised, iterating `WireFields` costs more than reading
+            // the fields.
             for field in Self.wireFields.fields {
                 if let value = field.read(record) { object.append(newKey: field.name, value) }
             }
@@ -87,17 +89,17 @@ extension WireRecord {
     public static var schemaName: String { WireSchemas.name(of: Self.self) }
 }
 
-/// A record's fields with an index by name. At most `FieldSet.capacity`.
+/// A record's fields with an index by name, at most `FieldSet.capacity` of them.
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
     let fields: [WireField<Record>]
-    /// Of each field, by themselves: a field is much to copy.
+    /// The write functions of the fields. They are stored separately because copying a whole field is expensive.
     let writers: [WireField<Record>.Writer]
     private let positions: [String: Int]
     private let required: FieldSet
 
     public init(arrayLiteral elements: WireField<Record>...) { self.init(elements) }
 
-    /// Sections of a record, some of which it shares with other records.
+    /// Concatenates sections of fields. A section can be shared by several records.
     public init(sections: [WireField<Record>]...) { self.init(sections.flatMap(\.self)) }
 
     public init(_ fields: [WireField<Record>]) {
@@ -112,7 +114,7 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
     public var endIndex: Int { fields.count }
     public subscript(position: Int) -> WireField<Record> { fields[position] }
 
-    /// Where the field with this name is.
+    /// The position of the field with this name.
     public func index(of name: String) -> Int? { positions[name] }
 
     func firstRequired(notIn seen: FieldSet) -> WireField<Record>? {
@@ -125,9 +127,9 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
     }
 }
 
-/// Some of a record's fields, by their positions: a bit each.
+/// A set of a record's fields, with one bit for each position.
 struct FieldSet: Hashable, Sendable {
-    /// Most fields a record can have.
+    /// The highest number of fields of a record.
     static let capacity = UInt128.bitWidth
 
     private var bits: UInt128 = 0
@@ -136,7 +138,7 @@ struct FieldSet: Hashable, Sendable {
 
     mutating func insert(_ position: Int) { bits |= 1 << UInt128(clamping: position) }
 
-    /// The first that is not in `other`.
+    /// The lowest position in this set that is not in `other`.
     func first(notIn other: FieldSet) -> Int? {
         let missing = bits & ~other.bits
         return missing == 0 ? nil : missing.trailingZeroBitCount

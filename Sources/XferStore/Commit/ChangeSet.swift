@@ -1,6 +1,6 @@
 import XferThreads
 
-/// One caller's changes, waiting for their commit.
+/// The changes of one caller that wait for their commit.
 protocol ChangeSet: AnyObject, Sendable {
     var urgency: Urgency { get }
     /// Runs the caller's body and keeps its result; may be called again after a rollback.

@@ -3,8 +3,8 @@ public import XferModel
 extension StoreTransaction {
     /// Adds the URL of `task` to the list; an entry with the same key is replaced and becomes the newest.
     ///
-    /// Each call removes a few of the rows that failed more than `maxCount` entries ago, so that the table is bounded
-    /// without being counted.
+    /// Each call also deletes up to 16 entries that are older than the newest `maxCount`, so that the table stays
+    /// bounded without counting its rows.
     /// - Parameters:
     ///   - key: digest that distinguishes requests.
     ///   - urlDigest: digest of the URL alone.
@@ -49,8 +49,8 @@ extension StoreTransaction {
         ) { FailedURLID($0.integer(0)) }
     }
 
-    /// Removes at most `step` entries of an owner, nil for all owners; returns how many. Call it again, in a write of
-    /// its own, until it returns 0.
+    /// Removes at most `step` entries of an owner (nil: of all owners) and returns how many it removed. Call it again,
+    /// in a write of its own, until it returns 0.
     public func clearFailedURLs(of owner: Owner?, step: Int = 500) throws(StoreError) -> Int {
         try connection.run(
             """
@@ -60,8 +60,8 @@ extension StoreTransaction {
         return connection.changeCount
     }
 
-    /// Removes at most `step` of the entries that failed outside `times`, nil for all entries; returns their number.
-    /// Call it again, in a write of its own, until it returns 0.
+    /// Removes at most `step` of the entries that failed outside `times` (nil: of all entries) and returns how many it
+    /// removed. Call it again, in a write of its own, until it returns 0.
     public func trimFailedURLs(
         keeping times: ClosedRange<Timestamp>?, step: Int = 500
     ) throws(StoreError) -> Int {

@@ -1,8 +1,8 @@
 import GRDB
 
-/// The schema that this program's migrations make: the expected schema for a database of a given version.
+/// The schema that this program's migrations create: the expected schema for a database of a given version.
 ///
-/// Every database takes the same migrations, so an object's row of `sqlite_schema` is equal in all of them except for
+/// The same migrations run in every database, so an object's row of `sqlite_schema` is equal in all of them except for
 /// its root page.
 struct ReferenceSchema {
     /// A row of `sqlite_schema` without its root page.
@@ -22,7 +22,7 @@ struct ReferenceSchema {
         var table: String? { definition.table }
         var sql: String? { definition.sql }
 
-        /// From a row of `query`.
+        /// Reads a row of `query`.
         init(_ found: ResultRow) {
             row = found.integer(0)
             definition = Definition(
@@ -31,7 +31,7 @@ struct ReferenceSchema {
         }
     }
 
-    /// Number of migrations taken.
+    /// The number of migrations that make this schema.
     let version: Int
     let objects: [Object]
 
@@ -52,7 +52,7 @@ struct ReferenceSchema {
         try Connection(db).all(composed: query, []) { Object($0) }
     }
 
-    /// The version that most of these objects belong to, the newest among equals; nil when none of them is known.
+    /// The version that fits these objects best, the newest if several fit equally; nil if none fits.
     static func best(for found: [Object]) throws -> ReferenceSchema? {
         let candidates = try all().map { (schema: $0, matches: $0.matches(found)) }
         guard let best = candidates.max(by: { $0.matches < $1.matches || $0.matches == $1.matches }), best.matches > 0
@@ -60,7 +60,7 @@ struct ReferenceSchema {
         return best.schema
     }
 
-    /// Objects that differ, are missing, or are not this program's.
+    /// Describes the objects that differ, are missing, or are not this program's.
     func differences(from found: [Object]) -> [String] {
         let places = places(in: found)
         let missing = places.filter { $0.found?.definition != $0.object.definition }.map { place in
@@ -70,8 +70,10 @@ struct ReferenceSchema {
         return missing + found.filter { !known.contains($0.row) }.map { "the schema has an unknown row \($0.row)" }
     }
 
-    /// The row of each object; nil where it has none. An intact object is identified by its definition, a damaged one
-    /// by the remaining words, and then by the order in which the migrations make them, which VACUUM may change.
+    /// Assigns to each object the row that was found for it; nil where there is none.
+    ///
+    /// An intact object is identified by its whole definition, a damaged one by the columns that are still readable.
+    /// The last criterion is the row number, which is the order of the migrations unless VACUUM changed it.
     func places(in found: [Object]) -> [(object: Object, found: Object?)] {
         var free = found
         var places: [(object: Object, found: Object?)] = objects.map { ($0, nil) }

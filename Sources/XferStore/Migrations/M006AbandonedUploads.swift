@@ -1,5 +1,5 @@
 extension Migration {
-    /// Uploads of cancelled tasks whose servers have not been told yet.
+    /// Uploads of cancelled tasks whose servers still have to be asked to delete them.
     static let abandonedUploads = Migration(
         name: "abandoned uploads",
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// Files that wait for their final name, files that have it, and hooks that are still to run.
+    /// Staged files, published files, and hooks that still have to run.
     static let stagingAndHooks = Migration(
         name: "staging and hooks",
         sql: """

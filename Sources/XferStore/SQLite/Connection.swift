@@ -1,21 +1,23 @@
 import GRDB
 import GRDBSQLite
 
-/// One database connection as the queries use it.
+/// A database connection with the functions that queries need. Use it only on the queue of its GRDB connection.
 ///
-/// Statements come from GRDB's cache and are then bound and stepped directly (`Statement.sqliteStatement`): a task's way
-/// through the queue is some fifteen statements, and GRDB's `StatementArguments` and `Row` cost more than SQLite itself.
-/// Used on the queue of its GRDB connection only.
+/// Statements come from GRDB's cache and are then bound and stepped directly (`Statement.sqliteStatement`). A task
+/// needs about fifteen statements until it ends, and for them GRDB's `StatementArguments` and `Row` would cost more
+/// time than SQLite.
 final class Connection {
     let database: Database
-    /// Keyed by the address of a literal: no hashing of long texts.
+    /// The key is the address of a literal, so that long texts are not hashed.
     private var prepared: [UnsafePointer<UInt8>: Statement] = [:]
-    /// Why SQLite undid the whole transaction by itself (https://sqlite.org/lang_transaction.html, "Response To Errors
-    /// Within A Transaction"). Until the next transaction every statement fails with it, or the rest of a change-set
-    /// that swallowed the error would be committed statement by statement.
+    /// The error for which SQLite rolled the whole transaction back (https://sqlite.org/lang_transaction.html,
+    /// "Response To Errors Within A Transaction").
+    ///
+    /// Until the next transaction every statement fails with this error. Otherwise SQLite would commit the further
+    /// statements of a change-set that ignored the error, each in a transaction of its own.
     private(set) var abortion: StoreError?
     private let handle: OpaquePointer?
-    /// SQLite holds it until `end`.
+    /// SQLite holds this pointer until `end`.
     private var listener: Unmanaged<RowChangeTarget>?
 
     init(_ database: Database) {
@@ -32,7 +34,7 @@ final class Connection {
         while try step(statement) {}
     }
 
-    /// As above, for a text that is built once and cached under a name.
+    /// Runs a statement whose text is built once and then cached under `name`.
     func run(
         _ name: StaticString, composed sql: @autoclosure () -> String, _ values: [Value]
     ) throws(StoreError) {
@@ -50,19 +52,19 @@ final class Connection {
         return try step(statement) ? try read(ResultRow(pointer: statement)) : nil
     }
 
-    /// All rows; they are read to the end before this returns, so statements never overlap.
+    /// All rows. They are read completely before this returns, so statements never overlap.
     func all<T>(
         _ sql: StaticString, _ values: Value..., read: (ResultRow) throws(StoreError) -> T
     ) throws(StoreError) -> [T] {
         try rows(of: try bind(values, to: try pointer(for: sql)), read)
     }
 
-    /// All rows of a statement whose text was built; it is not cached.
+    /// All rows of a statement whose text is built for this call; the statement is not cached.
     func all<T>(
         composed sql: String, _ values: [Value], read: (ResultRow) throws(StoreError) -> T
     ) throws(StoreError) -> [T] {
         let statement = try make { try database.makeStatement(sql: sql) }
-        // Its pointer lives as long as it does.
+        // The raw pointer is valid only as long as `statement` exists.
         defer { withExtendedLifetime(statement) {} }
         return try rows(of: try bind(values, to: statement.sqliteStatement), read)
     }
@@ -73,7 +75,7 @@ final class Connection {
         return try rows(of: statement.sqliteStatement, read)
     }
 
-    /// Rows the last statement inserted, updated or deleted.
+    /// The number of rows that the last statement inserted, updated or deleted.
     var changeCount: Int { Int(clamping: sqlite3_changes(handle)) }
     var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
@@ -99,7 +101,7 @@ final class Connection {
             }, held.toOpaque())
     }
 
-    /// Forgets an earlier transaction's `abortion`.
+    /// Clears the `abortion` of an earlier transaction.
     func startAfresh() { abortion = nil }
 
     private func pointer(for sql: StaticString) throws(StoreError) -> OpaquePointer {
@@ -155,12 +157,12 @@ final class Connection {
     }
 }
 
-/// Is called for rows that any statement changes.
+/// Receives the rows that any statement inserts, changes or deletes.
 protocol RowChangeListener: AnyObject {
     func onChange(ofTable table: UnsafePointer<CChar>, row: Int64)
 }
 
-/// An object whose pointer SQLite holds.
+/// Holds the listener. SQLite keeps a pointer to this object.
 private final class RowChangeTarget {
     let listener: any RowChangeListener
 
@@ -178,7 +180,7 @@ extension StoreError {
         }
     }
 
-    /// Distinguishes damage from all other errors.
+    /// Makes `.damaged` from the codes for a damaged file, and `.sqlite` from all others.
     init(code: Int32, message: String) {
         self =
             [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
@@ -189,7 +191,7 @@ extension StoreError {
     /// index is missing (SQLITE_ERROR), or a value violates the schema.
     static let codesOfDamage = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH]
 
-    /// Whether the storage failed: full, broken or read-only; or the files are gone. Another try later may succeed.
+    /// Whether the storage failed: it is full, broken or read-only, or the files were removed. A later try may succeed.
     var isStorageFailure: Bool {
         if case .vanished = self { return true }
         guard case .sqlite(let code, _) = self else { return false }

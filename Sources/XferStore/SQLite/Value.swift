@@ -22,7 +22,8 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     init(_ value: TransferID?) { self.init(value?.rawValue) }
     init(_ value: BatchID?) { self.init(value?.rawValue) }
     init(_ value: Owner?) { self = value.map { .integer(Int64($0.rawValue)) } ?? .null }
-    /// Device and inode numbers keep their 64 bits; SQLite's integers are signed.
+    /// Stores the bit pattern of an unsigned 64-bit number (a device or an inode), because SQLite's integers are
+    /// signed.
     init(bits value: UInt64) { self = .integer(Int64(bitPattern: value)) }
     init(bits value: UInt64?) { self = value.map { .integer(Int64(bitPattern: $0)) } ?? .null }
     init(_ value: UInt32?) { self = value.map { .integer(Int64(clamping: $0)) } ?? .null }
@@ -57,15 +58,15 @@ enum Value: Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     }()
 }
 
-/// The row a statement stands on. Valid until the statement is stepped again.
+/// The current row of a statement. It is valid until the statement is stepped or reset.
 struct ResultRow {
     let pointer: OpaquePointer
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
     func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-    /// A length, an offset or a count. An impossible number, which only a damaged row can have, becomes the nearest
-    /// possible one, so that sums cannot overflow.
+    /// A length, an offset or a count. A number out of range, which only a damaged row can have, becomes the nearest
+    /// valid number, so that sums cannot overflow.
     func amount(_ column: Int32) -> Int64 { min(max(integer(column), 0), ByteCount.greatest) }
     func optionalAmount(_ column: Int32) -> Int64? { isNull(column) ? nil : amount(column) }
     func flag(_ column: Int32) -> Bool { integer(column) != 0 }
@@ -104,7 +105,9 @@ struct ResultRow {
         }
     }
 
-    /// A column of words from a closed list.
+    /// A value of an enumeration that is stored as text.
+    ///
+    /// - Throws: `StoreError.unreadable` if the text is not a value of the enumeration.
     func word<T: RawRepresentable<String>>(
         _ type: T.Type, _ column: Int32, table: String, id: Int64, name: String
     ) throws(StoreError) -> T {

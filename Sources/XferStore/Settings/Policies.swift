@@ -2,11 +2,11 @@ public import XferModel
 
 /// A trust policy as the database holds it.
 public struct StoredPolicy: Hashable, Sendable {
-    /// With the version it was given when it was written.
+    /// The policy, with the version that it got when it was written.
     public var policy: TrustPolicy
-    /// Written in the configuration file, not over RPC.
+    /// Whether the configuration file contains the policy; otherwise a client set it over RPC.
     public var isConfigured: Bool
-    /// Days before its expiry of the last warning that was given for this version.
+    /// The last expiry warning for this version, as the number of days before the expiry; nil if none was given.
     public var warned: Int?
 
     public init(policy: TrustPolicy, isConfigured: Bool, warned: Int? = nil) {
@@ -17,7 +17,7 @@ public struct StoredPolicy: Hashable, Sendable {
 }
 
 extension StoredPolicy {
-    /// From a row with version, name, is_configured, policy, warned.
+    /// Reads a row with the columns version, name, is_configured, policy and warned.
     init(_ row: ResultRow) throws(StoreError) {
         let version = row.integer(0)
         guard var policy = JSONText.decode(TrustPolicy.self, from: row.text(3)), policy.name == row.text(1) else {
@@ -42,7 +42,7 @@ extension StoreReader {
         ) { row throws(StoreError) in try StoredPolicy(row) }
     }
 
-    /// Unfinished tasks that name this policy, at most `limit` of them.
+    /// The ids of unfinished tasks that name this policy, at most `limit` of them.
     public func unfinishedTasks(namingPolicy name: String, limit: Int) throws(StoreError) -> [TaskID] {
         try connection.all(
             """
@@ -67,12 +67,12 @@ extension StoreTransaction {
         return policy
     }
 
-    /// Nothing happens when there is none of that name.
+    /// Removes the policy with this name. Does nothing if there is none.
     public func removePolicy(named name: String) throws(StoreError) {
         try connection.run("DELETE FROM policy WHERE name = ?1", .text(name))
     }
 
-    /// Notes the last warning that was given before the expiry of this version.
+    /// Records the last expiry warning for this version, as the number of days before the expiry.
     public func setWarned(_ days: Int, ofPolicyVersion version: Int64) throws(StoreError) {
         try connection.run("UPDATE policy SET warned = ?2 WHERE version = ?1", .integer(version), Value(days))
     }

@@ -1,4 +1,4 @@
-/// Settings made over RPC that survive a restart: small texts by key.
+/// Short texts by key that survive a restart: settings made over RPC, and the manager's own records.
 extension StoreReader {
     public func setting(_ key: String) throws(StoreError) -> String? {
         try connection.first("SELECT value FROM setting WHERE key = ?1", .text(key)) { $0.text(0) }
@@ -6,7 +6,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Nil removes the key.
+    /// Sets the value of a key; nil removes the key.
     public func setSetting(_ key: String, _ value: String?) throws(StoreError) {
         guard let value else { return try connection.run("DELETE FROM setting WHERE key = ?1", .text(key)) }
         try connection.run(

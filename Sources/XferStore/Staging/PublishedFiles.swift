@@ -1,8 +1,9 @@
 public import XferModel
 
-/// Published files, and the version of their bytes.
+/// Published files, and the versions of their bytes.
 extension StoreReader {
-    /// The file a completed task published; nil when it published none, or was completed by an earlier version.
+    /// The file that a completed task published. Nil if it published none, or if an earlier version of xferd completed
+    /// it.
     public func publishedFile(of id: TaskID) throws(StoreError) -> PublishedFile? {
         try connection.first(
             """
@@ -16,7 +17,8 @@ extension StoreReader {
         }
     }
 
-    /// The file that a task published last under this path, and whose task that was; nil when none did, or its row is gone.
+    /// The file that was last published under this path, and the owner of its task. Nil if no task published one, or if
+    /// the row was removed.
     public func lastPublished(path: String) throws(StoreError) -> (owner: Owner, file: PublishedFile)? {
         try connection.first(
             """
@@ -34,7 +36,8 @@ extension StoreReader {
         }
     }
 
-    /// A version that identifies the bytes of a transfer for ever. A file that a hook made of them has a `p` behind it.
+    /// A text that identifies the bytes of a transfer permanently. If a hook made a file from the bytes, the file's
+    /// version has a `p` appended.
     public func byteVersion(of transfer: TransferID) throws(StoreError) -> String {
         try connection.first(
             "SELECT origin || '.' || number FROM transfer_version WHERE transfer_id = ?1", Value(transfer)
@@ -43,10 +46,12 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// The transfer's publish intent has been carried out for this task. Call it before the transfer is deleted.
+    /// Records the task's published file after its publish intent was carried out. Call it before the transfer is
+    /// deleted.
     ///
-    /// - Returns: whether the transfer's own bytes are still there, because a hook made the published file from a copy.
-    ///   They can be removed, since no intent leads from them to the published file any more.
+    /// - Returns: whether the transfer's own bytes still exist, because a hook made the published file from a copy. The
+    ///   caller can then remove the bytes: the publish intent is cleared, so a recovery does not take them for the
+    ///   published file.
     public func recordPublished(
         _ task: TransferTask, from transfer: TransferID, size: Int64
     ) throws(StoreError) -> Bool {
@@ -73,7 +78,7 @@ extension StoreTransaction {
             """, Value(task), Value(transfer), .integer(length))
     }
 
-    /// The transfer has a copy of the other's bytes.
+    /// Records that the transfer has a copy of the bytes of `other`.
     public func copyVersion(of other: TransferID, for transfer: TransferID) throws(StoreError) {
         try connection.run(
             """
@@ -84,7 +89,7 @@ extension StoreTransaction {
             """, Value(other), Value(transfer))
     }
 
-    /// The transfer's bytes are dropped: the following ones are another version.
+    /// Begins a new version after the transfer's bytes were dropped.
     func beginVersion(of id: TransferID) throws(StoreError) {
         try connection.run(
             """

@@ -1,6 +1,6 @@
 import XferModel
 
-/// The columns of a specification that `update` may change.
+/// The columns of a specification that an update of a task may change.
 struct SpecificationColumns {
     let priority: Value
     let host: Value
@@ -38,9 +38,11 @@ struct SpecificationColumns {
         slot = Value(specification.slot)
     }
 
-    /// Distinguishes a repeated add from another one with the same key by the resulting specification, profile and
-    /// defaults included. Rows of earlier programs have it, so it never changes; a default that is added later does not
-    /// affect it.
+    /// A hash that distinguishes a repeated add from a different add with the same client key. It covers the resulting
+    /// specification, including values from the profile and defaults.
+    ///
+    /// Rows of earlier versions contain such hashes, so the function must not change. Options with their default values
+    /// are not hashed, so a new option does not change existing hashes.
     ///
     /// - Parameter body: the request's content as it is stored.
     func fingerprint(of specification: TaskSpecification, _ body: RequestBody?) throws(StoreError) -> Int64 {
@@ -72,8 +74,8 @@ struct SpecificationColumns {
     }
 }
 
-/// FNV-1a, 64 bits, to distinguish a repeated add from another one with the same key. Kept in rows, so it never
-/// changes.
+/// A 64-bit FNV-1a hash that distinguishes a repeated add from a different add with the same client key. Rows contain
+/// it, so the function must not change.
 struct Fingerprint {
     private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,18 +1,19 @@
 import XferModel
 
-/// The rarely set fields of a specification, `TaskSpecification.storedOptions`: one JSON column, null when all have
-/// their defaults. Only fields that differ from the default are written.
+/// The rarely set fields of a specification (`TaskSpecification.storedOptions`), stored in one JSON column.
+///
+/// Only fields that differ from their defaults are written. The column is null if all fields have their defaults.
 enum TaskOptions {
     /// Nil when all fields have their defaults.
     static func text(of specification: TaskSpecification) throws(StoreError) -> String? {
-        // Each is compared with its default once: that costs more than writing it.
+        // Compares each field with its default only once: the comparison costs more than the encoding.
         let options = withUnsafePointer(to: specification) { pointer in
             TaskSpecification.storedOptions.filter { !$0.isDefault(in: pointer) }
         }
         return options.isEmpty ? nil : try JSONText.encode(Written(specification: specification, options: options))
     }
 
-    /// The specification with the fields of a row's text; nil when the text cannot be read.
+    /// Returns the specification with the fields from a row's text; nil if the text cannot be read.
     static func apply(_ text: String, to specification: TaskSpecification) -> TaskSpecification? {
         guard let read = JSONText.decode(Read.self, from: text) else { return nil }
         var specification = specification

@@ -23,7 +23,7 @@ public final class NotifySocket: Sendable {
         unlink(path)
     }
 
-    /// Every assignment so far, in order: `READY=1`, `STATUS=…`.
+    /// All assignments received so far, in order, for example `READY=1`.
     public var messages: [String] {
         received.withLockedValue { messages in
             var datagram = [UInt8](repeating: 0, count: 1 << 16)
@@ -35,7 +35,7 @@ public final class NotifySocket: Sendable {
         }
     }
 
-    /// Forgets what came so far.
+    /// Discards the messages received so far.
     public func clear() {
         _ = messages
         received.withLockedValue { $0 = [] }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 public import StrictJSON
 
-/// An error the daemon answered with.
+/// An error that the daemon answered with.
 public struct RPCRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Int64
     public let message: String
@@ -14,7 +14,7 @@ public struct RPCRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(code) \(message) \(data.text)" }
 }
 
-/// A client of the NDJSON dialect that checks nothing itself and records every message for the schema check.
+/// A client of the NDJSON dialect. It checks nothing itself; the transcript records the messages for the schema check.
 public final class RPCSession: Sendable {
     private struct State {
         var nextID: Int64 = 1
@@ -42,7 +42,9 @@ public final class RPCSession: Sendable {
 
     deinit { socket.disconnect() }
 
-    /// Calls a method and gives its result; throws `RPCRefusal` for an error, `TimedOut` without an answer.
+    /// Calls a method and returns its result.
+    ///
+    /// - Throws: `RPCRefusal` for an error answer, `TimedOut` if there is no answer.
     public func call(_ method: String, _ params: JSONValue = [:]) async throws -> JSONValue {
         let id = state.withLockedValue { state in
             defer { state.nextID += 1 }
@@ -67,7 +69,7 @@ public final class RPCSession: Sendable {
         }
     }
 
-    /// The events that came as notifications, in order.
+    /// The events that arrived as notifications, in order.
     public var events: [JSONValue] { state.withLockedValue(\.events) }
 
     /// Whether the daemon has closed the connection.

@@ -56,8 +56,10 @@ public final class FaultServer: Sendable {
         state.box.withLockedValue { $0.fallback = handler }
     }
 
-    /// Offers a source under a path. The n-th request to it is bent by `faults[n]`, the ones after the list are answered
-    /// honestly. The result changes what is offered while the server runs.
+    /// Offers a source under a path.
+    ///
+    /// The list `faults[n]` is applied to the reply to the n-th request, counted from 0. Replies to later requests are
+    /// correct. The returned object changes the version and the faults while the server runs.
     @discardableResult
     public func serve(_ path: String, _ version: SourceVersion, faults: [[Fault]] = []) -> ServedSource {
         let served = ServedSource(version, faults: faults)
@@ -65,7 +67,7 @@ public final class FaultServer: Sendable {
         return served
     }
 
-    /// Every request so far, in the order their heads arrived.
+    /// The requests received completely so far, in the order in which they were complete.
     public var requests: [RecordedRequest] { state.box.withLockedValue(\.requests) }
 
     /// The requests for one path.
@@ -77,12 +79,13 @@ public final class FaultServer: Sendable {
     /// TCP connections open now.
     public var openConnectionCount: Int { state.box.withLockedValue(\.open.count) }
 
-    /// Closes every open connection at once with RST, whatever is under way on it.
+    /// Closes every open connection with RST, even during a response. It waits up to one second for each peer's
+    /// acknowledgement.
     public func resetConnections() async {
         for connection in state.connections { await ServerConnection.reset(connection.channel) }
     }
 
-    /// Stops listening and closes all connections; new ones are refused from here on.
+    /// Stops listening and closes all connections. New connections are refused from then on.
     public func stop() async {
         try? await channel.close()
         for connection in state.end() { await connection.serving.value }
@@ -108,8 +111,8 @@ final class ServerState: Sendable {
 
     var connections: [Connection] { box.withLockedValue { Array($0.open.values) } }
 
-    /// Begins to serve a connection. Called on its event loop, which is also where the Swift task will run: it cannot
-    /// end before it is listed.
+    /// Begins to serve a connection. Call it on the connection's event loop. The Swift task runs on the same loop, so
+    /// it cannot end before it is listed.
     func serve(_ wire: ServerConnection.Wire, on executor: ServerExecutor) {
         box.withLockedValue { values in
             values.connectionCount += 1
@@ -122,7 +125,7 @@ final class ServerState: Sendable {
         }
     }
 
-    /// Breaks off what is being served and closes the connections.
+    /// Cancels the tasks that serve connections, and closes the connections.
     @discardableResult
     func end() -> [Connection] {
         let ended = connections
@@ -146,7 +149,7 @@ final class ServerState: Sendable {
     }
 }
 
-/// What a path of the test server offers now, and the faults still to come.
+/// What a path of the test server offers, and the faults of the next responses.
 public final class ServedSource: Sendable {
     private let state: NIOLockedValueBox<(version: SourceVersion, faults: [[Fault]], standing: [Fault])>
 
@@ -159,10 +162,10 @@ public final class ServedSource: Sendable {
     /// Offers another version from the next request on.
     public func replace(with version: SourceVersion) { state.withLockedValue { $0.version = version } }
 
-    /// Faults for the next request, the one after it, and so on; what was left of an earlier list is dropped.
+    /// Sets the faults for the next request, the one after it, and so on. The rest of an earlier list is dropped.
     public func next(_ faults: [Fault]...) { state.withLockedValue { $0.faults = faults } }
 
-    /// Faults for every request that `next` has nothing for.
+    /// Sets the faults for every request for which the list of `next` has no entry.
     public func always(_ faults: Fault...) { state.withLockedValue { $0.standing = faults } }
 
     func reply(to request: RecordedRequest) -> Reply {
@@ -175,8 +178,8 @@ public final class ServedSource: Sendable {
     }
 }
 
-/// Runs a test server's Swift tasks on its event loop, so that tests that block Swift's own few threads (waiting for a
-/// process, reading a socket) do not stop the server they talk to.
+/// Runs a test server's Swift tasks on its event loop. Some tests block Swift's few threads while they wait for a
+/// process or read a socket; the server continues all the same.
 final class ServerExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

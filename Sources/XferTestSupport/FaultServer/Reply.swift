@@ -1,15 +1,15 @@
 public import XferModel
 
-/// An answer, byte for byte: nothing in it has to be true.
+/// A response that is sent byte for byte, whether or not it is valid.
 public struct Reply: Sendable {
     /// One piece of a body, or something that happens between two pieces.
     public enum Part: Sendable {
         case bytes([UInt8])
-        /// These offsets of a version, made while they are sent.
+        /// The bytes of a version in this range of offsets, generated while they are sent.
         case source(SourceVersion, Range<Int64>)
-        /// Stops here until the gate opens.
+        /// Nothing more is sent until the gate opens.
         case gate(Gate)
-        /// Stops here for a while: a slow server.
+        /// Nothing more is sent for this time, as by a slow server.
         case pause(Duration)
 
         var count: Int64 {
@@ -26,14 +26,14 @@ public struct Reply: Sendable {
         case keepAlive
         /// FIN.
         case close
-        /// RST, once what was sent has arrived.
+        /// RST, after the peer has acknowledged everything sent, or after one second.
         case reset
         /// Nothing more is sent and the connection stays open.
         case hang
     }
 
     public var status: Int
-    /// Sent as they stand; nothing is added.
+    /// Sent unchanged; no field is added.
     public var headers: [HeaderField]
     public var body: [Part]
     public var ending: Ending
@@ -43,7 +43,7 @@ public struct Reply: Sendable {
     public var rawHead: [UInt8]?
     /// Sent before the status line, for example `HTTP/1.1 103 Early Hints\r\n\r\n`.
     public var preamble: [UInt8] = []
-    /// Waited for before anything is sent.
+    /// If set, nothing is sent until this gate opens.
     public var headGate: Gate?
 
     public init(_ status: Int, headers: [HeaderField] = [], body: [Part] = [], ending: Ending = .keepAlive) {
@@ -53,13 +53,13 @@ public struct Reply: Sendable {
         self.ending = ending
     }
 
-    /// A short text with its length.
+    /// A response with a short text and its `Content-Length`.
     public init(_ status: Int, headers: [HeaderField] = [], text: String) {
         let length = HeaderField(name: "Content-Length", value: String(text.utf8.count))
         self.init(status, headers: headers + [length], body: [.bytes(Array(text.utf8))])
     }
 
-    /// A redirect, 302 unless told otherwise.
+    /// A redirect; its status is 302 unless another is given.
     public static func redirect(to location: String, status: Int = 302) -> Reply {
         Reply(status, headers: [HeaderField(name: "Location", value: location)], text: "")
     }
@@ -89,7 +89,7 @@ public struct Reply: Sendable {
     /// Leaves out everything after the first `count` body bytes.
     public mutating func truncateBody(to count: Int64) { body = split(at: count).before }
 
-    /// Puts something between two body bytes.
+    /// Inserts a part between two body bytes.
     public mutating func insert(_ part: Part, at offset: Int64) {
         let (before, after) = split(at: offset)
         body = before + [part] + after

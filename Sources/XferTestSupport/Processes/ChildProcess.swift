@@ -2,9 +2,11 @@ import CLinux
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A process started with posix_spawn(3) that inherits nothing but what is named here.
+/// A process started with posix_spawn(3). It inherits no descriptors and no signal settings; unless `Options` sets
+/// them, it inherits the environment and the working directory.
 ///
-/// Its output goes to files, so that a chatty child never blocks. Killed when the last reference goes.
+/// Its output goes to files, so that a long output never blocks the process. It is killed when the last reference is
+/// released.
 public final class ChildProcess: Sendable {
     /// How a process ended.
     public enum Exit: Sendable, Hashable {
@@ -12,7 +14,7 @@ public final class ChildProcess: Sendable {
         case signal(Int32)
     }
 
-    /// What a process is started with.
+    /// The options for starting a process.
     public struct Options: Sendable {
         /// Nil inherits this process's environment.
         public var environment: [String: String]?
@@ -53,17 +55,17 @@ public final class ChildProcess: Sendable {
 
     deinit { signal(SIGKILL) }
 
-    /// Whether it has not been seen to end.
+    /// Whether the end of the process has not been observed yet.
     public var isRunning: Bool { state.withLockedValue { $0.exit == nil } }
 
-    /// Sends a signal, unless the process has ended (its number may be another's by now).
+    /// Sends a signal, unless the end of the process has been observed: its id may then belong to another process.
     public func signal(_ number: Int32) {
         state.withLockedValue { state in
             if state.exit == nil { kill(pid, number) }
         }
     }
 
-    /// Returns when the process has ended.
+    /// Waits until the process has ended, and returns how it ended.
     @discardableResult
     public func exit() async -> Exit {
         await withCheckedContinuation { continuation in

@@ -1,22 +1,22 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A private nginx on free ports of 127.0.0.1 that offers one directory over http and, given a certificate, https with
-/// HTTP/2. Everything it writes lies in a temporary directory; it ends with the last reference.
+/// A private nginx on free ports of 127.0.0.1 that offers one directory over http and, given a certificate, over https
+/// with HTTP/2. It writes only to a temporary directory and is killed when the last reference is released.
 public final class NginxFixture: Sendable {
-    /// What the server is made of.
+    /// The options of the server.
     public struct Options: Sendable {
-        /// Served files; a new directory unless set.
+        /// The directory of the served files; a new directory unless set.
         public var root: String?
-        /// Leaf, chain and key for https.
+        /// The certificate chain and the private key for https, as PEM.
         public var tls: (chain: String, privateKey: String)?
-        /// Offers https on `::1` too.
+        /// Whether https is also offered on `::1`.
         public var listensOnIPv6 = false
-        /// Bytes per second and connection; 0 is unlimited.
+        /// Bytes per second for each connection; 0 is unlimited.
         public var limitRate: Int64 = 0
-        /// Addresses it listens on, IPv6 in brackets.
+        /// The addresses for http, with IPv6 addresses in brackets. https uses 127.0.0.1 and, if enabled, `::1`.
         public var addresses = ["127.0.0.1"]
-        /// A program that makes itself into nginx, with arguments.
+        /// A program, with its arguments, that executes nginx in its place; empty starts nginx directly.
         public var launcher: [String] = []
         /// More directives for the server block, for example a `location` that redirects or asks for a password.
         public var directives = ""
@@ -27,7 +27,7 @@ public final class NginxFixture: Sendable {
     /// One finished request as nginx logged it.
     public struct LogLine: Sendable {
         public let status: Int
-        /// Body bytes handed to the kernel.
+        /// The number of body bytes that nginx passed to the kernel.
         public let bodyBytes: Int64
         /// Serial number of the connection.
         public let connection: Int
@@ -58,7 +58,7 @@ public final class NginxFixture: Sendable {
             try FileTree.write(tls.chain, to: directory.file("chain.pem"))
             try FileTree.write(tls.privateKey, to: directory.file("key.pem"), mode: 0o600)
         }
-        // Another process may take a port between our asking and nginx's binding: ask again.
+        // Another process may take a port before nginx binds it. Then other ports are tried.
         var attempt = 0
         while true {
             let ports = (try FreePort.any(), try FreePort.any())
@@ -87,7 +87,7 @@ public final class NginxFixture: Sendable {
         try version.write(to: "\(root)/\(name)")
     }
 
-    /// The requests that have ended, in the order they did.
+    /// The requests that have ended, in the order of their ends.
     public var log: [LogLine] {
         get throws {
             guard FileTree.exists(directory.file("access.log")) else { return [] }
@@ -95,7 +95,7 @@ public final class NginxFixture: Sendable {
         }
     }
 
-    /// Ends the server; also done when the last reference goes.
+    /// Stops the server and waits until it has ended.
     public func stop() async {
         process.signal(SIGTERM)
         await process.exit()
@@ -111,7 +111,7 @@ public final class NginxFixture: Sendable {
                 "-p", directory.path, "-c", directory.file("nginx.conf"), "-e", directory.file("error.log"),
             ]
         let process = try ChildProcess(command[0], Array(arguments), options: options)
-        // The file with its number is written once the ports are bound.
+        // nginx writes its pid file after it has bound the ports.
         try await eventually("nginx starts") {
             !process.isRunning || (FileTree.size(directory.file("nginx.pid")) ?? 0) > 0
         }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Thrown when a condition did not come true within its time.
+/// Thrown when a condition did not become true in time, or when a fixture cannot work.
 public struct TimedOut: Error, CustomStringConvertible {
     public let description: String
 
     public init(_ description: String) { self.description = description }
 }
 
-/// Waits until `condition` gives a value, looking again every few milliseconds; throws `TimedOut` after `timeout`.
+/// Waits until `condition` returns a value, and calls it every 1 to 50 ms. Throws `TimedOut` after `timeout`.
 ///
 /// For facts that cannot be awaited (a file, another process). The timeout only bounds a failing test: no passing test
 /// depends on it.
@@ -24,7 +24,7 @@ public func eventually<Value>(
     }
 }
 
-/// Waits until `condition` is true; see the variant that gives a value.
+/// Waits until `condition` is true; see the variant that returns a value.
 public func eventually(
     _ what: String, within timeout: Duration = Patience.limit, condition: () async throws -> Bool
 ) async throws {
@@ -33,10 +33,10 @@ public func eventually(
 
 /// How long tests wait for an event that must come, before they fail.
 ///
-/// Only a failing test ever waits that long. Every such limit comes from here, so that `XFER_TIME_FACTOR` extends all
-/// of them in slow runs, under a sanitizer for example.
+/// Only a failing test waits that long. Time limits of tests should come from here, so that `XFER_TIME_FACTOR` extends
+/// all of them in slow runs, for example under a sanitizer.
 public enum Patience {
-    /// `XFER_TIME_FACTOR`: how many times slower than usual everything may be, 1 unless set.
+    /// `XFER_TIME_FACTOR`: the factor by which all limits are longer than usual, 1 unless set.
     public static let factor = getenv("XFER_TIME_FACTOR").flatMap { Int(String(cString: $0)) }.map { max(1, $0) } ?? 1
 
     /// For one step of the tested program: an answer, an event, a file.
@@ -45,10 +45,10 @@ public enum Patience {
     /// For many steps together: a program, a download with its retries, whole batches of them.
     public static var long: Duration { seconds(600) }
 
-    /// So many seconds of a machine that is not slowed down.
+    /// The time that corresponds to `count` seconds of a run at usual speed.
     public static func seconds(_ count: Int) -> Duration { .seconds(count * factor) }
 
-    /// Lets `recv` on this socket give up with EAGAIN after `limit`.
+    /// Makes `recv` on this socket fail with EAGAIN after `limit`.
     public static func bound(_ descriptor: Int32, by limit: Duration = limit) {
         var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Holds tasks until a test has seen a fact: they go on when the test opens the gate, never because time passed.
+/// Holds Swift tasks until a test opens the gate. They never continue because time has passed.
 ///
-/// `arrived(_:)` lets the test wait until a task stands before the gate.
+/// With `arrived(_:)` the test waits until a task has reached the gate.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -18,7 +18,7 @@ public final class Gate: Sendable {
 
     public var isOpen: Bool { state.withLockedValue(\.isOpen) }
 
-    /// Lets all tasks through, now and later.
+    /// Lets all tasks continue, those that wait now and those that come later.
     public func open() {
         let woken = state.withLockedValue { state in
             state.isOpen = true
@@ -54,8 +54,10 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Returns when `wait` was called at least `count` times in all; after `Patience.long` also if it was not, so that the
-    /// test fails at what it expects next instead of lasting for ever.
+    /// Returns when `wait` has been called at least `count` times in total.
+    ///
+    /// After `Patience.long` it returns anyway, so that the test fails at its next expectation instead of waiting for
+    /// ever.
     public func arrived(_ count: Int = 1) async {
         let id = state.withLockedValue { state in
             state.nextID += 1

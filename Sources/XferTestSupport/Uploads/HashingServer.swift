@@ -1,15 +1,16 @@
 import NIOConcurrencyHelpers
 public import XferModel
 
-/// A server that takes contents of any size and keeps none: what arrives is counted and hashed, and answered with 200.
+/// A server that accepts contents of any size and stores none. It counts and hashes the bytes that arrive, and answers
+/// 200.
 public final class HashingServer: Sendable {
     /// One request.
     public struct Received: Sendable {
-        /// As it came, without its empty line.
+        /// The request's head as received, without the empty line that ends it.
         public let head: String
-        /// Bytes of the content that arrived.
+        /// The number of content bytes that arrived.
         public var count: Int64 = 0
-        /// SHA-256 over them.
+        /// The SHA-256 digest of these bytes.
         public var digest: Checksum?
 
         /// The first field with this name, case ignored.
@@ -37,7 +38,7 @@ public final class HashingServer: Sendable {
 
     public func url(_ path: String) -> String { server.url(path) }
 
-    /// The requests that came to their ends.
+    /// The requests that have ended, including those whose connection broke before all of the content arrived.
     public var received: [Received] { box.withLockedValue(\.self) }
 
     private static func receive(_ request: Received, from connection: RawConnection) -> Received {

@@ -1,7 +1,9 @@
 import Glibc
 
-/// moto's S3 server from PyPI on a free port of 127.0.0.1, with one bucket and one user, whose signatures it checks as AWS
-/// does (with botocore's own signer). It ends with the last reference.
+/// Runs moto's S3 server (from PyPI) on a free port of 127.0.0.1, with one bucket and one user.
+///
+/// Like AWS, the server checks the user's signatures; it computes them with botocore's own signer. It is killed when
+/// the last reference is released.
 public final class MotoServer: Sendable {
     /// Whether it is installed here.
     public static var isInstalled: Bool { python != nil }
@@ -16,7 +18,7 @@ public final class MotoServer: Sendable {
     private let directory: TemporaryDirectory
     private let process: ChildProcess
 
-    /// - Parameter bucket: made, and the user may do everything with it.
+    /// - Parameter bucket: the name of the bucket to create. The user has all rights to it.
     public init(bucket: String) async throws {
         guard let python = Self.python else { throw TimedOut("moto is not installed: scripts/packages test") }
         let directory = try TemporaryDirectory("xfer-moto")
@@ -39,7 +41,7 @@ public final class MotoServer: Sendable {
         self.process = process
     }
 
-    /// Keys of the bucket's objects with the SHA-256 of each, in hex, as the server has them.
+    /// The keys of the bucket's objects, each with the SHA-256 digest in hex of the bytes that the server stores.
     public func objects() async throws -> [String: String] {
         let listing = directory.file("objects")
         FileTree.remove(listing)
@@ -54,7 +56,8 @@ public final class MotoServer: Sendable {
 
     private static var python: String? { PythonEnvironment.interpreter(with: "moto_server") }
 
-    /// Creates bucket and user while authentication is off, then switches it on.
+    /// Creates the bucket and the user while authentication is off, then switches it on. Lists the objects after each
+    /// SIGUSR1.
     private static let program = """
         import hashlib, json, os, signal, sys
         os.environ.update(AWS_ACCESS_KEY_ID="setup", AWS_SECRET_ACCESS_KEY="setup", AWS_EC2_METADATA_DISABLED="true")

@@ -4,8 +4,8 @@ import NIOConcurrencyHelpers
 
 /// The certificate authorities of a PEM bundle, read again whenever the file has changed.
 ///
-/// Reading a common bundle takes some ten milliseconds, checking that it has not changed a microsecond. When a changed
-/// file cannot be read, the last readable contents stay in force.
+/// Reading a common bundle takes about 10 ms, checking that it has not changed about 1 µs. If a changed file cannot be
+/// read, the last contents that could be read stay in force.
 public final class TrustAnchors: Sendable {
     /// The contents of the bundle at some time.
     struct Snapshot: Sendable {
@@ -23,8 +23,9 @@ public final class TrustAnchors: Sendable {
     public let file: String
     private let state = NIOLockedValueBox(State())
 
-    /// Reads nothing yet.
-    /// - Parameter file: PEM bundle; nil is the system's.
+    /// Does not read the file yet.
+    ///
+    /// - Parameter file: a PEM bundle; nil for the system's bundle.
     public init(file: String? = nil) { self.file = file ?? Self.systemFile }
 
     /// The first of the usual bundles (Debian, Fedora, Alpine) that exists, else Debian's.
@@ -54,7 +55,7 @@ public final class TrustAnchors: Sendable {
     }
 
     private static func load(_ file: String, _ identity: FileIdentity?, into state: inout State) {
-        // The identity was taken before reading, so a file that changes meanwhile is read again next time.
+        // The identity was taken before the read. If the file changes during the read, the next call reads it again.
         state.identity = identity
         guard identity != nil else {
             state.failure = .unreadable(file: file, detail: String(cString: strerror(errno)))
@@ -81,14 +82,14 @@ public enum TrustAnchorsError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Values that change when the file does.
+/// Values that change when the file changes.
 private struct FileIdentity: Hashable {
     let device: UInt
     let inode: UInt
     let size: Int
     let changed: [Int]
 
-    /// Nil when there is no such file, with errno set.
+    /// Nil if stat(2) fails; `errno` is then set.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -100,11 +101,12 @@ private struct FileIdentity: Hashable {
 }
 
 extension TrustAnchors {
-    /// The largest bundle that is read, in bytes: the common ones have a quarter of a mebibyte.
+    /// The largest bundle that is read, in bytes. Common bundles have about 256 KiB.
     private static let largestFile = 16 << 20
 
-    /// Identifies the contents of the bundle: other contents have another text.
-    /// - Parameter known: the text of contents that were in force before, which need not be parsed again.
+    /// Returns a text that identifies the contents of the bundle; other contents have another text.
+    ///
+    /// - Parameter known: the text for contents that were in force before. Such contents are not parsed again.
     /// - Throws: when the file cannot be read, or has no certificates.
     public func fingerprint(known: String?) throws(TrustAnchorsError) -> String {
         let found = String(SHA256Digest.hex(of: try contents()).prefix(16))

@@ -8,10 +8,10 @@ public import XferModel
 public final class Certificate: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes over one reference.
+    /// Takes over the caller's reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
-    /// Takes a reference of its own to a certificate that has another owner.
+    /// Adds a reference to a certificate that has another owner.
     init(sharing pointer: OpaquePointer) {
         X509_up_ref(pointer)
         self.pointer = pointer
@@ -39,12 +39,12 @@ public final class Certificate: @unchecked Sendable {
 
     public var der: [UInt8] { Self.der(of: pointer) }
 
-    /// The digest of the SubjectPublicKeyInfo.
+    /// The SHA-256 digest of the SubjectPublicKeyInfo.
     public var key: KeyPin { Self.key(of: pointer) }
 
     public var pin: CertificatePin { CertificatePin(der: der, key: key, notAfter: notAfter) }
 
-    /// Dates that cannot be read make the certificate valid at no time.
+    /// If a date cannot be read, the certificate is valid at no time.
     public var notBefore: Timestamp { Self.time(X509_get0_notBefore(pointer)) ?? Timestamp(rawValue: .max) }
     public var notAfter: Timestamp { Self.time(X509_get0_notAfter(pointer)) ?? Timestamp(rawValue: .min) }
 
@@ -54,8 +54,8 @@ public final class Certificate: @unchecked Sendable {
 
     public var shown: ShownCertificate { ShownCertificate(subject: subject, key: key) }
 
-    /// Whether the certificate names the host, by its subjectAltName alone (RFC 9525 §6); a wildcard stands for one whole
-    /// label.
+    /// Whether the certificate names the host, by its subjectAltName alone (RFC 9525 §6). A wildcard stands for one
+    /// whole label.
     public func names(_ host: ServerName) -> Bool { Self.names(pointer, host) }
 
     // MARK: On borrowed pointers

@@ -2,7 +2,7 @@ import COpenSSL
 import XferCore
 import XferModel
 
-/// The server's certificates, borrowed for the time of a judgement.
+/// The server's certificates, borrowed from OpenSSL during one judgement.
 struct PresentedChain {
     let leaf: OpaquePointer
     /// `STACK_OF(X509)`, nil when the server sent only the leaf.
@@ -15,7 +15,7 @@ struct PresentedChain {
         var list = [Certificate(sharing: leaf)]
         for index in 0..<max(0, others.map { OPENSSL_sk_num($0) } ?? 0) where list.count < TrustFailure.maxChain {
             guard let next = OPENSSL_sk_value(others, index).map({ OpaquePointer($0) }) else { continue }
-            // Servers send the leaf first, and OpenSSL keeps it among the others.
+            // Servers send the leaf first, and OpenSSL includes it in `others`.
             if X509_cmp(next, leaf) != 0 { list.append(Certificate(sharing: next)) }
         }
         return list
@@ -38,9 +38,9 @@ enum ChainVerifier {
             X509_STORE_CTX_set_default(context, "ssl_server") == 1,
             let parameters = X509_STORE_CTX_get0_param(context)
         else { return .unchecked }
-        // A fresh context has no connection's level and would accept RSA-1024.
+        // A new context does not have the connection's security level and would accept RSA-1024.
         X509_VERIFY_PARAM_set_auth_level(parameters, presented.securityLevel)
-        // A leaf or an intermediate may be an anchor, as it may for libcurl's own check.
+        // A leaf or an intermediate may be an anchor, as in libcurl's own check.
         X509_VERIFY_PARAM_set_flags(parameters, xfer_x509_flag_partial_chain)
         defer { ERR_clear_error() }
         guard X509_verify_cert(context) == 1, X509_STORE_CTX_get_error(context) == X509_V_OK else {
@@ -60,8 +60,8 @@ enum ChainVerifier {
             depth: Int(clamping: X509_STORE_CTX_get_error_depth(context)), lacksAnchor: anchorless.contains(known))
     }
 
-    /// The errors of a chain that does not end at a trust anchor. In the last one, a certificate has an anchor's name
-    /// but not its key.
+    /// The errors of a chain that does not end at a trust anchor. `X509_V_ERR_CERT_SIGNATURE_FAILURE` means that a
+    /// certificate has an anchor's name but not its key.
     private static let anchorless: Set<Int32> = [
         X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
         X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,

@@ -68,7 +68,8 @@ struct FactGatherer {
     private func pinnedChain(_ pins: [Pin]) -> (TrustFacts.Chain, Bool) {
         var pinned: [Certificate] = []
         for case .certificate(let pin) in pins {
-            // Such a pin is refused when the policy is written. Skipping it here would check against fewer pins.
+            // A pin that is not a certificate is refused when the policy is written. Here it makes the chain invalid:
+            // skipping it would check against fewer pins.
             guard let certificate = Certificate(der: pin.der) else {
                 let fault = ChainFault(
                     code: X509_V_ERR_UNSPECIFIED, text: "a pin is no certificate", depth: 0, lacksAnchor: false)

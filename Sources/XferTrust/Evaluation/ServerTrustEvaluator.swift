@@ -2,9 +2,9 @@ import COpenSSL
 public import XferCore
 public import XferModel
 
-/// The server of a connection, and the policies that its certificates have to meet.
+/// The server of a connection, and the policies that its certificates must satisfy.
 public struct TrustTarget: Sendable, Hashable {
-    /// The attempt's host, not the SNI (which addresses do not have).
+    /// The host of the attempt. It is not the SNI, which does not exist for IP addresses.
     public var host: ServerName
     public var port: UInt16
     public var policies: AppliedPolicies
@@ -20,7 +20,7 @@ public struct TrustTarget: Sendable, Hashable {
     }
 }
 
-/// Judges a server's certificates: gathers the facts with OpenSSL, and `TrustDecision` decides.
+/// Judges a server's certificates. It gathers the facts with OpenSSL, and `TrustDecision` decides.
 public struct ServerTrustEvaluator: Sendable {
     public let anchors: TrustAnchors
 

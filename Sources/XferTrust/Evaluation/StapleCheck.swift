@@ -6,9 +6,11 @@ import XferModel
 enum StapleCheck {
     /// How far the responder's clock may be off, in seconds.
     private static let skew = 300
-    /// Greatest age of a response without a next update, in seconds.
+    /// The greatest age of a response that does not announce a next update, in seconds.
     private static let oldestWithoutNext = 7 * 86_400
 
+    /// Returns what the stapled response states about the leaf.
+    ///
     /// - Parameter anchors: the trust anchors for the chain of the response's signer.
     static func status(
         of staple: [UInt8]?, _ presented: PresentedChain, anchors: AnchorStore
@@ -49,7 +51,7 @@ enum StapleCheck {
         return status(of: single)
     }
 
-    /// The part of the response that is about the certificate.
+    /// The entry of the response for the leaf; nil if there is none.
     private static func single(
         of basic: OpaquePointer, leaf: OpaquePointer, issuer: OpaquePointer
     ) -> OpaquePointer? {

@@ -10,8 +10,8 @@ public final class ClientIdentity: @unchecked Sendable {
     public let certificates: [Certificate]
     private let key: OpaquePointer
 
-    /// Reads and checks the files. The key must not be readable by group or others, must not be encrypted, and has to
-    /// belong to the leaf.
+    /// Reads and checks the files. Group and others must have no permissions for the key's file. The key must not be
+    /// encrypted and has to belong to the leaf.
     public init(_ files: ClientCertificateFiles) throws(ClientIdentityError) {
         let chain = try PEMFile.read(files.certificate, isSecret: false)
         let certificates: [Certificate]
@@ -75,7 +75,7 @@ public enum ClientIdentityError: Error, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// Small files with certificates and keys.
+/// Reads small files with certificates and keys.
 enum PEMFile {
     static let maxBytes = 1 << 20
 

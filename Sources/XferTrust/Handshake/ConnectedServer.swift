@@ -1,13 +1,14 @@
 import COpenSSL
 public import XferModel
 
-/// The certificates that a connection's server sent in its handshake, however long ago that was.
+/// The certificates that a connection's server sent in its handshake; the connection may have been open for a long
+/// time.
 public struct ConnectedServer: Sendable {
     /// DER, leaf first, at most `TrustFailure.maxChain` of them.
     public let chain: [[UInt8]]
     public let version: TLSVersion?
 
-    /// - Parameter tls: an `SSL` whose handshake is over.
+    /// - Parameter tls: an `SSL` whose handshake has ended.
     public init(tls: UnsafeMutableRawPointer) {
         let ssl = OpaquePointer(tls)
         let stack = SSL_get_peer_cert_chain(ssl)
@@ -24,7 +25,7 @@ public struct ConnectedServer: Sendable {
     }
 }
 
-/// State of a connection's `SSL` after its handshake. Nothing is read from the network.
+/// The state of a connection's `SSL` after its handshake. Nothing is read from the network.
 public struct TLSState {
     private let ssl: OpaquePointer
 

@@ -4,18 +4,20 @@ public import XferModel
 
 /// Installs `ServerTrustEvaluator` into a TLS client: it replaces OpenSSL's own check of the certificates.
 ///
-/// Works on libcurl's `SSL_CTX` (CURLOPT_SSL_CTX_FUNCTION(3)) as on any other. The context's own store is never
-/// changed.
+/// It works on libcurl's `SSL_CTX` (CURLOPT_SSL_CTX_FUNCTION(3)) as on any other. The context's own certificate store
+/// is never changed.
 public struct HandshakeHook: Sendable {
-    /// Passed to the functions below. An id, not an object: a removed object is not found, and the handshake is
-    /// refused.
+    /// Passed to the closures below. It is an id instead of an object: if the object was removed, `target` returns nil,
+    /// and the handshake is refused.
     public let id: UInt
-    /// The server the handshake has to be with; nil refuses it. Called in the handshake, on its thread.
+    /// Returns the server that the handshake has to be with; nil refuses the handshake. Called in the handshake, on its
+    /// thread.
     public let target: @Sendable (UInt) -> TrustTarget?
-    /// Called with every judgement and the server's certificates, leaf first. Called in the handshake, on its thread.
+    /// Called with each judgement and the server's certificates, leaf first, unless `target` returned nil. Called in
+    /// the handshake, on its thread.
     public let onVerdict: @Sendable (UInt, TrustVerdict, [Certificate]) -> Void
-    /// Called with the stapled response's status and its judgement, after `onVerdict` for an accepted chain. With nil
-    /// no stapled response is requested. Called as `onVerdict`.
+    /// Called with the status of the stapled response and its judgement, after `onVerdict` for an accepted chain.
+    /// Called in the handshake, on its thread. If nil, no stapled response is requested.
     public let onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
 
     public init(
@@ -32,8 +34,8 @@ public struct HandshakeHook: Sendable {
     /// Prepares a context before its first handshake.
     /// - Parameters:
     ///   - context: an `SSL_CTX`.
-    ///   - identity: shown to servers that ask for a certificate.
-    /// - Throws: when OpenSSL refuses any of it; the context must not be used then.
+    ///   - identity: the certificate and key for servers that request a certificate.
+    /// - Throws: if OpenSSL refuses a step. Then the context must not be used.
     public func install(
         on context: UnsafeMutableRawPointer, evaluator: ServerTrustEvaluator, minimumTLS: TLSVersion,
         identity: ClientIdentity? = nil
@@ -45,7 +47,7 @@ public struct HandshakeHook: Sendable {
         guard xfer_ssl_ctx_set_min_proto_version(context, minimumTLS.number) == 1 else {
             throw HandshakeHookError("the minimum TLS version")
         }
-        // A resumed session, like a renegotiated one, would not be judged.
+        // The hook would not judge a resumed session or a renegotiation, so both are disabled.
         SSL_CTX_set_options(context, xfer_ssl_op_no_renegotiation | xfer_ssl_op_no_ticket)
         xfer_ssl_ctx_disable_session_cache(context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
@@ -57,7 +59,7 @@ public struct HandshakeHook: Sendable {
             throw HandshakeHookError("data of SSL_CTX")
         }
         SSL_CTX_set_cert_verify_callback(context, verifyServerCertificates, judge.toOpaque())
-        // Without a request for a stapled response, a policy that requires one would be bypassed.
+        // If no stapled response were requested, a policy that requires one would be bypassed.
         if onStatus != nil, xfer_ssl_ctx_request_status(context, verifyStapledStatus, judge.toOpaque()) != 1 {
             throw HandshakeHookError("asking for a stapled OCSP response")
         }
@@ -72,7 +74,7 @@ public struct HandshakeHookError: Error, Hashable, Sendable, CustomStringConvert
     init(_ what: String) { description = "OpenSSL refused \(what): \(OpenSSLError.removeText() ?? "no reason given")" }
 }
 
-/// Owned by the `SSL_CTX` it is installed on, which every `SSL` made from it keeps alive.
+/// Owned by the `SSL_CTX` on which it is installed. Every `SSL` made from that context keeps the context alive.
 private final class InstalledHook: Sendable {
     let hook: HandshakeHook
     let evaluator: ServerTrustEvaluator
@@ -101,7 +103,8 @@ private final class InstalledHook: Sendable {
         return verdict
     }
 
-    /// Whether the handshake may continue. With TLS 1.2 the response comes after the certificates were judged.
+    /// Judges the stapled response. Returns whether the handshake may continue. With TLS 1.2 the response arrives after
+    /// the certificates have been judged.
     func judgeStatus(_ ssl: OpaquePointer) -> Bool {
         guard let target = hook.target(hook.id), let leaf = SSL_get0_peer_certificate(ssl) else { return false }
         let presented = PresentedChain(
@@ -120,9 +123,10 @@ private final class InstalledHook: Sendable {
     }
 }
 
-// OpenSSL's entry points. File-scope and nonisolated: a closure would inherit its context's isolation and trap.
+// OpenSSL's callbacks. They are nonisolated functions at file scope: a closure would inherit its context's isolation
+// and trap.
 
-/// Where an `SSL_CTX` keeps its `InstalledHook`.
+/// The index under which an `SSL_CTX` stores its `InstalledHook`.
 private let contextIndex: Int32 = xfer_ssl_ctx_new_ex_index(releaseHook)
 
 /// SSL_CTX_set_cert_verify_callback(3): 1 accepts.
@@ -135,7 +139,7 @@ private nonisolated func verifyServerCertificates(
         X509_STORE_CTX_set_error(context, X509_V_OK)
         return 1
     }
-    // With any error set libcurl ends with CURLE_PEER_FAILED_VERIFICATION.
+    // With any error code, libcurl ends with CURLE_PEER_FAILED_VERIFICATION.
     X509_STORE_CTX_set_error(context, failure.code == 0 ? X509_V_ERR_APPLICATION_VERIFICATION : failure.code)
     return 0
 }
@@ -146,7 +150,7 @@ private nonisolated func verifyStapledStatus(_ ssl: OpaquePointer?, _ argument: 
     return Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().judgeStatus(ssl) ? 1 : 0
 }
 
-/// CRYPTO_EX_free: the `SSL_CTX` is freed.
+/// CRYPTO_EX_free: called when the `SSL_CTX` is freed.
 private nonisolated func releaseHook(
     _ parent: UnsafeMutableRawPointer?, _ value: UnsafeMutableRawPointer?,
     _ data: UnsafeMutablePointer<CRYPTO_EX_DATA>?,

@@ -3,7 +3,7 @@ public import XferModel
 
 /// Reads pins from text (`sha256/…` or PEM) and from files (PEM or DER).
 public enum PinReader {
-    /// Largest input in bytes.
+    /// The largest input, in bytes.
     public static let maxBytes = 1 << 20
 
     /// Reads a pin as it is written in a configuration file or a call: `sha256/BASE64` or one or more PEM certificates.
@@ -34,7 +34,8 @@ public enum PinReader {
             guard let certificate = Certificate(der: bytes) else { throw isKey(bytes) ? .privateKey : .noCertificate }
             return [certificate]
         }
-        // Checked before all other faults: parameters often precede a key.
+        // Checked before all other faults: a block of parameters often precedes a private key and would be reported
+        // instead.
         if String(decoding: bytes, as: UTF8.self).contains("PRIVATE KEY-----") { throw .privateKey }
         var found: [Certificate] = []
         try forEachBlock(of: bytes) { (label, der) throws(PinError) in
@@ -97,7 +98,7 @@ public enum PinReader {
     }
 }
 
-/// Why an input is no pin. It never contains the input's bytes, which may be a secret, except the label of a block.
+/// Why an input is not a pin. It never contains the input's bytes, which may be a secret, except the label of a block.
 public enum PinError: Error, Hashable, Sendable, CustomStringConvertible {
     case badKeyPin(KeyPinError)
     case noCertificate

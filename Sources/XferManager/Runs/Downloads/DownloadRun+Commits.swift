@@ -5,9 +5,9 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// What a download commits once it has the bytes as its own.
+/// The changes that a download commits after the shared transfer has handed out the bytes to it.
 extension DownloadRun {
-    /// Makes the whole body durable and commits it, so that a later run publishes it.
+    /// Makes the whole body durable and commits its length, so that a later run can publish it.
     func keep(_ part: PartialFile, length: Int64) async throws {
         let record = try await services.pool.run { () throws(FileError) in
             try part.sync()
@@ -24,7 +24,7 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the bytes are wrong; only then may they be overwritten.
+    /// Commits that the transfer has no valid bytes. The file may be overwritten only after this commit.
     func dropBytes() async throws {
         let (id, senders) = (transfer.id, transfer.sourceUse)
         try await commit(.immediate) { tx, machine in
@@ -37,8 +37,8 @@ extension DownloadRun {
         control.setReceived(0, total: nil)
     }
 
-    /// If the file that was being published is lost, drops its intent and its bytes, so that the next try fetches them
-    /// again. Returns the error, or why that could not be committed.
+    /// If `error` is `publishLost`, commits that the transfer has neither a publish intent nor bytes, so that the next
+    /// try fetches them again. Returns `error`, or the error of this commit.
     func forgettingLost(_ error: FileError) async -> any Error {
         guard case .publishLost = error else { return error }
         let (id, task) = (transfer.id, taskID)
@@ -55,8 +55,10 @@ extension DownloadRun {
         }
     }
 
-    /// Condemns the source of bytes with the wrong digest. If several sources sent them, or one continued without a
-    /// validator, these become suspects, and each may send the whole once more. False if no source is left.
+    /// Excludes the source that sent bytes with a wrong digest.
+    ///
+    /// If several sources sent the bytes, or a source continued them without a validator, all senders become suspects
+    /// instead. Each suspect may send the whole body once more. Returns false if no source is left.
     func suspectSources(of length: Int64, because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)
         guard let use = MirrorSelector.suspect(transfer.sourceUse, count: count) else { return false }
@@ -75,13 +77,13 @@ extension DownloadRun {
         return true
     }
 
-    /// Returns the change to commit before publishing: that every byte is here, and the final name. See
+    /// Returns the change to commit before publishing: it records that all bytes are present, and the final name. See
     /// `PublishingCandidate.commit`.
     ///
     /// - Parameters:
-    ///   - length: of the partial file; nil if another file is published.
+    ///   - length: the length of the partial file in bytes; nil if the published file is one that a hook made.
     ///   - events: the events to append.
-    ///   - isTold: whether an earlier intent has appended them.
+    ///   - isTold: whether the commit of an earlier intent has appended the events.
     func intentChange(
         length: Int64?, telling events: [EventPayload], unless isTold: NIOLockedValueBox<Bool>,
         in directory: FileIdentity
@@ -112,12 +114,12 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the file is ready, and that every byte is here unless a hook made the file.
+    /// Commits that the file is ready and, unless a hook made the file, that all bytes are present.
     func commitReady(_ ready: ReadyFile, length: Int64) async throws {
         let resumeData =
             ready.isProcessed ? nil : wholeResumeData(length, in: ready.facts.map { PartRecord(mark: $0.mark) })
         let (id, transferID, now) = (taskID, transfer.id, services.clock())
-        // The file may wait long before it is published; the policies of that time judge its sources.
+        // The file may wait a long time before it is published. The policies in force then judge its sources.
         let sources = isOriginal ? trust.unrecordedSources(isLast: true) : nil
         try await commit(.gathered) { tx, machine in
             if let resumeData {

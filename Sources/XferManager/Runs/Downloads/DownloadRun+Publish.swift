@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// From the last byte to the final name: verify, make durable, rename, make the name durable.
+/// Publishes a complete file: verifies it, makes it durable, renames it, and makes its name durable.
 extension DownloadRun {
     /// Files up to this length, in bytes, are made durable together. Larger ones would make the others wait.
     private static var largestGathered: Int64 { 1 << 20 }
@@ -18,7 +18,7 @@ extension DownloadRun {
         return FileName.fromURL(url)
     }
 
-    /// Verifies and publishes the whole part, checkpointed or not.
+    /// Verifies and publishes the complete part, whether or not a checkpoint has committed it.
     func publish(_ part: PartialFile, length: Int64, in directory: DirectoryHandle) async throws -> RunEnd {
         do {
             try await verify(part, length: length)
@@ -37,7 +37,7 @@ extension DownloadRun {
 
     /// Stages the verified file, or gives it its final name.
     ///
-    /// - Parameter isProcessed: whether a hook made the file; then it is ready already.
+    /// - Parameter isProcessed: whether a hook made the file. Such a file is already prepared and recorded as ready.
     func finish(
         _ file: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
     ) async throws -> RunEnd {
@@ -80,7 +80,7 @@ extension DownloadRun {
                 pendingEvents.removeFirst(news.count)
                 isTold.withLockedValue { $0 = false }
             }
-            // The bytes stay valid, wherever their directory is now.
+            // The bytes stay valid even if their directory has been moved.
             if !isProcessed { try await keep(file, length: length) }
             throw FileError.destinationChanged(path: path, problem: problem)
         }
@@ -96,7 +96,8 @@ extension DownloadRun {
         }
     }
 
-    /// Checks the result of a publish that a crash or an error interrupted. Nil if the run has to continue normally.
+    /// Checks the result of a publish that a crash or an error interrupted. Returns nil if there was none, or if the
+    /// run has to publish again.
     func finishPublishing(_ ready: ReadyFile?, in directory: DirectoryHandle) async throws -> RunEnd? {
         guard let intent = transfer.publishIntent else { return nil }
         control.enter(.publishing)
@@ -117,9 +118,9 @@ extension DownloadRun {
         }
     }
 
-    /// Sets mode and times, and makes the file durable.
+    /// Sets permission bits and modification time, and makes the file durable.
     ///
-    /// - Parameter whole: the file's metadata when it was whole; nil where metadata cannot be relied on.
+    /// - Parameter whole: the file's metadata when its last byte had arrived; nil where metadata cannot be relied on.
     func prepare(_ file: PartialFile, length: Int64, whole: FileFacts? = nil) async throws {
         let attributes = attributes(length: length, whole: whole)
         try await services.pool.run { try Publisher(directory: file.directory).prepare(file, attributes) }
@@ -132,7 +133,7 @@ extension DownloadRun {
             whole: whole)
     }
 
-    /// Checks the known digests; the length has been checked before. A mismatch drops the bytes.
+    /// Checks the known digests; the length has been checked before. On a mismatch it drops the bytes and throws.
     private func verify(_ part: PartialFile, length: Int64) async throws {
         if let demanded = specification.checksum {
             try await verify(part, length: length, "the task demands", demanded)

@@ -20,7 +20,7 @@ extension AnsweredRun {
     ) async throws -> ReceivedAnswer {
         let sink = BodySink.spilling(
             limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
-        // Free space no longer includes what is written by then, so the claim ends.
+        // After the exchange the file system's free space excludes the written bytes, so the claim is no longer needed.
         defer { services.space.withLockedValue { $0.remove(transfer.id) } }
         let ended = try await attempt(request, into: sink) { attempt in
             attempt.mode = .exchange
@@ -35,14 +35,15 @@ extension AnsweredRun {
         return try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
     }
 
-    /// Fails if the response is known not to fit, before it fills the disk that holds the database. The engine refuses
-    /// a response above `largestResult`.
+    /// Claims space for a response of known length. If it does not fit, this fails the run before the response fills
+    /// the disk that holds the database. The engine refuses a response above `largestResult`.
     private func makeRoom(for length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
         try await services.claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")
     }
 
-    /// Keeps a complete response. Returns why the task refuses it, nil if it does not.
+    /// Keeps a complete response. Returns the error for which the task refuses the response; nil if it accepts the
+    /// response.
     func keepAndJudge(_ ended: AttemptOutcome, spill: SpoolFile) async throws -> TransferError? {
         let head = try record(ended)
         control.enter(.verifying)
@@ -71,7 +72,8 @@ extension AnsweredRun {
         return head
     }
 
-    /// Keeps the body, also of a response that will be refused, and parses it.
+    /// Keeps the body, even if the response will be refused, and parses it. Returns the parsed object, or the error
+    /// that prevented parsing.
     func keep(
         _ ended: AttemptOutcome, spill: SpoolFile, parsing parsers: [ResponseParser]
     ) async throws -> (object: String?, refusal: TransferError?) {

@@ -3,7 +3,7 @@ import XferCurl
 import XferFiles
 import XferModel
 
-/// A response whose last byte has arrived, and the file of its body if it is large.
+/// The outcome of a request, and the file of the response's body if the body is large.
 struct ReceivedAnswer: Sendable {
     var outcome: AttemptOutcome
     var spill: SpoolFile
@@ -13,11 +13,11 @@ struct ReceivedAnswer: Sendable {
 }
 
 extension AttemptMaker {
-    /// Verifies a response's body by the digest the server announced, and undoes the codings that the request asked
-    /// for.
+    /// Verifies a response's body by the digest that the server announced, and undoes the content codings that the
+    /// request asked for. An incomplete response is returned unchanged.
     ///
-    /// It runs on the digest threads, so that the engine's loop decodes nothing. A body that turns out to be damaged
-    /// fails the attempt, unless the status is an error anyway: then the response stays as received.
+    /// The work runs on the digest threads, so that the engine's loop decodes nothing. If the body is damaged, the
+    /// attempt fails, unless the status is an error (400 or above): such a response stays as received.
     func openAnswer(_ answer: ReceivedAnswer, to request: TransferRequest) async throws -> ReceivedAnswer {
         guard case .complete = answer.outcome.result, let head = answer.outcome.head, request.method != .head,
             head.status != 204, head.status != 304
@@ -56,7 +56,7 @@ extension AttemptMaker {
 
     private func decode(_ answer: ReceivedAnswer, _ head: ResponseHead) async throws -> ReceivedAnswer {
         let outcome = answer.outcome
-        // An empty body that was announced as such has nothing to decode.
+        // An empty body whose `Content-Length` is 0 has nothing to decode.
         guard !outcome.codings.isEmpty, answer.length > 0 || head.contentLength != 0 else { return answer }
         let decoding = ContentDecoding(
             outcome.codings,

@@ -1,10 +1,10 @@
 import XferCore
 import XferModel
 
-/// The tasks that wait for the body of a transfer, and what they want together.
+/// The tasks that wait for the body of a transfer, and their combined requirements.
 ///
 /// A value without effects: `SharedTransfer` resumes the members that a method returns. Invariant: a method that
-/// returns a member for its end also removes it, so that each member is resumed exactly once.
+/// returns members to be resumed also removes them, so that each member is resumed exactly once.
 struct TransferMembers {
     /// A task that waits for the body.
     struct Member {
@@ -14,14 +14,14 @@ struct TransferMembers {
         /// validators.
         let conditions: [HeaderField]
         let asking: CheckedContinuation<SharedTransfer.Delivery, Never>
-        /// The number of the last head reported to it.
+        /// The number of the last response head that was reported to this member.
         var reportedHead: Int
 
         func resume(_ delivery: SharedTransfer.Delivery) { asking.resume(returning: delivery) }
     }
 
     private(set) var waiting: [TaskID: Member] = [:]
-    /// The last member that left. It waits until the received bytes are durable.
+    /// The members that left when no other member waited. They are resumed when the received bytes are durable.
     private(set) var leaving: [TaskID: Member] = [:]
 
     var isEmpty: Bool { waiting.isEmpty }
@@ -58,22 +58,22 @@ struct TransferMembers {
         return Array(found.values)
     }
 
-    /// Sets the limits of a member. Returns whether it waits.
+    /// Sets the rate limits of a member. Returns false if the task is not a waiting member.
     mutating func setMaxRates(_ rates: BandwidthLimits, of id: TaskID) -> Bool {
         waiting[id]?.maxRates = rates
         return waiting[id] != nil
     }
 
-    /// Returns the member if the head was not reported to it, and records that it is now.
+    /// Records the head as reported to the member and returns the member; nil if the head was reported to it before.
     mutating func beginReport(of head: Int, to id: TaskID) -> Member? {
         guard let member = waiting[id], member.reportedHead != head else { return nil }
         waiting[id]?.reportedHead = head
         return member
     }
 
-    // MARK: What they want together
+    // MARK: Combined requirements
 
-    /// The highest limit among the members; nil without any.
+    /// The highest limit among the members, unlimited (0) if one of them is unlimited; nil without members.
     var maxRates: BandwidthLimits? {
         guard !waiting.isEmpty else { return nil }
         return BandwidthLimits(
@@ -89,17 +89,17 @@ struct TransferMembers {
         SharingRules.common(waiting.values.map(\.run.specification.request.acceptedTypes)) ?? []
     }
 
-    /// The numbers of segments that the members want.
+    /// The number of segments that each member wants.
     func wantedSegments(default count: SegmentCount) -> [SegmentCount] {
         waiting.values.map { $0.run.specification.segments ?? count }
     }
 
-    /// The digests that the members demand, in the order of their ids.
+    /// The digest that each member demands, or nil, in the order of the task ids.
     var demandedDigests: [Checksum?] {
         waiting.sorted { $0.key < $1.key }.map(\.value.run.specification.checksum)
     }
 
-    /// Whether every member is going to retry soon.
+    /// Whether every member would be retried soon if this run failed.
     ///
     /// - Parameter hasGained: whether this run has received bytes that are kept.
     func arePatient(hasGained: Bool) -> Bool {
@@ -130,7 +130,7 @@ extension TransferSubscriber {
 
     func add(_ events: [EventPayload]) { pendingEvents += events }
 
-    /// Returns what the transfer commits for this member, which then has no pending events.
+    /// Returns the changes that the transfer commits for this member, and removes the member's pending events.
     func removeChanges() -> MemberChanges {
         defer { pendingEvents = [] }
         return MemberChanges(events: pendingEvents, outcome: outcome)

@@ -4,17 +4,17 @@ import XferCurl
 import XferModel
 import XferStore
 
-/// Tells servers that a partial upload they keep will not be continued.
+/// Asks servers to delete the partial uploads of cancelled tasks.
 ///
-/// The cancellation commits that this is to be done, so that it survives a crash. It is best effort for a day, and the
-/// cancellation does not wait for it.
+/// The transaction that cancels the task records the upload for deletion, so that a crash does not lose it. Failed
+/// requests are retried for at most one day. The cancellation does not wait for them.
 actor RemoteUploadCleanup: ManagerPart {
     nonisolated let context: ManagerContext
     private let scheduler: RunScheduler
     private var isWanted = false
     private var task: Task<Void, Never>?
     private var timer = WakeTimer()
-    /// Requests that are live.
+    /// The live requests, by the id of the abandoned upload.
     private var runs: [Int64: RemoteUploadCleanupRun] = [:]
 
     init(context: ManagerContext, scheduler: RunScheduler) {
@@ -22,11 +22,11 @@ actor RemoteUploadCleanup: ManagerPart {
         self.scheduler = scheduler
     }
 
-    /// The highest number of requests at a time.
+    /// The highest number of concurrent requests.
     private static let maxAbandonments = 4
 
-    /// Sends the requests that are due. A server that cannot be reached is tried again later. Without such uploads
-    /// there is no timer.
+    /// Sends the requests that are due. A server that cannot be reached is asked again later. If no upload is recorded,
+    /// no timer is armed.
     nonisolated func wake() { Task { await begin(asOf: clock()) } }
 
     private func begin(asOf now: Timestamp) {
@@ -47,18 +47,19 @@ actor RemoteUploadCleanup: ManagerPart {
         }
     }
 
-    /// Stops the requests that these policies and rules would judge otherwise; they are tried again under them.
+    /// Stops the requests that the new policies and rules would judge differently. They are sent again under the new
+    /// ones.
     func stopStale(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async {
         for run in runs.values where run.trust.isStale(under: policies, rules, at: now) { await run.stop() }
     }
 
-    /// The wall clock was set: the time until the next request is computed again.
+    /// Recomputes the time until the next request after the wall clock was set.
     func onClockSet() {
         timer.disarm()
         begin(asOf: clock())
     }
 
-    /// Ends with the requests under way. The engine has to be shut down before.
+    /// Returns when the requests under way have ended. Shut the engine down first.
     func shutdown() async {
         timer.disarm()
         await task?.value
@@ -69,7 +70,8 @@ actor RemoteUploadCleanup: ManagerPart {
     private func abandonDue(_ now: Timestamp) async throws {
         var seen: Set<Int64> = []
         while maySend {
-            // A run that has not ended yet may still send to the upload. When it ends, the discard of its bytes calls `wake` again.
+            // A run that has not ended may still send to the upload. When it ends, the discard of its bytes calls
+            // `wake` again.
             let found = try await store.read { try $0.dueAbandonedUploads(now: now, limit: 1000) }
             let inUse = await scheduler.tasksInUse(among: found.map(\.taskID))
             let due = found.filter { !inUse.contains($0.taskID) && !seen.contains($0.id) }
@@ -85,7 +87,7 @@ actor RemoteUploadCleanup: ManagerPart {
         timer.arm(for: next, now: clock()) { [weak self] target in await self?.onTimer(target) }
     }
 
-    /// `target` counts as now when the wall clock was set back.
+    /// If the wall clock was set back, `target` is used as the current time.
     private func onTimer(_ target: Timestamp) {
         timer.onFired()
         begin(asOf: max(clock(), target))
@@ -118,7 +120,7 @@ actor RemoteUploadCleanup: ManagerPart {
         let decision = RemoteUploadCleanupRules.decide(
             status: head?.status, retryAfter: head.flatMap { ResponseRules.retryAfter($0, now: now) },
             tries: upload.attempts + 1,
-            // While the clock was changed, the age of the cancellation is unknown.
+            // While the wall clock is not trusted, the age of the cancellation is unknown.
             abandonedAt: services.ages.isTrusted ? upload.abandonedAt : now, at: now, using: &random)
         switch decision {
         case .tryAgain(let next):
@@ -166,9 +168,9 @@ actor RemoteUploadCleanupRun: AttemptMaker {
         for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
     }
 
-    /// Returns the response head, even if the attempt failed after it.
+    /// Sends the request. Returns the response head, even if the attempt failed after it.
     ///
-    /// - Throws: why there is no response.
+    /// - Throws: the reason why there is no final response.
     func run() async throws -> ResponseHead {
         guard let cancellation else { throw TransferError(.internalError, "an upload without a place on its server") }
         var request = specification.request.forUpload(cancellation)
