@@ -112,7 +112,7 @@ let package = Package(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
 
         // The client.
-        library("XferClient", ["XferProtocol", "StrictJSON"]),
+        library("XferClient", ["XferProtocol", "XferSystem", "StrictJSON"]),
         library(
             "XferCommands",
             ["XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),

@@ -48,7 +48,7 @@ enum ImportTable {
         "xferd": ["XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 
         // The client.
-        "XferClient": posix + ["XferProtocol", "StrictJSON"],
+        "XferClient": posix + ["XferProtocol", "XferSystem", "StrictJSON"],
         "XferCommands": posix + [
             "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
         ],

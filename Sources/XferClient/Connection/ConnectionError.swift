@@ -38,6 +38,14 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
+    /// Whether a daemon that is starting ends it.
+    var mayPass: Bool {
+        switch self {
+        case .noSocket, .notListening: true
+        default: false
+        }
+    }
+
     static func connecting(to path: String, errno code: Int32) -> ConnectionError {
         switch code {
         case ENOENT, ENOTDIR: .noSocket(path: path)

@@ -1,4 +1,5 @@
 import Glibc
+import XferSystem
 
 /// A connection to the first daemon that accepts one.
 public struct LocatedConnection {
@@ -54,10 +55,31 @@ extension SocketLocator {
         return SocketLocator(environment: environment, uid: getuid())
     }
 
-    /// Connects to the first candidate that answers.
+    /// How long a client waits for a daemon that is starting: one that holds the lock of its socket, or one that has
+    /// been started by the same script a moment ago and has no lock yet.
+    private static let patience = (locked: Duration.seconds(2), unlocked: Duration.milliseconds(150))
+
+    /// Connects to the first candidate that answers. Waits for a daemon that is starting.
     public func connect(
         to instance: Instance = .automatic, timeout: Duration? = .seconds(10)
     ) throws(NoDaemonError) -> LocatedConnection {
+        let start = ContinuousClock.now
+        while true {
+            do throws(NoDaemonError) {
+                return try connectOnce(to: instance, timeout: timeout)
+            } catch {
+                let isStarting = error.tried.contains {
+                    $0.error.mayPass && SocketLock.isHeld(forSocket: $0.candidate.path)
+                }
+                let mayAppear = error.tried.contains { $0.error.mayPass }
+                let patience = isStarting ? Self.patience.locked : mayAppear ? Self.patience.unlocked : .zero
+                guard ContinuousClock.now - start < patience else { throw error }
+            }
+            usleep(10_000)
+        }
+    }
+
+    private func connectOnce(to instance: Instance, timeout: Duration?) throws(NoDaemonError) -> LocatedConnection {
         var failed: [FailedCandidate] = []
         for candidate in candidates(for: instance) {
             do throws(ConnectionError) {

@@ -3,6 +3,45 @@ import XferModel
 import XferProtocol
 
 extension AccessOptions {
+    /// What they choose. Prompts for a password if one is needed, and reads the cookies' file.
+    func choices(_ paths: PathResolver) throws(CommandFailure) -> AccessChoices {
+        var choices = AccessChoices()
+        choices.credential = Patch(try credential(paths))
+        choices.proxy = try proxySettings()
+        choices.cookies = Patch(cookies)
+        if let certificate = cert, let key {
+            choices.clientCert = .set(
+                ClientCertificateRecord(
+                    ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
+        }
+        if case .file(let path) = cookie { choices.cookieList = .set(try Self.cookies(in: path)) }
+        return choices
+    }
+
+    /// The header field of `-b NAME=VALUE`.
+    var cookieField: HeaderField? {
+        guard case .value(let text) = cookie else { return nil }
+        return HeaderField(name: "Cookie", value: text)
+    }
+
+    /// The cookies of a file in the Netscape format.
+    private static func cookies(in path: String) throws(CommandFailure) -> [CookieRecord] {
+        var cookies: [CookieRecord] = []
+        let lines = try FileText.read(path, option: "-b").split(omittingEmptySubsequences: false) { $0.isNewline }
+        for (index, line) in lines.enumerated() {
+            let isComment = line.hasPrefix("#") && !line.hasPrefix("#HttpOnly_")
+            if isComment || line.allSatisfy(\.isWhitespace) { continue }
+            guard let cookie = RequestCookie(netscape: line) else {
+                throw .usage(
+                    "-b: line \(index + 1) of \(SafeText.sanitised(path)) is no cookie; expected seven fields with tabs "
+                        + "between: domain, TRUE or FALSE, path, TRUE or FALSE, seconds, name, value")
+            }
+            cookies.append(CookieRecord(cookie))
+        }
+        guard !cookies.isEmpty else { throw .usage("-b: \(SafeText.sanitised(path)) has no cookies") }
+        return cookies
+    }
+
     /// The credential that the options describe. Prompts for a password if one is needed.
     func credential(_ paths: PathResolver) throws(CommandFailure) -> CredentialRecord? {
         var record = try login(readFrom: paths)

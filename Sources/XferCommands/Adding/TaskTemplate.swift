@@ -43,7 +43,7 @@ struct TaskTemplate {
             options.content, paths: paths, hasDestination: options.destination.isGiven)
         var task = NewTask()
         try Self.apply(options.destination, paths, to: &task)
-        Self.apply(options.request, to: &task)
+        try Self.apply(options.request, to: &task)
         Self.apply(options.cache, to: &task)
         try content.apply(to: &task)
         try Self.apply(options.access, paths, to: &task)
@@ -73,10 +73,9 @@ struct TaskTemplate {
         task.completion.postProcess = Patch(options.postProcess)
     }
 
-    private static func apply(_ options: RequestOptions, to task: inout NewTask) {
-        if !options.headers.isEmpty {
-            task.headers = HeaderChanges(options.headers.map { HeaderField(name: $0.name, value: $0.value) })
-        }
+    private static func apply(_ options: RequestOptions, to task: inout NewTask) throws(CommandFailure) {
+        let headers = try options.headerFields()
+        if !headers.isEmpty { task.headers = HeaderChanges(headers) }
         task.choices = options.choices
         task.policy = options.policy
         task.parse = options.parse.isEmpty ? nil : options.parse.map(\.word)
@@ -92,14 +91,11 @@ struct TaskTemplate {
         _ options: AccessOptions, _ paths: PathResolver, to task: inout NewTask
     ) throws(CommandFailure) {
         task.profile = options.profile
-        task.access.credential = Patch(try options.credential(paths))
-        task.access.proxy = try options.proxySettings()
-        task.access.cookies = Patch(options.cookies)
-        if let certificate = options.cert, let key = options.key {
-            task.access.clientCert = .set(
-                ClientCertificateRecord(
-                    ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
-        }
+        task.access = try options.choices(paths)
+        guard let field = options.cookieField else { return }
+        var headers = task.headers ?? HeaderChanges([])
+        headers.set.fields.append(field)
+        task.headers = headers
     }
 
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {

@@ -73,6 +73,14 @@ struct AccessOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The client certificate's key.", valueName: "file"), completion: .file())
     var key: String?
 
+    @Option(
+        name: [.customShort("b"), .customLong("cookie")],
+        help: ArgumentHelp(
+            "Send the cookies in this file (cookies.txt, Netscape format), each to the servers it is for; - is standard "
+                + "input. NAME=VALUE is sent as it is.", valueName: "file"),
+        completion: .file())
+    var cookie: CookieArgument?
+
     @Flag(inversion: .prefixedNo, help: "Send and keep the profile's cookies.")
     var cookies: Bool?
 
@@ -120,6 +128,17 @@ struct AccessOptions: ParsableArguments {
         if directHosts != nil, directHosts != "*", proxy == nil {
             throw ValidationError("--no-proxy needs --proxy URL, or * for no proxy at all.")
         }
+    }
+}
+
+/// A file of cookies, or a `Cookie` field's value: the one with `=` in it, as with curl.
+enum CookieArgument: Hashable, Sendable, ExpressibleByArgument {
+    case file(String)
+    case value(String)
+
+    init?(argument: String) {
+        guard !argument.isEmpty, argument.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
+        self = argument.contains("=") ? .value(argument) : .file(argument)
     }
 }
 

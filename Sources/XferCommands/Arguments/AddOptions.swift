@@ -64,8 +64,20 @@ struct DestinationOptions: ParsableArguments {
 struct RequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .customLong("header")],
-        help: ArgumentHelp("Send this request header; may be repeated.", valueName: "name: value"))
+        help: ArgumentHelp(
+            "Send this request header; @FILE reads lines of them, @- standard input; may be repeated.",
+            valueName: "name: value"))
     var headers: [HeaderArgument] = []
+
+    @Option(
+        name: [.customShort("A"), .customLong("user-agent")],
+        help: ArgumentHelp("Send this User-Agent.", valueName: "name"), transform: HeaderArgument.value)
+    var userAgent: String?
+
+    @Option(
+        name: [.customShort("e"), .customLong("referer")],
+        help: ArgumentHelp("Send this Referer.", valueName: "url"), transform: HeaderArgument.value)
+    var referer: String?
 
     @Option(help: ArgumentHelp("Which redirects to follow (default: follow).", valueName: "policy"))
     var redirect: WordArgument<RedirectPolicy>?
@@ -106,8 +118,18 @@ struct RequestOptions: ParsableArguments {
 
     @OptionGroup var timeouts: TimeoutOptions
 
+    @OptionGroup var route: RouteOptions
+
     mutating func validate() throws {
         if isHTTP1 && isHTTP2 { throw ValidationError("--http1.1 and --http2 exclude each other.") }
+    }
+
+    /// The header fields that they name.
+    func headerFields() throws(CommandFailure) -> [HeaderField] {
+        var fields = try headers.fields()
+        if let userAgent { fields.append(HeaderField(name: "User-Agent", value: userAgent)) }
+        if let referer { fields.append(HeaderField(name: "Referer", value: referer)) }
+        return fields
     }
 
     /// What they choose of the request.
@@ -120,6 +142,7 @@ struct RequestOptions: ParsableArguments {
         choices.acceptedTypes = acceptTypes.isEmpty ? .unchanged : .set(acceptTypes)
         conditions.apply(to: &choices)
         timeouts.apply(to: &choices)
+        route.apply(to: &choices)
         return choices
     }
 }

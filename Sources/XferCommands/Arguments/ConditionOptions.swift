@@ -13,6 +13,44 @@ struct ConditionOptions: ParsableArguments {
     }
 }
 
+/// How connections are made. `add`, `update` and `profile set` have these.
+struct RouteOptions: ParsableArguments {
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Connect to IPv4 addresses only; operators only.")
+    var isIPv4 = false
+
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Connect to IPv6 addresses only; operators only.")
+    var isIPv6 = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Connect from this network interface or address; operators only.", valueName: "name or address"),
+        transform: LocalInterface.argument)
+    var interface: LocalInterface?
+
+    @Option(
+        help: ArgumentHelp(
+            "Use these addresses in place of what the resolver says; operators only; may be repeated.",
+            valueName: "host:port:address"), transform: ResolveRule.argument)
+    var resolve: [ResolveRule] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Connect to this in place of a host and port; operators only; may be repeated.",
+            valueName: "host:port:target:port"), transform: ConnectToRule.argument)
+    var connectTo: [ConnectToRule] = []
+
+    mutating func validate() throws {
+        if isIPv4, isIPv6 { throw ValidationError("-4 and -6 exclude each other.") }
+    }
+
+    func apply(to choices: inout TransferRequest.Choices) {
+        choices.ipVersion = isIPv4 ? .set(.ipv4) : isIPv6 ? .set(.ipv6) : .unchanged
+        choices.interface = Patch(interface)
+        choices.resolve = resolve.isEmpty ? .unchanged : .set(resolve)
+        choices.connectTo = connectTo.isEmpty ? .unchanged : .set(connectTo)
+    }
+}
+
 /// How long one attempt may take. `add`, `update` and `profile set` have these.
 struct TimeoutOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"))

@@ -51,19 +51,62 @@ struct SegmentsArgument: Hashable, Sendable, ExpressibleByArgument {
     }
 }
 
-/// A request header field as curl's `-H` takes it: `Name: value`.
-struct HeaderArgument: Hashable, Sendable, ExpressibleByArgument {
-    let name: String
-    let value: String
+/// `Name: value`, or `@FILE` with a line for each, as curl takes it.
+enum HeaderArgument: Hashable, Sendable, ExpressibleByArgument {
+    case field(HeaderField)
+    case file(String)
 
     init?(argument: String) {
-        guard let colon = argument.firstIndex(of: ":") else { return nil }
-        let name = argument[..<colon]
-        guard !name.isEmpty, name.utf8.allSatisfy({ Self.tokenBytes.contains($0) }) else { return nil }
-        let value = argument[argument.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        guard !value.utf8.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7f }) else { return nil }
-        self.name = String(name)
-        self.value = String(value)
+        if argument.hasPrefix("@"), argument.count > 1 {
+            self = .file(String(argument.dropFirst()))
+            return
+        }
+        guard let field = HeaderField(line: argument) else { return nil }
+        self = .field(field)
+    }
+
+    /// A value of a field that an option of its own names.
+    static func value(_ text: String) throws -> String {
+        guard HeaderField.isValue(text) else { throw ValidationError("expected a text without control characters") }
+        return text
+    }
+}
+
+extension [HeaderArgument] {
+    /// The fields, in order. Files are read.
+    func fields() throws(CommandFailure) -> [HeaderField] {
+        var fields: [HeaderField] = []
+        for argument in self {
+            switch argument {
+            case .field(let field): fields.append(field)
+            case .file(let path):
+                let lines = try FileText.read(path, option: "-H").split(whereSeparator: \.isNewline)
+                for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) {
+                    guard let field = HeaderField(line: line) else {
+                        throw .usage("-H: line \(index + 1) of \(SafeText.sanitised(path)) is not NAME: VALUE")
+                    }
+                    fields.append(field)
+                }
+            }
+        }
+        return fields
+    }
+}
+
+extension HeaderField {
+    /// Nil unless it is `Name: value` (RFC 9110 §5.1, §5.5).
+    fileprivate init?(line: some StringProtocol) {
+        guard let colon = line.firstIndex(of: ":") else { return nil }
+        let name = line[..<colon]
+        let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+        guard !name.isEmpty, name.utf8.allSatisfy({ Self.tokenBytes.contains($0) }), Self.isValue(value) else {
+            return nil
+        }
+        self.init(name: String(name), value: String(value))
+    }
+
+    fileprivate static func isValue(_ text: some StringProtocol) -> Bool {
+        !text.utf8.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7f }
     }
 
     /// RFC 9110 §5.6.2, `tchar`.

@@ -23,6 +23,9 @@ struct QueueText: Sendable {
 
     func lines(_ status: DaemonStatus.Result) -> [String] {
         var health = "well"
+        if let problem = status.configurationProblem {
+            health = style(.red, "the configuration file was not taken over: \(SafeText.sanitised(problem))")
+        }
         if status.degraded {
             let reason = SafeText.sanitised(status.degradedReason ?? "disk full?")
             health = style(.red, "cannot write its database, nothing starts: \(reason)")

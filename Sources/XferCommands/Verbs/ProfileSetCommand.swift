@@ -55,6 +55,7 @@ struct ProfileSetCommand: ParsableCommand {
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
+        if access.cookie != nil { throw ValidationError("-b: a profile keeps what servers set, see --cookies.") }
         if access.profile != nil { throw ValidationError("--profile: a profile is based on no other.") }
         if request.policy != nil || !request.parse.isEmpty || request.stripNulls {
             throw ValidationError("--policy, --parse and --strip-nulls are a task's own.")
@@ -77,23 +78,16 @@ struct ProfileSetCommand: ParsableCommand {
         profile.baseURL = baseURL
         profile.languages = languages.isEmpty ? nil : languages
         if let headerRules { profile.headerRules = try Self.rules(headerRules) }
-        if !request.headers.isEmpty {
-            profile.headers = HeaderList(request.headers.map { HeaderField(name: $0.name, value: $0.value) })
-        }
+        let headers = try request.headerFields()
+        if !headers.isEmpty { profile.headers = HeaderList(headers) }
         profile.choices = request.choices
         cache.apply(to: &profile.choices)
         profile.maxActive = maxActive
         profile.maxReceiveRate = recv?.bytes
         profile.maxSendRate = send?.bytes
         profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }
-        profile.access.credential = Patch(try access.credential(paths))
-        profile.access.proxy = try access.proxySettings()
-        profile.cookies = access.cookies.map { $0 ? .jar : .none }
-        if let certificate = access.cert, let key = access.key {
-            profile.access.clientCert = .set(
-                ClientCertificateRecord(
-                    ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
-        }
+        profile.access = try access.choices(paths)
+        (profile.access.cookies, profile.cookies) = (.unchanged, access.cookies.map { $0 ? .jar : .none })
         return profile
     }
 

@@ -113,9 +113,8 @@ struct UpdateCommand: ParsableCommand {
         changes.checksum = patch(checksum, .checksum)
         changes.limits.segments = patch(segments?.count, .segments)
         changes.access.credential = clear.contains(.credential) ? .clear : .unchanged
-        if !headers.isEmpty {
-            changes.headers = HeaderList(headers.map { HeaderField(name: $0.name, value: $0.value) })
-        }
+        let headers = try headers.fields()
+        if !headers.isEmpty { changes.headers = HeaderList(headers) }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         let destination = try paths.destination(directory: directory, output: output)
         changes.dir = destination.dir

@@ -5,7 +5,7 @@ public import XferModel
 ///
 /// Made of the URL, or what a rule makes of it, and of everything that decides whether the response is for this caller
 /// at all: the owner, the request's credentials, the task's own trust policy (the host's policy is checked when the
-/// response is used), and which redirects the request may follow. A digest with a key of the database, as
+/// response is used), which redirects the request may follow, and how its connections are made. A digest with a key of the database, as
 /// `CoalesceKey`.
 public struct CacheKey: Hashable, Sendable {
     /// The digest.
@@ -23,6 +23,7 @@ public struct CacheKey: Hashable, Sendable {
         words.add(request.redirect.rawValue)
         words.add(request.allowsDowngrade.description)
         words.addIdentity(of: request)
+        if request.connections != ConnectionRules() { words.add("\(request.connections)") }
         guard let bytes = digest(words.bytes) else { return nil }
         self.bytes = bytes
     }

@@ -57,6 +57,7 @@ public enum RequestBuilder {
         request.usesProfileCertificate =
             profile?.clientCertificate != nil && request.clientCertificate == nil && fields.clientCertificate != .clear
         request.usesCookies = try usesCookies(fields, profile)
+        request.cookies = fields.cookies
         request.caching = try caching(fields, choices, profile, isPlainGet: method == .get && content == nil)
         headers.add(request.caching.policy.askedOfOtherCaches, except: fields.unsetHeaders)
         request.headers = headers.fields
@@ -104,7 +105,12 @@ public enum RequestBuilder {
     }
 
     private static func usesCookies(_ fields: RequestFields, _ profile: Profile?) throws(RequestFault) -> Bool {
-        let wanted = fields.usesCookies.applied(to: profile?.keepsCookies) ?? false
+        let wanted = fields.usesCookies.applied(to: fields.cookies.isEmpty ? profile?.keepsCookies : false) ?? false
+        guard !wanted || fields.cookies.isEmpty else {
+            throw RequestFault(
+                field: "cookie_list", reason: "a task uses the profile's cookies or its own",
+                expected: "cookies or cookie_list, not both")
+        }
         guard !wanted || profile != nil else {
             throw RequestFault(
                 field: "cookies", reason: "cookies are kept in the jar of a profile",

@@ -44,7 +44,7 @@ public struct CoalesceKey: Hashable, Sendable {
     private static let ordered: Set<String> = [
         "method", "headers", "headerRules", "bodySummary", "credential", "usesProfileCredentials",
         "usesProfileCredential", "usesProfileCertificate", "clientCertificate", "usesCookies", "proxy", "redirect",
-        "allowsDowngrade", "firstAcceptedStatus", "lastAcceptedStatus", "mirrors",
+        "allowsDowngrade", "firstAcceptedStatus", "lastAcceptedStatus", "mirrors", "cookies",
     ]
 
     /// All other options on which tasks that share a transfer must agree.
@@ -124,6 +124,8 @@ extension CanonicalKeyEncoder {
         add(request.clientCertificate?.certificate)
         add(request.clientCertificate?.key)
         add(request.usesCookies.description)
+        // Their descriptions do not have the values. A request without any has the same key as in earlier versions.
+        if !request.cookies.isEmpty { add(request.cookies) { $0.add($1.netscapeLine) } }
     }
 
     /// The identity of the request: its credentials, and whatever else of it is secret.

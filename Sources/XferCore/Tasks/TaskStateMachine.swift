@@ -74,12 +74,16 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
-    /// The user retries a failed task as the same task, with the bytes it has. A suspect is retried, too.
+    /// The user retries a failed task as the same task, with the bytes it has, or a cancelled one from its first byte. A
+    /// suspect is retried, too. A cancelled task whose source was copied into the spool has nothing to send any more.
     ///
     /// A deadline that has passed does not count any more: the user knew it when asking for another try.
     public mutating func onRetry(at now: Timestamp) -> TaskTransition {
         if task.state == .waiting, task.wait?.reason == .suspect { return onResume() }
-        guard task.state == .failed else { return .unchanged }
+        guard task.state == .failed || task.state == .cancelled && !task.specification.upload.isSpooled else {
+            return .unchanged
+        }
+        if task.state == .cancelled { forgetTransfer() }
         move(to: .queued)
         if let deadline = task.specification.schedule.deadline, deadline <= now {
             task.specification.schedule.deadline = nil
@@ -336,6 +340,16 @@ public struct TaskStateMachine: Sendable {
 
     /// The start that was counted did not end in a failure, so it does not use up a try.
     private mutating func uncountTry() { task.attempts = max(0, task.attempts - 1) }
+
+    /// The bytes of a cancelled task are deleted, or are about to be.
+    private mutating func forgetTransfer() {
+        unsubscribe()
+        onBytesLost()
+        task.sent = 0
+        task.furthest = 0
+        task.startedAt = nil
+        task.outcome = TaskOutcome()
+    }
 
     private mutating func move(to state: TaskState) {
         task.state = state

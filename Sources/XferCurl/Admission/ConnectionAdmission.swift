@@ -55,6 +55,22 @@ extension EasyHandle {
     }
 }
 
+extension EasyHandle {
+    /// Sets the family, the interface, and the lists that replace what the resolver or the URL says.
+    func setConnections(_ options: ConnectionRules) {
+        if options == ConnectionRules() { return }
+        switch options.ipVersion {
+        case .any: break
+        case .ipv4: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+        case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+        }
+        if let interface = options.interface { set(CURLOPT_INTERFACE, interface.curlText) }
+        if !options.resolve.isEmpty || !options.connectTo.isEmpty {
+            setConnectionLists(resolve: options.resolve, connectTo: options.connectTo)
+        }
+    }
+}
+
 extension IPAddress {
     /// Nil for families that are no IP.
     static func read(_ address: UnsafeMutablePointer<curl_sockaddr>) -> (IPAddress?, port: UInt16) {

@@ -22,6 +22,8 @@ public struct Attempt: Sendable {
     public var credential: ResolvedCredential?
     /// Name of the cookie jar that is used; nil neither sends nor keeps cookies.
     public var cookieJar: String?
+    /// Lines of the Netscape format, in place of a jar: the attempt has a jar of its own, which ends with it.
+    public var cookies: [String] = []
     /// Bytes per second, 0 is unlimited. A limited transfer uses HTTP/1.1.
     public var maxReceiveRate: Int64
     /// Bytes of content per second, 0 is unlimited.

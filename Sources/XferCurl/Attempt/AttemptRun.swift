@@ -22,6 +22,8 @@ final class AttemptRun {
     private var receiveLimit: ReceiveLimit
     unowned let core: EngineCore
     let attempt: Attempt
+    /// The cookies that the attempt brought with it; nil if there are none.
+    private(set) lazy var ownCookies: CookieJar? = makeOwnCookies()
     let events: AsyncStream<AttemptEvent>.Continuation
     private var isEnded = false
     /// The present hop; nil before the first one, and after the outcome.
@@ -86,6 +88,12 @@ final class AttemptRun {
         guard request.method.allowsContent else { return nil }
         if let content = attempt.content { return try RequestContent(content) }
         return request.method == .delete ? nil : .empty
+    }
+
+    private func makeOwnCookies() -> CookieJar? {
+        guard !attempt.cookies.isEmpty, let jar = CookieJar() else { return nil }
+        jar.add(attempt.cookies)
+        return jar
     }
 
     private func dropContent() {

@@ -21,6 +21,8 @@ final class EasyHandle {
 
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var headers: HeaderList?
+    private var resolve: LineList?
+    private var connectTo: LineList?
     /// The cookie jar of the present request.
     var jar: CookieJar?
     private(set) var content: RequestContent?
@@ -83,6 +85,7 @@ final class EasyHandle {
         if let agent = request.headers.unsignedUserAgent { set(CURLOPT_USERAGENT, agent) }
         set(CURLOPT_HTTP_VERSION, Self.version(request))
         setRoute(request.spec)
+        setConnections(request.spec.key.connections)
         setAuthentication(request.authentication)
         setCookies(request.cookies)
         if request.url.scheme == .https, !request.isHTTP1 {
@@ -100,6 +103,14 @@ final class EasyHandle {
         }
     }
 
+    /// Sets the lists that replace what the resolver or the URL says.
+    func setConnectionLists(resolve rules: [ResolveRule], connectTo targets: [ConnectToRule]) {
+        let (names, hosts) = (LineList(rules.map(\.description)), LineList(targets.map(\.description)))
+        set(CURLOPT_RESOLVE, pointer: names.first)
+        set(CURLOPT_CONNECT_TO, pointer: hosts.first)
+        (resolve, connectTo) = (names.first == nil ? nil : names, hosts.first == nil ? nil : hosts)
+    }
+
     /// Detaches the hop and the socket, so that callbacks have no effect.
     func rest() {
         hop = nil
@@ -111,6 +122,7 @@ final class EasyHandle {
         rest()
         set(CURLOPT_HTTPHEADER, pointer: nil)
         headers = nil
+        if resolve != nil || connectTo != nil { setConnectionLists(resolve: [], connectTo: []) }
         // Unbinds the form, whether or not the next hop sends it, too.
         if content?.isMultipart == true { set(CURLOPT_MIMEPOST, pointer: nil) }
         content = nil

@@ -1,6 +1,21 @@
 import CCurl
 import XferModel
 
+/// Lines as libcurl takes them, which have to outlive the request.
+final class LineList {
+    private(set) var first: UnsafeMutablePointer<curl_slist>?
+
+    /// - Parameter lines: without NUL.
+    init(_ lines: [String]) {
+        for line in lines {
+            // Only fails without memory, and then leaves the list as it was.
+            if let longer = curl_slist_append(first, line) { first = longer }
+        }
+    }
+
+    deinit { curl_slist_free_all(first) }
+}
+
 /// Header fields in libcurl's form: a linked list of `Name: value` lines. The list has to outlive the request.
 final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?

@@ -2,7 +2,8 @@ import CCurl
 import NIOConcurrencyHelpers
 import XferModel
 
-/// The cookies of one profile: libcurl's (RFC 6265), shared by all requests that use the jar, on any loop.
+/// The cookies of one profile, or of one attempt: libcurl's (RFC 6265), shared by all requests that use the jar, on any
+/// loop.
 ///
 /// `@unchecked Sendable`: libcurl reads shared data under the share's locks only, and `easy` is used on one loop alone.
 final class CookieJar: @unchecked Sendable {
@@ -65,8 +66,8 @@ extension Hop {
     ///
     /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
     func separateCookies() -> CookieUse? {
-        guard let name = run.attempt.cookieJar, sentFields.firstValue(named: "Host") == nil,
-            let jar = run.core.shared.jar(named: name)
+        guard sentFields.firstValue(named: "Host") == nil,
+            let jar = run.ownCookies ?? run.attempt.cookieJar.flatMap({ run.core.shared.jar(named: $0) })
         else { return nil }
         let own = sentFields.filter { $0.name.equalsIgnoringASCIICase("Cookie") }.map(\.value)
         sentFields.removeAll { $0.name.equalsIgnoringASCIICase("Cookie") }

@@ -18,7 +18,7 @@ public struct SessionSpec: Hashable, Sendable {
     }
 }
 
-/// Profile × trust policy versions × proxy × client certificate.
+/// Profile × trust policy versions × proxy × client certificate × ways of connecting.
 public struct SessionKey: Hashable, Sendable {
     /// The profile's name, empty for none.
     public var profile: String
@@ -30,16 +30,20 @@ public struct SessionKey: Hashable, Sendable {
     public var proxyLogin: ProxyLogin?
     /// Shown to an origin that asks, in place of the policies'.
     public var clientCertificate: ClientCertificateFiles?
+    /// How the connections are made. libcurl's cache of names belongs to the session, so that `resolve` has no effect on
+    /// others.
+    public var connections: ConnectionRules
 
     public init(
         profile: String = "", trustVersions: [Int64] = [], proxy: String? = nil, proxyLogin: ProxyLogin? = nil,
-        clientCertificate: ClientCertificateFiles? = nil
+        clientCertificate: ClientCertificateFiles? = nil, connections: ConnectionRules = ConnectionRules()
     ) {
         self.profile = profile
         self.trustVersions = trustVersions
         self.proxy = proxy
         self.proxyLogin = proxyLogin
         self.clientCertificate = clientCertificate
+        self.connections = connections
     }
 
     /// Whether the connection to the proxy itself uses TLS.

@@ -56,6 +56,8 @@ public enum Daemon {
     private static func serve(_ instance: Instance, log: ServiceLog, logger: Logger) async throws -> DaemonExit {
         let startedAt = Clocks.monotonic()
         let sockets = try SocketActivation.sockets(environment: instance.environment)
+        let lock = sockets.isEmpty ? try lockSocket(instance.paths.socket) : nil
+        defer { lock?.release() }
         let metrics = PrometheusRegistry(help: MetricHelp.texts)
         MetricsSystem.bootstrap(metrics)
 
@@ -95,6 +97,7 @@ public enum Daemon {
                 manager: manager, version: XferVersion.current, stateDirectory: instance.paths.stateDirectory,
                 socket: sockets.first?.path ?? instance.paths.socket, startedAt: startedAt,
                 configuration: { configuration.loaded }, configurationFile: configuration.path,
+                configurationProblem: { configuration.rejection },
                 shutDown: { mode in Task { await shutdown.perform(mode, on: manager) } }
             ).all
         let memory = MemoryCare()
@@ -130,6 +133,18 @@ public enum Daemon {
         try await group.run()
         check.cancel()
         return await check.value ? .needsAttention : .success
+    }
+
+    /// Lets clients wait while the daemon starts. Nil if the file cannot be made: then the socket cannot be either, whose
+    /// error says why.
+    private static func lockSocket(_ path: String) throws(RPCServerError) -> SocketLock? {
+        do throws(SystemCallError) {
+            guard let lock = try SocketLock.acquire(forSocket: path) else { throw SystemCallError("fcntl", code: EAGAIN) }
+            return lock
+        } catch {
+            if error.code == EAGAIN { throw RPCServerError.alreadyListening(path: path) }
+            return nil
+        }
     }
 
     private static func makeLog(_ instance: Instance) -> ServiceLog {

@@ -11,6 +11,8 @@ final class LiveConfiguration: Sendable {
         var loaded: LoadedSettings
         var access: AccessPolicy
         var onAccessChange: (@Sendable (AccessPolicy) -> Void)?
+        /// Why the file, as it was read last, is not in force.
+        var rejection: String?
     }
 
     private let instance: Instance
@@ -37,6 +39,8 @@ final class LiveConfiguration: Sendable {
     }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
+    /// Why the configuration file is not in force; nil if it is.
+    var rejection: String? { state.withLockedValue(\.rejection) }
 
     func onAccessChange(_ body: @escaping @Sendable (AccessPolicy) -> Void) {
         state.withLockedValue { $0.onAccessChange = body }
@@ -50,6 +54,13 @@ final class LiveConfiguration: Sendable {
             retry: RetryLimits(retryFor: settings.queue.retryFor.components.seconds))
     }
 
+    /// Logs the faults of a configuration that is not taken over, one line each, and keeps them for `daemon.status`.
+    private func reject(_ faults: [String]) {
+        for fault in faults { logger.error("\(fault)") }
+        logger.error("the configuration has faults and is not taken over")
+        state.withLockedValue { $0.rejection = faults.joined(separator: "; ") }
+    }
+
     /// Reads the configuration again; a faulty one changes nothing.
     func reload() async {
         let newer: LoadedSettings
@@ -57,26 +68,22 @@ final class LiveConfiguration: Sendable {
         do {
             (newer, missing) = try instance.reloaded()
         } catch let rejection as SettingsRejection {
-            for problem in rejection.problems { logger.error("\(problem)") }
-            logger.error("the configuration has faults and is not taken over")
-            return
+            return reject(rejection.problems.map { "\($0)" })
         } catch {
-            logger.error("the configuration cannot be read again", metadata: ["error": "\(error)"])
-            return
+            return reject(["the configuration cannot be read again: \(error)"])
         }
         let reload = loaded.reload(to: newer)
         do {
             try await manager.reload(instance.managerSettings(reload.inForce.settings))
         } catch {
-            logger.error("\(error)")
-            logger.error("the configuration has faults and is not taken over")
-            return
+            return reject(["\(error)"])
         }
         let (access, warnings) = AccessPolicy.load(reload.inForce.settings, ownUID: geteuid())
         for warning in warnings + newer.warnings + missing.map(\.description) { logger.warning("\(warning)") }
         let notify = state.withLockedValue { state in
             state.loaded = reload.inForce
             state.access = access
+            state.rejection = nil
             return state.onAccessChange
         }
         notify?(access)

@@ -15,6 +15,8 @@ struct DaemonHandlers: Sendable {
     let configuration: @Sendable () -> LoadedSettings
     let configurationFile: String
     /// Called after the answer to `daemon.shutdown` is on its way.
+    /// Why the configuration file is not in force.
+    let configurationProblem: @Sendable () -> String?
     let shutDown: @Sendable (ShutdownMode) -> Void
 
     var all: [Handler] {
@@ -35,6 +37,7 @@ struct DaemonHandlers: Sendable {
         result.storeID = manager.storeID
         result.degradedReason = manager.degradation
         result.degraded = result.degradedReason != nil
+        result.configurationProblem = context.caller.isOperator ? configurationProblem() : nil
         result.shuttingDown = manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
         result.network = OpenEnum(manager.network.state)

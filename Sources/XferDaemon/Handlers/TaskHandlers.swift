@@ -19,7 +19,7 @@ struct TaskHandlers: Sendable {
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
             Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
             verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
-            verb(TaskRetry.self, .retry), verb(TaskRemove.self, .remove),
+            verb(TaskRetry.self, .retry), Handler(TaskRemove.self, remove),
         ]
     }
 
@@ -110,22 +110,48 @@ struct TaskHandlers: Sendable {
 
     private func verb<Method: RPCMethod>(_ method: Method.Type, _ verb: TaskVerb) -> Handler
     where Method.Params == TaskSelection, Method.Result == SelectionResult {
-        Handler(method) { params, context in
-            let principal = context.caller.principal
-            if let filter = params.filter {
-                let counts = try await tasks.apply(verb, to: filter.stored, for: principal)
-                return .filter(
-                    SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
-            }
-            return .ids(
-                SelectionResult.Listed(try await tasks.apply(verb, to: params.ids ?? [], for: principal)))
+        Handler(method) { params, context in try await apply(verb, to: params, context) }
+    }
+
+    private func apply(
+        _ verb: TaskVerb, to selection: TaskSelection, _ context: CallContext
+    ) async throws -> SelectionResult {
+        let principal = context.caller.principal
+        if let filter = selection.filter {
+            let counts = try await tasks.apply(verb, to: filter.stored, for: principal)
+            return .filter(SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
         }
+        return .ids(SelectionResult.Listed(try await tasks.apply(verb, to: selection.ids ?? [], for: principal)))
+    }
+
+    private func remove(_ params: TaskRemove.Params, _ context: CallContext) async throws -> SelectionResult {
+        guard params.files == true else { return try await apply(.remove, to: params.selection, context) }
+        let principal = context.caller.principal
+        if let filter = params.filter {
+            let (counts, files) = try await tasks.removeWithFiles(filter.stored, for: principal)
+            var result = SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged)
+            result.files = SelectionResult.RemovedFiles(files)
+            return .filter(result)
+        }
+        let (outcome, files) = try await tasks.removeWithFiles(params.ids ?? [], for: principal)
+        var result = SelectionResult.Listed(outcome)
+        result.files = SelectionResult.RemovedFiles(files)
+        return .ids(result)
     }
 
     // MARK: Records
 
     private func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
         try await TaskRecords(queries: queries).records(of: tasks, columns)
+    }
+}
+
+extension SelectionResult.RemovedFiles {
+    fileprivate init(_ files: FileRemovals) {
+        self.init(
+            deleted: files.deleted,
+            kept: files.kept.map { SelectionResult.KeptFile(id: $0.id, path: $0.path, reason: $0.reason) },
+            keptCount: files.keptCount)
     }
 }
 
@@ -143,7 +169,7 @@ extension SelectionResult.Listed {
         self.init(
             changed: outcome.changed,
             unchanged: outcome.unchanged.map {
-                SelectionResult.Unchanged(id: $0.id, state: $0.state, reason: $0.isNotResumable ? "not_resumable" : nil)
+                SelectionResult.Unchanged(id: $0.id, state: $0.state, reason: $0.reason?.rawValue)
             },
             missing: outcome.missing)
     }

@@ -8,8 +8,10 @@ struct RequestAdmission: Sendable {
     let isOperator: Bool
     let store: TaskStore
 
-    /// - Parameter path: the prefix of field names in errors.
-    func check(_ specification: TaskSpecification, path: String) async throws {
+    /// - Parameters:
+    ///   - path: the prefix of field names in errors.
+    ///   - before: the request that is changed, if the task exists.
+    func check(_ specification: TaskSpecification, path: String, before: TransferRequest? = nil) async throws {
         let request = specification.request
         for (index, url) in specification.sources.enumerated() {
             guard let refusal = rules.refusal(ofHost: url.host, port: url.port) else { continue }
@@ -23,6 +25,9 @@ struct RequestAdmission: Sendable {
             throw ManagerError.permissionDenied(
                 path: path + "client_cert", reason: "only operators may name a file with a key")
         }
+        if request.connections != before?.connections {
+            try await check(request.connections, profile: specification.profile, path: path)
+        }
         if let proxy = request.proxy { try await check(proxy, profile: specification.profile, path: path + "proxy") }
         if !isOperator, let profile = try await profile(named: specification.profile),
             let fault = ProfileSecretRules.refusal(of: request, with: profile)
@@ -30,6 +35,23 @@ struct RequestAdmission: Sendable {
             throw ManagerError.permissionDenied(
                 path: path + fault.field, reason: "\(fault.reason): expected \(fault.expected ?? "it to be left out")")
         }
+    }
+
+    /// A profile's options were set by an operator, so every user of the profile has them, and cannot change them.
+    private func check(_ options: ConnectionRules, profile: String?, path: String) async throws {
+        for (index, rule) in options.connectTo.enumerated() {
+            // An empty target is the URL's host, which is checked by itself.
+            guard !rule.target.isEmpty,
+                let refusal = rules.refusal(ofHost: rule.target, port: rule.targetPort ?? rule.port ?? 443)
+            else { continue }
+            throw ManagerError.rejectedByPolicy(path: path + "connect_to[\(index)]", reason: refusal.description)
+        }
+        guard !isOperator else { return }
+        var own = ConnectionRules()
+        if let choices = try await self.profile(named: profile)?.choices { own.apply(choices) }
+        guard let field = options.firstDifference(from: own) else { return }
+        throw ManagerError.permissionDenied(
+            path: path + field, reason: "only operators may choose how connections are made")
     }
 
     private func check(_ proxy: ProxySettings, profile: String?, path: String) async throws {

@@ -33,6 +33,7 @@ struct AccessResolver: Sendable {
         access.credential = try await credential(of: request, profile)
         access.certificate = try await certificate(of: request, profile)
         access.route = try await route(of: request)
+        access.connections = request.connections
         if request.usesCookies, let profile {
             try await cookies.open(profile.name)
             access.cookieJar = profile.name

@@ -16,17 +16,23 @@ struct RequestAccess: Sendable {
     var cookieJar: String?
     var certificate: Certificate?
     var route = ProxyRoute()
+    var connections = ConnectionRules()
 
     /// Makes the session of a hop, for `Attempt.session`. Called on the engine's loop.
     func session(for url: HTTPURL, heldTo trust: RunTrust) throws(TransferError) -> SessionSpec {
         let proxy = route.proxy(for: url)
         let rules = try trust.admit(url, through: proxy?.server)
+        if let target = connections.target(ofHost: url.host, port: url.port),
+            let refusal = rules.refusal(ofHost: target.host, port: target.port)
+        {
+            throw TransferError(.rejectedByPolicy, "connect_to \(target.host): \(refusal)", host: url.hostKey)
+        }
         let (origin, overProxy) = try trust.policies(for: url, through: proxy?.server)
         let versions = (origin.all + (overProxy?.all ?? [])).map(\.policy.version)
         let isBound = url.scheme == .https && certificate?.origins.contains(url.origin) == true
         let key = SessionKey(
             profile: cookieJar ?? "", trustVersions: versions, proxy: proxy?.server.url, proxyLogin: proxy?.login,
-            clientCertificate: isBound ? certificate?.files : nil)
+            clientCertificate: isBound ? certificate?.files : nil, connections: connections)
         return SessionSpec(
             key: key,
             trust: TrustSettings(

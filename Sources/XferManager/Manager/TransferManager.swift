@@ -84,6 +84,7 @@ public final class TransferManager: ManagerPart, Sendable {
         let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
         let metrics = ServiceMetrics()
+        let failures = FailureLog(logger)
         let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
         let (pendingHooks, hooksContinuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -92,6 +93,7 @@ public final class TransferManager: ManagerPart, Sendable {
             onCommit: { events in
                 hub.publish(events)
                 metrics.onCommit(events)
+                failures.onCommit(events)
             },
             onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
             describe: { $0.hookDescription })

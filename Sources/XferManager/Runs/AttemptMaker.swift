@@ -64,6 +64,7 @@ extension AttemptMaker {
             maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
             session: access.sessions(heldTo: trust),
             onServer: { [trust] in trust.record($0) })
+        attempt.cookies = request.cookies.map(\.netscapeLine)
         configure(&attempt)
         // Assumed until the engine reports otherwise.
         course.requestWasSent = true

@@ -20,7 +20,8 @@ extension TaskCommands {
             && !settings.isOperator(before.owner)
         let hasMoved = isNamedAnew || wanted.destination != before.specification.destination
         if wanted.request != before.specification.request {
-            try await admission(for: principal).requests.check(wanted, path: TaskChanges.path)
+            try await admission(for: principal).requests.check(
+                wanted, path: TaskChanges.path, before: before.specification.request)
         }
         if wanted.kind != .download {
             let hasSegments = wanted.segments != before.specification.segments

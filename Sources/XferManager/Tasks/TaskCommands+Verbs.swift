@@ -13,8 +13,18 @@ public struct VerbOutcome: Hashable, Sendable {
     public struct Unchanged: Hashable, Sendable {
         public var id: TaskID
         public var state: TaskState
+        /// Nil where the state alone explains it.
+        public var reason: Reason?
+    }
+
+    /// Why a state did not allow a verb, as it is shown.
+    public enum Reason: String, Sendable {
         /// It runs, and what it sends must not be sent twice: it could not go on after a pause.
-        public var isNotResumable = false
+        case notResumable = "not_resumable"
+        /// Its file was to be deleted, and could not be.
+        case fileKept = "file_kept"
+        /// The copy of what it sends was deleted when it was cancelled.
+        case sourceDeleted = "source_deleted"
     }
 
     public var changed: [TaskID] = []

@@ -19,10 +19,7 @@ extension StoreTransaction {
             let spoolFiles = try spoolFiles(after: verb, of: task)
             guard let (action, ended) = try apply(verb, to: task, at: now) else {
                 outcome.unchanged.append(
-                    VerbOutcome.Unchanged(
-                        id: id, state: task.state,
-                        isNotResumable: verb == .pause && task.state == .running
-                            && !RepetitionRules.mayRepeat(task.specification)))
+                    VerbOutcome.Unchanged(id: id, state: task.state, reason: Self.refusal(of: verb, task)))
                 continue
             }
             outcome.changed.append(id)
@@ -33,6 +30,14 @@ extension StoreTransaction {
         }
         if hasEnded { try appendIdleIfNothingRuns(at: now) }
         return (outcome, effects)
+    }
+
+    private static func refusal(of verb: TaskVerb, _ task: TransferTask) -> VerbOutcome.Reason? {
+        switch (verb, task.state) {
+        case (.pause, .running) where !RepetitionRules.mayRepeat(task.specification): .notResumable
+        case (.retry, .cancelled): .sourceDeleted
+        default: nil
+        }
     }
 
     /// Returns the action to perform after the commit, and whether the task ended; nil if the verb does not change the

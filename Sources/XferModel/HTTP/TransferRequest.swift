@@ -21,6 +21,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var clientCertificate: ClientCertificateFiles?
     /// Whether the profile's cookie jar is used.
     public var usesCookies: Bool
+    /// The client's own cookies, in place of a jar.
+    public var cookies: [RequestCookie]
     /// The proxy; nil connects directly.
     public var proxy: ProxySettings?
     public var redirect: RedirectPolicy
@@ -36,15 +38,17 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var caching: CachingOptions
     /// Whether the request may use metered links.
     public var allowsMetered: Bool
+    public var connections: ConnectionRules
 
     public init(
         url: HTTPURL, method: HTTPMethod = .get, headers: [HeaderField] = [], headerRules: [HeaderRule] = [],
         bodySummary: BodySummary? = nil, credential: Credential? = nil, usesProfileCredential: Bool = false,
         usesProfileCertificate: Bool = false, clientCertificate: ClientCertificateFiles? = nil,
-        usesCookies: Bool = false, proxy: ProxySettings? = nil,
+        usesCookies: Bool = false, cookies: [RequestCookie] = [], proxy: ProxySettings? = nil,
         redirect: RedirectPolicy = .follow, allowsDowngrade: Bool = false, httpVersion: HTTPVersion = .automatic,
         timeouts: Timeouts = Timeouts(), acceptedStatus: ClosedRange<Int> = 200...299, acceptedTypes: [String] = [],
-        caching: CachingOptions = CachingOptions(), allowsMetered: Bool = true
+        caching: CachingOptions = CachingOptions(), allowsMetered: Bool = true,
+        connections: ConnectionRules = ConnectionRules()
     ) {
         self.url = url
         self.method = method
@@ -56,6 +60,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.usesProfileCertificate = usesProfileCertificate
         self.clientCertificate = clientCertificate
         self.usesCookies = usesCookies
+        self.cookies = cookies
         self.proxy = proxy
         self.redirect = redirect
         self.allowsDowngrade = allowsDowngrade
@@ -65,6 +70,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.acceptedTypes = acceptedTypes
         self.caching = caching
         self.allowsMetered = allowsMetered
+        self.connections = connections
     }
 
     /// Whether an attempt needs a secret of the profile.
@@ -88,6 +94,10 @@ extension TransferRequest: ChoiceSubject {
         public var cachePolicy = Patch<CachePolicy>.unchanged
         public var storesResponses = Patch<Bool>.unchanged
         public var allowsMetered = Patch<Bool>.unchanged
+        public var ipVersion = Patch<IPVersion>.unchanged
+        public var interface = Patch<LocalInterface>.unchanged
+        public var resolve = Patch<[ResolveRule]>.unchanged
+        public var connectTo = Patch<[ConnectToRule]>.unchanged
 
         public init() {}
     }
@@ -104,6 +114,10 @@ extension TransferRequest: ChoiceSubject {
         Choice(\.cachePolicy),
         Choice(\.storesResponses),
         Choice(\.allowsMetered, \.allowsMetered),
+        Choice(\.ipVersion, \.connections.ipVersion, hidden: .any),
+        Choice(\.interface, optional: \.connections.interface),
+        Choice(\.resolve, \.connections.resolve, hidden: []),
+        Choice(\.connectTo, \.connections.connectTo, hidden: []),
     ]
 }
 
@@ -148,6 +162,7 @@ extension TaskSpecification {
         },
         StoredOption("clientCertificate", \.request.clientCertificate, .common),
         StoredOption("usesCookies", \.request.usesCookies, .common),
+        StoredOption("cookies", \.request.cookies, .common),
         StoredOption("proxy", \.request.proxy, .common),
         StoredOption("redirect", \.request.redirect, .common),
         StoredOption("allowsDowngrade", \.request.allowsDowngrade, .common),
@@ -162,6 +177,7 @@ extension TaskSpecification {
         StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
         StoredOption("caching", \.request.caching, .own),
         StoredOption("allowsMetered", \.request.allowsMetered, .own),
+        StoredOption("connections", \.request.connections, .common),
     ]
 }
 

@@ -17,6 +17,7 @@ public struct RequestFields: Hashable, Sendable {
     public var credential = Patch<Credential>.unchanged
     public var clientCertificate = Patch<ClientCertificateFiles>.unchanged
     public var usesCookies = Patch<Bool>.unchanged
+    public var cookies: [RequestCookie] = []
     public var proxy = Patch<ProxySettings>.unchanged
     public var choices = TransferRequest.Choices()
     public var cacheKey = Patch<CacheKeyRule>.unchanged

@@ -50,6 +50,9 @@ public struct GroupLimits: Hashable, Sendable {
     /// Bytes of content per second that its transfers may send together; 0 is unlimited.
     public var maxSendRate: Int64?
 
+    /// How many transfers at once any limit may allow.
+    public static let activeRange: ClosedRange<Int64> = 1...10_000
+
     public init(maxActive: Int? = nil, maxReceiveRate: Int64? = nil, maxSendRate: Int64? = nil) {
         self.maxActive = maxActive
         self.maxReceiveRate = maxReceiveRate

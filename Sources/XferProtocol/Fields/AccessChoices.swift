@@ -8,6 +8,7 @@ public struct AccessChoices: Hashable, Sendable {
     public var clientCert = Patch<ClientCertificateRecord>.unchanged
     /// Whether the profile's cookies are used; a profile has `CookieKeeping` in its place.
     public var cookies = Patch<Bool>.unchanged
+    public var cookieList = Patch<[CookieRecord]>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged
 
     public init() {}
@@ -17,6 +18,7 @@ public struct AccessChoices: Hashable, Sendable {
         credential = Patch(request.credential.map { CredentialRecord(masking: $0) })
         clientCert = Patch(request.clientCertificate.map { ClientCertificateRecord($0) })
         if request.usesCookies { cookies = .set(true) }
+        if !request.cookies.isEmpty { cookieList = .set(request.cookies.map { CookieRecord(masking: $0) }) }
         proxy = Patch(request.proxy.map { ProxyRecord(masking: $0) })
     }
 
@@ -39,14 +41,27 @@ extension TaskFields {
             "client_cert", \.clientCert,
             task: "Shown to servers of the URL's origin that ask for one; operators only.",
             record: "The task's own client certificate.",
-            profile: "Shown to servers of base_url's origin that ask for a client certificate.", access: .operators),
+            profile: "Shown to servers of base_url's origin that ask for a client certificate.",
+            change: .stopped(
+                "Shown to servers of the URL's origin that ask for one; null is none; only while not running.",
+                isNullable: true), access: .operators),
         ChoiceField(
             "cookies", \.cookies, task: "Whether the profile's cookies are sent and kept; default is the profile's.",
             record: "Whether the profile's cookies are used.", isNullable: true),
         ChoiceField(
+            "cookie_list", \.cookieList,
+            task:
+                "Cookies of its own, sent to the servers they are for, in place of a profile's. What servers set holds for "
+                + "the attempt.",
+            record: "Its own cookies; values are ***.",
+            change: .stopped("Cookies of its own; null is none; only while not running.", isNullable: true),
+            limits: [.count(0...1000)]),
+        ChoiceField(
             "proxy", \.proxy, task: "The proxy to go through.",
             record: "The proxy it goes through; secrets are ***.",
-            profile: "The proxy to go through; secrets are shown as ***.", access: .noProfileSecrets,
+            profile: "The proxy to go through; secrets are shown as ***.",
+            change: .stopped("The proxy to go through; null is none; only while not running.", isNullable: true),
+            access: .noProfileSecrets,
             example: "http://proxy.example.org:3128"),
     ]
 }

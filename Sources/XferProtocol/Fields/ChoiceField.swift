@@ -90,9 +90,10 @@ extension Array {
     ) -> [WireField<Record>] where Element == ChoiceField<Choices> {
         compactMap { field in
             switch field.change {
-            case nil: nil
+            case nil: return nil
             case .anytime(let text, let isNullable), .stopped(let text, let isNullable):
-                field.input(in: choices, text, isNullable: isNullable, showsExample: false)
+                let input = field.input(in: choices, text, isNullable: isNullable, showsExample: false)
+                return field.access.map { input.restricted(to: $0) } ?? input
             }
         }
     }

@@ -68,4 +68,35 @@ enum TaskFields {
             change: .anytime(
                 "Whether it may go over links that cost money; if not, it stops on one and waits for another."))
     ]
+
+    /// How connections are made. A profile's hold for guests, too, who cannot change them.
+    static let connections: [ChoiceField<TransferRequest.Choices>] = [
+        ChoiceField(
+            "ip_version", \.ipVersion, task: "Which addresses to connect to; default any.",
+            record: "Which addresses it connects to; absent is any.", profile: "Which addresses to connect to.",
+            change: .stopped("Which addresses to connect to; only while not running."), access: .operators),
+        ChoiceField(
+            "interface", \.interface, task: "The network interface or local address to connect from.",
+            record: "The network interface or local address it connects from.",
+            profile: "The network interface or local address to connect from.",
+            change: .stopped(
+                "The network interface or local address to connect from; null is none; only while not running.",
+                isNullable: true), access: .operators, example: "eth1"),
+        ChoiceField(
+            "resolve", \.resolve,
+            task: "Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]; * is any host.",
+            record: "Addresses it uses in place of what the resolver says.",
+            profile: "Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS].",
+            change: .stopped("Addresses to use in place of what the resolver says; only while not running."),
+            access: .operators, limits: [.count(0...64)], example: ["example.org:443:192.0.2.7"]),
+        ChoiceField(
+            "connect_to", \.connectTo,
+            task:
+                "What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT, each of which may be empty; "
+                + "the URL's name stays the one that TLS and pins are about.",
+            record: "What it connects to in place of hosts and ports.",
+            profile: "What to connect to in place of a host and port: HOST:PORT:TARGET:TARGETPORT.",
+            change: .stopped("What to connect to in place of a host and port; only while not running."),
+            access: .operators, limits: [.count(0...64)], example: ["example.org:443:node3.example.net:8443"]),
+    ]
 }

@@ -64,7 +64,7 @@ public enum BatchAdd: RPCMethod {
                     + "priority is low unless given.", example: ["dir": "/srv/images"]),
             .defaulted(
                 "max_active", \.maxActive, "Most of its transfers at once, within the queue's limits.",
-                .range(1...10_000)),
+                .range(GroupLimits.activeRange)),
             .defaulted("atomic", \.atomic, "Whether a bad entry refuses the whole batch."),
             .optional(
                 "client_key", \.clientKey,

@@ -41,6 +41,7 @@ public enum DaemonStatus: RPCMethod {
         public var storeID = ""
         public var degraded = false
         public var degradedReason: String?
+        public var configurationProblem: String?
         public var shuttingDown = false
         public var counts = StateCounts()
         public var network = OpenEnum(NetworkState.unknown)
@@ -58,6 +59,9 @@ public enum DaemonStatus: RPCMethod {
             .required("store_id", \.storeID, "Changes with a new database: ids and sequence numbers then start anew."),
             .required("degraded", \.degraded, "Whether the database cannot be written: nothing starts, reading works."),
             .optional("degraded_reason", \.degradedReason, "Why the database cannot be written."),
+            .optional(
+                "config_problem", \.configurationProblem,
+                "Why the configuration file was not taken over when it was read last; for operators."),
             .required("shutting_down", \.shuttingDown, "Whether it is about to stop and takes no new work."),
             .required("counts", \.counts, "Tasks by state."),
             .required("network", \.network, "What network.changed said last."),

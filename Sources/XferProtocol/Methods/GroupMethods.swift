@@ -149,7 +149,7 @@ public enum GroupSet: RPCMethod {
             .groupName(\.name), .groupOwner(\.owner),
             .patch(
                 "max_active", \.maxActive, "Most of its transfers at once; null takes the limit back.",
-                .range(1...10_000)),
+                .range(GroupLimits.activeRange)),
             .patch(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second its transfers may receive together; null takes the limit back.",

@@ -36,6 +36,7 @@ public enum SelectionResult: WireValue, Hashable {
         public var changed: [TaskID] = []
         public var unchanged: [Unchanged] = []
         public var missing: [TaskID] = []
+        public var files: RemovedFiles?
 
         public init() {}
 
@@ -51,6 +52,7 @@ public enum SelectionResult: WireValue, Hashable {
             .required("changed", \.changed, "Tasks that changed."),
             .required("unchanged", \.unchanged, "Tasks whose state left nothing to do, or did not allow it."),
             .required("missing", \.missing, "Ids that do not exist or belong to others."),
+            .optional("files", \.files, "Of task.remove with files: what became of them."),
         ]
     }
 
@@ -75,7 +77,8 @@ public enum SelectionResult: WireValue, Hashable {
             .optional(
                 "reason", \.reason,
                 "Why the state did not allow it, where that is not plain: not_resumable, a running request that must not be "
-                    + "made twice cannot be paused."),
+                    + "made twice cannot be paused; file_kept, its file could not be deleted (see files); source_deleted, the "
+                    + "copy of what a cancelled task would send again is gone."),
         ]
     }
 
@@ -83,6 +86,7 @@ public enum SelectionResult: WireValue, Hashable {
     public struct Counted: WireRecord, Hashable {
         public var changedCount = 0
         public var unchangedCount = 0
+        public var files: RemovedFiles?
 
         public init() {}
 
@@ -96,7 +100,56 @@ public enum SelectionResult: WireValue, Hashable {
         public static let wireFields: WireFields<Self> = [
             .required("changed_count", \.changedCount, "Tasks that changed."),
             .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
+            .optional("files", \.files, "Of task.remove with files: what became of them."),
         ]
+    }
+
+    /// What became of the files of tasks that were removed with them.
+    public struct RemovedFiles: WireRecord, Hashable {
+        public var deleted = 0
+        public var kept: [KeptFile] = []
+        public var keptCount = 0
+
+        public init() {}
+
+        public init(deleted: Int, kept: [KeptFile], keptCount: Int) {
+            (self.deleted, self.kept, self.keptCount) = (deleted, kept, keptCount)
+        }
+
+        public static let summary = "What became of the files of tasks that were removed with them."
+        public static let wireFields: WireFields<Self> = [
+            .required("deleted", \.deleted, "Files that were deleted, or had been before."),
+            .required("kept", \.kept, "Files that were not, at most 1,000 of them."),
+            .required("kept_count", \.keptCount, "How many were not."),
+        ]
+    }
+
+    /// A file that was not deleted.
+    public struct KeptFile: WireRecord, Hashable {
+        public var id = TaskID(0)
+        public var path = ""
+        public var reason = ""
+
+        public init() {}
+
+        public init(id: TaskID, path: String, reason: String) {
+            (self.id, self.path, self.reason) = (id, path, reason)
+        }
+
+        public static let summary = "A file that was not deleted."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task that published a file of this name."),
+            .required("path", \.path, "Where the file is."),
+            .required("reason", \.reason, "Why it was not deleted."),
+        ]
+    }
+
+    /// Of `task.remove` with files.
+    public var files: RemovedFiles? {
+        switch self {
+        case .ids(let listed): listed.files
+        case .filter(let counted): counted.files
+        }
     }
 
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
@@ -181,23 +234,62 @@ public enum TaskRetry: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew; suspects, too."
+        "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew; cancelled ones from "
+        + "their first byte; suspects, too."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
 
 /// `task.remove`: forgets ended tasks.
 public enum TaskRemove: RPCMethod {
-    public typealias Params = TaskSelection
     public typealias Result = SelectionResult
 
     public static let name = "task.remove"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Forgets terminal tasks and deletes their kept partial bytes; never a published file."
+        "Forgets terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
+        + "with their owners' rights; a file that is another one by now is kept and listed. Tasks whose files cannot be "
+        + "deleted stay."
     public static let errors: [ErrorCode] = [.storageUnavailable]
-    public static let examples = MethodExample.selection
+    public static let examples =
+        MethodExample.selection + [
+            MethodExample(
+                "with files", params: ["ids": [17], "files": true],
+                result: [
+                    "changed": [17], "unchanged": [], "missing": [],
+                    "files": ["deleted": 1, "kept": [], "kept_count": 0],
+                ])
+        ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var ids: [TaskID]?
+        public var filter: TaskFilter?
+        public var files: Bool?
+
+        public init() {}
+
+        public init(_ selection: TaskSelection, files: Bool = false) {
+            (ids, filter) = (selection.ids, selection.filter)
+            self.files = files ? true : nil
+        }
+
+        public static let summary = "Which tasks: ids or a filter."
+        public static let wireFields: WireFields<Self> = [
+            .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
+            .optional(
+                "filter", \.filter, "All tasks that match and exist at the call, step by step; not atomic."),
+            .optional("files", \.files, "Whether the files that they published are deleted; default false."),
+        ]
+
+        public func validate() throws(WireError) { try selection.validate() }
+
+        public var selection: TaskSelection {
+            var selection = TaskSelection()
+            (selection.ids, selection.filter) = (ids, filter)
+            return selection
+        }
+    }
 }
 
 /// `task.commit`: publishes what is staged.

@@ -40,10 +40,10 @@ public struct ProfileInput: WireInput, Hashable {
         [
             .optional(
                 "cache_key", \.cacheKey, "What of URLs does not count in the cache.", example: ["ignore_query": true])
-        ], TaskFields.conditions.fields(ofProfile: \.choices),
+        ], (TaskFields.conditions + TaskFields.connections).fields(ofProfile: \.choices),
         [
             .optional(
-                "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(1...10_000)),
+                "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(GroupLimits.activeRange)),
             .optional(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second that its tasks may receive together; 0 is unlimited.",

@@ -48,7 +48,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         (TaskFields.request + TaskFields.caching).fields(ofProfileRecord: \.choices),
         [
             .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache.")
-        ], TaskFields.conditions.fields(ofProfileRecord: \.choices),
+        ], (TaskFields.conditions + TaskFields.connections).fields(ofProfileRecord: \.choices),
         [
             .optional("max_active", \.maxActive, "Most transfers of its tasks at once."),
             .optional(

@@ -60,6 +60,7 @@ extension NewTask {
         fields.credential = access.credential.map(\.credential)
         fields.clientCertificate = access.clientCert.map(\.files)
         fields.usesCookies = access.cookies
+        fields.cookies = access.cookieList.applied(to: nil)?.map(\.cookie) ?? []
         fields.proxy = access.proxy.map(\.settings)
         fields.choices = choices
         fields.cacheKey = cacheKey.map(\.rule)

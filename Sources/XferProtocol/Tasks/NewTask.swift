@@ -164,7 +164,7 @@ public struct NewTask: WireInput, Hashable {
             .patch(
                 "cache_key", \.cacheKey, "What stands for the URL in the cache: a text, or what of it does not count.",
                 example: ["ignore_params": ["token"]])
-        ], TaskFields.conditions.fields(ofTask: \.choices),
+        ], (TaskFields.conditions + TaskFields.connections).fields(ofTask: \.choices),
         TaskFields.progress.fields(ofTask: \.limits),
         [
             .optional(

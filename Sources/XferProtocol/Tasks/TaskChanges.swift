@@ -57,7 +57,7 @@ public struct TaskChanges: WireInput, Hashable {
             .optional("headers", \.headers, "All header fields to send; only while not running.")
                 .restricted(to: .noProfileSecrets)
         ], TaskFields.access.fields(ofChanges: \.access),
-        (TaskFields.request + TaskFields.caching).fields(ofChanges: \.choices),
+        (TaskFields.request + TaskFields.caching + TaskFields.connections).fields(ofChanges: \.choices),
         [
             .patch(
                 "policy", \.policy, "A trust policy besides the host's own; null is none; only while not running.",
@@ -77,7 +77,8 @@ public struct TaskChanges: WireInput, Hashable {
     public var fieldRefusedWhileRunning: String? {
         let names =
             ["dir", "output", "checksum", "headers", "policy", "after"]
-            + (TaskFields.request + TaskFields.caching + TaskFields.conditions).namesRefusedWhileRunning()
+            + (TaskFields.request + TaskFields.caching + TaskFields.conditions + TaskFields.connections)
+            .namesRefusedWhileRunning()
             + (TaskFields.retries + TaskFields.rates + TaskFields.progress + TaskFields.segments)
             .namesRefusedWhileRunning()
             + TaskFields.destination.namesRefusedWhileRunning() + TaskFields.schedule.namesRefusedWhileRunning()
@@ -129,6 +130,13 @@ public struct TaskChanges: WireInput, Hashable {
         if let headers { request.headers = headers.fields }
         request.credential = access.credential.map(\.credential).applied(to: request.credential)
         if access.credential.isChange { request.usesProfileCredential = false }
+        request.clientCertificate = access.clientCert.map(\.files).applied(to: request.clientCertificate)
+        if access.clientCert.isChange { request.usesProfileCertificate = false }
+        request.proxy = access.proxy.map(\.settings).applied(to: request.proxy)
+        if access.cookieList.isChange {
+            request.cookies = access.cookieList.applied(to: nil)?.map(\.cookie) ?? []
+            if !request.cookies.isEmpty { request.usesCookies = false }
+        }
         request.apply(choices)
     }
 }

@@ -119,7 +119,8 @@ public struct TaskRecord: WireRecord, Hashable {
         ], TaskFields.access.fields(ofRecord: \.access), TaskFields.caching.fields(ofRecord: \.choices),
         [
             .optional("cache_key", \.cacheKey, "What stands for the URL in the cache.")
-        ], TaskFields.conditions.fields(ofRecord: \.choices), TaskFields.progress.fields(ofRecord: \.limits),
+        ], (TaskFields.conditions + TaskFields.connections).fields(ofRecord: \.choices),
+        TaskFields.progress.fields(ofRecord: \.limits),
         [
             .optional("policy", \.policy, "A trust policy that has to accept besides the host's own."),
             .optional("meta", \.meta, "The client's own JSON."),

@@ -8,6 +8,7 @@ extension FailureReason: WireEnum {}
 extension ConflictPolicy: WireEnum {}
 extension HTTPMethod: WireEnum {}
 extension HTTPVersion: WireEnum {}
+extension IPVersion: WireEnum {}
 extension RedirectPolicy: WireEnum {}
 extension CachePolicy: WireEnum {}
 extension ShutdownMode: WireEnum {}

@@ -59,6 +59,46 @@ extension Origin: WireValue {
     }
 }
 
+/// A value whose text has a form of its own.
+private protocol WireText: WireValue, CustomStringConvertible {
+    init?(_ text: String)
+
+    static var form: String { get }
+    /// Most characters.
+    static var maxLength: Int { get }
+}
+
+extension WireText {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .string(let text) = value else { throw .wrongType(expected: "\(Self.form), a string") }
+        guard text.utf8.count <= Self.maxLength, let parsed = Self(text) else {
+            throw WireError(.invalidValue, expected: Self.form)
+        }
+        self = parsed
+    }
+
+    public var wire: JSONValue { .string(description) }
+
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        ["type": "string", "description": .string(form), "maxLength": .integer(Int64(clamping: maxLength))]
+    }
+}
+
+extension LocalInterface: WireText {
+    static var form: String { "the name of a network interface, or an address of this machine" }
+    static var maxLength: Int { 64 }
+}
+
+extension ResolveRule: WireText {
+    static var form: String { "HOST:PORT:ADDRESS[,ADDRESS], HOST being a name or *" }
+    static var maxLength: Int { 1024 }
+}
+
+extension ConnectToRule: WireText {
+    static var form: String { "HOST:PORT:TARGET:TARGETPORT, IPv6 addresses in brackets, each part may be empty" }
+    static var maxLength: Int { 1024 }
+}
+
 /// On the wire, a number of segments is an integer from 1 to 16, or `"auto"`.
 extension SegmentCount: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {

@@ -1,4 +1,5 @@
 import Testing
+import XferModel
 
 @testable import XferCommands
 
@@ -69,8 +70,10 @@ import Testing
 
 @Suite struct ArgumentTextTests {
     @Test func headersAreParsedAsInCurl() {
-        #expect(HeaderArgument(argument: "X-Token:  a b: c")?.value == "a b: c")
-        #expect(HeaderArgument(argument: "Accept:")?.value == "")
+        #expect(
+            HeaderArgument(argument: "X-Token:  a b: c") == .field(HeaderField(name: "X-Token", value: "a b: c")))
+        #expect(HeaderArgument(argument: "Accept:") == .field(HeaderField(name: "Accept", value: "")))
+        #expect(HeaderArgument(argument: "@headers.txt") == .file("headers.txt"))
         #expect(HeaderArgument(argument: "no colon") == nil)
         #expect(HeaderArgument(argument: "Bad Name: x") == nil)
         #expect(HeaderArgument(argument: "X: a\r\nEvil: b") == nil)

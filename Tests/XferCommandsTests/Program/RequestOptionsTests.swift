@@ -58,6 +58,39 @@ import XferTestSupport
             ])
     }
 
+    @Test func headerAgentRefererAndRouteOptionsReachTheirFields() async throws {
+        let (json, _) = try await params(
+            [
+                "-A", "agent/1", "-e", "http://from/", "-H", "@h", "-4", "--interface", "eth1", "--resolve",
+                "h:80:192.0.2.1", "--connect-to", "h:80:other:81", "http://h/",
+            ], files: ["h": "X-A: b\n\nX-C: d\r\n"])
+        #expect(
+            json == [
+                "url": "http://h/",
+                "headers": ["X-A": "b", "X-C": "d", "User-Agent": "agent/1", "Referer": "http://from/"],
+                "ip_version": "4", "interface": "eth1", "resolve": ["h:80:192.0.2.1"], "connect_to": ["h:80:other:81"],
+            ])
+    }
+
+    @Test func cookieOptionReadsANetscapeFileOrSendsAValue() async throws {
+        let file =
+            "# Netscape HTTP Cookie File\n\n.h\tTRUE\t/a\tTRUE\t0\tsid\tx\n#HttpOnly_h\tFALSE\t/\tFALSE\t9\tb\t\n"
+        let (json, _) = try await params(["-b", "jar.txt", "http://h/"], files: ["jar.txt": file])
+        #expect(
+            json == [
+                "url": "http://h/",
+                "cookie_list": [
+                    [
+                        "domain": "h", "include_subdomains": true, "path": "/a", "secure": true, "name": "sid",
+                        "value": "x",
+                    ],
+                    ["domain": "h", "expires": 9, "name": "b", "value": ""],
+                ],
+            ])
+        let (value, _) = try await params(["-b", "a=b; c=d", "http://h/"])
+        #expect(value == ["url": "http://h/", "headers": ["Cookie": "a=b; c=d"]])
+    }
+
     @Test func uploadToAURLThatEndsInASlashAppendsTheFileName() async throws {
         let (json, directory) = try await params(["-T", "a b.tar", "--spool", "http://h/up/"])
         #expect(

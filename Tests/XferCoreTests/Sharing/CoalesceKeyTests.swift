@@ -74,6 +74,14 @@ import XferTestSupport
         Change("mirrors the other way") {
             $0.mirrors = ["b", "a"].map { HTTPURL(scheme: .https, host: $0, port: 443, target: "/f") }
         },
+        Change("IP version") { $0.request.connections.ipVersion = .ipv6 },
+        Change("interface") { $0.request.connections.interface = LocalInterface("lo") },
+        Change("resolve") { $0.request.connections.resolve = ["a:1:192.0.2.1"].compactMap { ResolveRule($0) } },
+        Change("connect to") { $0.request.connections.connectTo = ["a:1:b:2"].compactMap { ConnectToRule($0) } },
+        Change("own cookies") { $0.request.cookies = [RequestCookie(domain: "example.org", name: "a", value: "b")] },
+        Change("own cookie's value") {
+            $0.request.cookies = [RequestCookie(domain: "example.org", name: "a", value: "c")]
+        },
         Change("method") { $0.request.method = .head },
         Change("header") { $0.request.headers = [HeaderField(name: "Accept", value: "a")] },
         Change("header's value") { $0.request.headers = [HeaderField(name: "Accept", value: "b")] },

@@ -36,7 +36,7 @@ import XferTestSupport
         case (.resume, .paused): .queued
         case (.cancel, .queued), (.cancel, .waiting), (.cancel, .running), (.cancel, .paused), (.cancel, .staged):
             .cancelled
-        case (.retry, .failed): .queued
+        case (.retry, .failed), (.retry, .cancelled): .queued
         default: state
         }
     }
@@ -61,6 +61,21 @@ import XferTestSupport
         let again = Self.apply(command, to: &machine)
         #expect(again == .unchanged)
         #expect(machine.task == before)
+    }
+
+    @Test func aRetriedCancelledTaskBeginsAtItsFirstByteAndOneWithoutItsSourceStays() {
+        var task = Self.task(.cancelled)
+        (task.transferID, task.received, task.total, task.furthest, task.attempts) = (TransferID(3), 5, 9, 7, 4)
+        task.startedAt = Self.now
+        var machine = TaskStateMachine(task)
+        #expect(machine.onRetry(at: Self.now) == TaskTransition(event: .taskResumed, action: .schedule))
+        let retried = machine.task
+        #expect(retried.transferID == nil && retried.received == 0 && retried.total == nil && retried.furthest == 0)
+        #expect(retried.attempts == 0 && retried.startedAt == nil && retried.finishedAt == nil)
+        task.specification.upload.isSpooled = true
+        machine = TaskStateMachine(task)
+        #expect(machine.onRetry(at: Self.now) == .unchanged)
+        #expect(machine.task == task)
     }
 
     @Test(arguments: WaitReason.allCases)

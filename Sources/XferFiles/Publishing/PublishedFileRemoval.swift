@@ -1,0 +1,79 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// What became of a published file that was to be deleted.
+public enum PublishedFileRemoval: Hashable, Sendable {
+    case removed
+    /// There is no file of that name.
+    case missing
+    /// The file of that name is not the one that was published, or cannot be told from others; it is where it was.
+    case kept
+    /// As `kept`, but another file got the name meanwhile: it is under this name now.
+    case displaced(to: String)
+}
+
+extension DirectoryHandle {
+    /// Deletes a published file, unless its name leads to another file by now.
+    ///
+    /// The name is first changed to `privateName`, so that the file that was compared is the file that is deleted, whatever
+    /// takes its name meanwhile. A call after a crash finishes what the first one began: it looks under `privateName`, too.
+    /// Does not sync the directory.
+    ///
+    /// - Parameters:
+    ///   - privateName: a name that only this removal uses.
+    ///   - digest: of the published bytes, if it is known. Without it a file is kept whose file system records neither the
+    ///     time of birth nor the generation, since its inode may have passed to another file.
+    /// - Throws: `invalidName`, `system` and its like: the file may be under either name.
+    public func removePublished(
+        _ published: PublishedFile, named name: String, privateName: String, digest: Checksum?
+    ) throws(FileError) -> PublishedFileRemoval {
+        try requireSingleName(name)
+        try requireSingleName(privateName)
+        if try !exists(privateName) {
+            guard let facts = try facts(of: name) else { return try exists(name) ? .kept : .missing }
+            guard published.isStill(facts) else { return .kept }
+            guard try move(name, to: privateName) else { return try exists(name) ? .kept : .missing }
+        }
+        if try holds(published, under: privateName, digest: digest) {
+            try remove(privateName)
+            return .removed
+        }
+        return try move(privateName, to: name) ? .kept : .displaced(to: privateName)
+    }
+
+    /// Whether the opened file is the published one.
+    private func holds(_ published: PublishedFile, under name: String, digest: Checksum?) throws(FileError) -> Bool {
+        do throws(FileError) {
+            let file = try ReadableFile(in: self, named: name)
+            let facts = try file.facts()
+            guard published.isStill(facts), facts.identity.device == identity.device else { return false }
+            if published.mark.isCertain, published.modifiedAt != nil { return true }
+            guard let digest else { return false }
+            return try file.digest(digest.algorithm, length: facts.length) == digest
+        } catch {
+            switch error {
+            case .missing, .lengthMismatch, .digestUnavailable: return false
+            default: throw error
+            }
+        }
+    }
+
+    /// Changes a name without replacing another file; false if the new name is taken or the old one is gone.
+    private func move(_ name: String, to other: String) throws(FileError) -> Bool {
+        switch retryingInterrupts({ xfer_rename_noreplace(descriptor, name, other) }) {
+        case .value: return true
+        case .failure(EEXIST), .failure(ENOENT): return false
+        // This file system does not know RENAME_NOREPLACE (rename(2)).
+        case .failure(let code) where code == EINVAL || code == ENOSYS: break
+        case .failure(let code): throw .system(operation: "rename", path: path(of: name), code: code)
+        }
+        switch retryingInterrupts({ linkat(descriptor, name, descriptor, other, 0) }) {
+        case .value:
+            try remove(name)
+            return true
+        case .failure(EEXIST), .failure(ENOENT): return false
+        case .failure(let code): throw .system(operation: "rename", path: path(of: name), code: code)
+        }
+    }
+}

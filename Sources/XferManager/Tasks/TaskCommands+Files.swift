@@ -1,0 +1,174 @@
+import Logging
+import XferFiles
+public import XferModel
+import XferStore
+
+/// What became of the published files of tasks that were removed with them.
+public struct FileRemovals: Hashable, Sendable {
+    /// A file that was not deleted.
+    public struct Kept: Hashable, Sendable {
+        public var id: TaskID
+        /// Where the file is.
+        public var path: String
+        public var reason: String
+        /// Whether the task stays, because the removal can be tried again.
+        public var keepsTask = false
+    }
+
+    /// Tasks whose files were deleted.
+    public var deleted = 0
+    public var kept: [Kept] = []
+    /// Files that were not deleted, those not listed included.
+    public var keptCount = 0
+
+    /// Most files that are listed.
+    public static let maxListed = 1000
+
+    mutating func add(_ other: FileRemovals) {
+        deleted += other.deleted
+        keptCount += other.keptCount
+        kept += other.kept.prefix(max(0, Self.maxListed - kept.count))
+    }
+}
+
+/// Removing tasks together with the files that they published.
+///
+/// The files are deleted before the rows. A crash between leaves the rows, and the call can be repeated: the other way
+/// round, files would remain that no task names.
+extension TaskCommands {
+    /// Deletes the published files of these tasks, then removes the tasks. Tasks whose files cannot be deleted stay.
+    public func removeWithFiles(
+        _ ids: [TaskID], for principal: Principal
+    ) async throws -> (outcome: VerbOutcome, files: FileRemovals) {
+        let (published, tag) = try await store.read { reader in
+            (
+                try ids.compactMap { id -> Published? in
+                    guard let task = try StoreError.nilIfUnreadable({ try reader.visibleTask(id, to: principal) })
+                    else { return nil }
+                    return try Published(task, in: reader)
+                }, try reader.partTag()
+            )
+        }
+        let files = await delete(published, tag: tag)
+        let staying = Set(files.kept.filter(\.keepsTask).map(\.id))
+        var outcome = try await apply(.remove, to: ids.filter { !staying.contains($0) }, for: principal)
+        outcome.unchanged += staying.sorted().map {
+            VerbOutcome.Unchanged(id: $0, state: .completed, reason: .fileKept)
+        }
+        return (outcome, files)
+    }
+
+    /// As `removeWithFiles(_:for:)`, for every matching task that exists at the call, step by step.
+    public func removeWithFiles(
+        _ filter: TaskQuery, for principal: Principal
+    ) async throws -> (counts: VerbCounts, files: FileRemovals) {
+        let filter = filter.restricted(to: principal)
+        var counts = VerbCounts()
+        var files = FileRemovals()
+        guard let last = try await store.read({ try $0.maxTaskID() }) else { return (counts, files) }
+        var after: TaskID?
+        while true {
+            let ids = try await store.read { [after] in
+                try $0.ids(matching: filter, after: after, upTo: last, limit: StoreTransaction.largestStep)
+            }
+            guard let newest = ids.last else { return (counts, files) }
+            let step = try await removeWithFiles(ids, for: principal)
+            counts.changed += step.outcome.changed.count
+            counts.unchanged += step.outcome.unchanged.count
+            files.add(step.files)
+            after = newest
+        }
+    }
+
+    /// A file that a task published, according to the database.
+    private struct Published: Sendable {
+        let id: TaskID
+        let owner: Owner
+        let path: String
+        /// Nil if it is not known which file it was.
+        let file: PublishedFile?
+        let digest: Checksum?
+
+        /// Nil if the task published no file of its own.
+        init?(_ task: TransferTask, in reader: StoreReader) throws {
+            guard task.state == .completed, task.specification.kind == .download, !task.outcome.skipped,
+                !task.outcome.notModified, let path = task.outcome.finalPath
+            else { return nil }
+            (id, owner, self.path) = (task.id, task.owner, path)
+            file = try reader.publishedFile(of: task.id)
+            // After a hook the bytes are the hook's.
+            let isProcessed = file?.version.hasSuffix("p") ?? false
+            digest = isProcessed ? nil : task.specification.checksum
+        }
+
+        var directory: String {
+            let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            return parent.isEmpty ? "/" : parent
+        }
+
+        var name: String { String(path.split(separator: "/").last ?? "") }
+
+        func kept(_ reason: String, at path: String? = nil, keepsTask: Bool = false) -> FileRemovals.Kept {
+            FileRemovals.Kept(id: id, path: path ?? self.path, reason: reason, keepsTask: keepsTask)
+        }
+    }
+
+    /// The files of one directory are deleted with the rights of one owner.
+    private struct Place: Hashable {
+        let directory: String
+        let owner: Owner
+    }
+
+    private func delete(_ published: [Published], tag: String) async -> FileRemovals {
+        var files = FileRemovals()
+        for (place, all) in Dictionary(grouping: published, by: { Place(directory: $0.directory, owner: $0.owner) }) {
+            let kept = await services.pool.run { [rights = services.rights] in
+                Self.delete(all, in: place, tag: tag, rights)
+            }
+            files.add(FileRemovals(deleted: all.count - kept.count, kept: kept, keptCount: kept.count))
+        }
+        files.kept.sort { $0.id < $1.id }
+        return files
+    }
+
+    private static func delete(
+        _ all: [Published], in place: Place, tag: String, _ rights: OwnerRights
+    ) -> [FileRemovals.Kept] {
+        let directory: DirectoryHandle
+        do throws(FileError) {
+            directory = try rights.roots(of: place.owner).open(directory: place.directory)
+        } catch {
+            // Without its directory the file is gone.
+            if case .missing = error { return [] }
+            return all.map { $0.kept("\(error)", keepsTask: true) }
+        }
+        var kept = all.compactMap { published -> FileRemovals.Kept? in
+            guard let file = published.file else {
+                return published.kept("an earlier version published it and did not record which file it was")
+            }
+            do throws(FileError) {
+                let removal = try directory.removePublished(
+                    file, named: published.name, privateName: ".xfer-removing-\(tag)-\(published.id)",
+                    digest: published.digest)
+                switch removal {
+                case .removed, .missing: return nil
+                case .kept:
+                    return published.kept("it is not the file that the task published: it was replaced or changed")
+                case .displaced(let name):
+                    return published.kept(
+                        "two files came in its place; this one is not the task's", at: directory.path(of: name))
+                }
+            } catch {
+                return published.kept("\(error)", keepsTask: true)
+            }
+        }
+        do throws(FileError) {
+            try directory.sync()
+        } catch {
+            // The deletions may not be durable, so that the tasks have to stay.
+            let reported = Set(kept.map(\.id))
+            kept += all.filter { !reported.contains($0.id) }.map { $0.kept("\(error)", keepsTask: true) }
+        }
+        return kept
+    }
+}

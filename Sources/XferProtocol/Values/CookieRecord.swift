@@ -1,0 +1,55 @@
+import StrictJSON
+public import XferModel
+
+/// A cookie of a task's own. When shown, its value is `***`.
+public struct CookieRecord: WireInput, Hashable {
+    public var domain = ""
+    public var includeSubdomains: Bool?
+    public var path: String?
+    public var secure: Bool?
+    public var expires: Int64?
+    public var name = ""
+    public var value = ""
+
+    public init() {}
+
+    public init(_ cookie: RequestCookie) {
+        domain = cookie.domain
+        includeSubdomains = cookie.includesSubdomains ? true : nil
+        path = cookie.path == "/" ? nil : cookie.path
+        secure = cookie.isSecure ? true : nil
+        expires = cookie.expires == 0 ? nil : cookie.expires
+        name = cookie.name
+        value = cookie.value
+    }
+
+    /// What is shown of it.
+    public init(masking cookie: RequestCookie) {
+        self.init(cookie)
+        value = Redaction.mask
+    }
+
+    public static let summary = "A cookie and the servers it is for; its value is *** when shown."
+    public static let wireFields: WireFields<Self> = [
+        .required("domain", \.domain, "The host that gets it.", .length(1...255), example: "example.org"),
+        .optional("include_subdomains", \.includeSubdomains, "Whether hosts below it get it, too; default false."),
+        .optional("path", \.path, "The path that it is for, with all below; default /.", .length(1...1024)),
+        .optional("secure", \.secure, "Whether it is sent over https only; default false."),
+        .optional(
+            "expires", \.expires, "When it ends, in seconds since 1970; 0, the default, is never.",
+            .range(0...253_402_300_799)),
+        .required("name", \.name, "Its name.", .length(1...RequestCookie.maxSize)),
+        .required("value", \.value, "Its value.", .length(0...RequestCookie.maxSize)),
+    ]
+
+    public var cookie: RequestCookie {
+        RequestCookie(
+            domain: domain.lowercased(), includesSubdomains: includeSubdomains ?? false, path: path ?? "/",
+            isSecure: secure ?? false, expires: expires ?? 0, name: name, value: value)
+    }
+
+    public func validate() throws(WireError) {
+        guard let problem = cookie.problem else { return }
+        throw WireError(.invalidValue, at: problem.field, expected: problem.expected)
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+
+/// Shows that a daemon starts or runs behind a Unix socket, also while the socket is not there yet: a lock (fcntl(2),
+/// F_SETLK) on the file `SOCKET.lock`, which the kernel releases when the process ends in any way.
+public struct SocketLock: Sendable {
+    private let path: String
+    private let descriptor: CInt
+
+    private static func file(of socket: String) -> String { socket + ".lock" }
+
+    /// Takes the lock, which lasts until `release` or the end of the process. Nil if another process has it.
+    ///
+    /// - Throws: `SystemCallError`, if the file cannot be made beside the socket.
+    public static func acquire(forSocket socket: String) throws(SystemCallError) -> SocketLock? {
+        let path = file(of: socket)
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+            guard descriptor >= 0 else { throw SystemCallError("open", on: path) }
+            var lock = request(F_WRLCK)
+            guard fcntl(descriptor, F_SETLK, &lock) == 0 else {
+                let code = errno
+                _ = Glibc.close(descriptor)
+                if code == EACCES || code == EAGAIN { return nil }
+                throw SystemCallError("fcntl", on: path, code: code)
+            }
+            // The former holder may have removed the file between the two calls.
+            var (opened, named) = (stat(), stat())
+            if fstat(descriptor, &opened) == 0, lstat(path, &named) == 0, opened.st_ino == named.st_ino,
+                opened.st_dev == named.st_dev
+            {
+                return SocketLock(path: path, descriptor: descriptor)
+            }
+            _ = Glibc.close(descriptor)
+        }
+    }
+
+    /// Removes the file and releases the lock. Call it once.
+    public func release() {
+        _ = unlink(path)
+        _ = Glibc.close(descriptor)
+    }
+
+    /// Whether a daemon holds the lock. False, too, if that cannot be found out.
+    public static func isHeld(forSocket socket: String) -> Bool {
+        let descriptor = open(file(of: socket), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { _ = Glibc.close(descriptor) }
+        var lock = request(F_RDLCK)
+        return fcntl(descriptor, F_GETLK, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
+    }
+
+    private static func request(_ type: CInt) -> Glibc.flock {
+        var lock = Glibc.flock()
+        lock.l_type = Int16(clamping: type)
+        lock.l_whence = Int16(clamping: SEEK_SET)
+        return lock
+    }
+}
