@@ -46,7 +46,7 @@ public struct SocketLock: Sendable {
         guard descriptor >= 0 else { return false }
         defer { _ = Glibc.close(descriptor) }
         var lock = request(F_RDLCK)
-        return fcntl(descriptor, F_GETLK, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
+        return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(clamping: F_UNLCK)
     }
 
     private static func request(_ type: CInt) -> Glibc.flock {

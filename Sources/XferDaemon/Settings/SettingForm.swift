@@ -57,6 +57,11 @@ struct SettingMismatch: Error, Hashable {
 }
 
 extension SettingForm where Value == Int {
+    /// As `integer(_:)`, with a range that the wire's fields have as well.
+    static func integer(of range: ClosedRange<Int64>) -> SettingForm {
+        integer(Int(clamping: range.lowerBound)...Int(clamping: range.upperBound))
+    }
+
     static func integer(_ range: ClosedRange<Int>) -> SettingForm {
         let expected = "an integer from \(range.lowerBound) to \(range.upperBound)"
         return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in

@@ -58,10 +58,10 @@ extension SettingKey {
 
     private static let queue: [SettingKey] = [
         SettingKey(
-            "queue.max_active", \.queue.maxActive, .integer(GroupLimits.activeRange), reload: true,
+            "queue.max_active", \.queue.maxActive, .integer(of: GroupLimits.activeRange), reload: true,
             "Transfers that run at a time"),
         SettingKey(
-            "queue.max_active_per_host", \.queue.maxActivePerHost, .integer(GroupLimits.activeRange), reload: true,
+            "queue.max_active_per_host", \.queue.maxActivePerHost, .integer(of: GroupLimits.activeRange), reload: true,
             "Transfers from one host that run at a time"),
         SettingKey(
             "queue.order", \.queue.order, .word(), reload: true,

@@ -55,6 +55,25 @@ extension PartialFile {
         return (try create(in: directory, named: name), kept.isEmpty ? .intact : .void(problem))
     }
 
+    /// Opens the file if it is the one whose bytes were committed; nil if it is missing or another one. Changes nothing.
+    ///
+    /// - Throws: `system`.
+    public static func openKept(
+        in directory: DirectoryHandle, named name: String, segments: [Segment], record: PartRecord?
+    ) throws(FileError) -> PartialFile? {
+        do throws(FileError) {
+            let file = try open(in: directory, named: name)
+            if try file.problem(with: segments.filter { $0.committed > $0.start }, record) == nil { return file }
+            file.close()
+            return nil
+        } catch {
+            switch error {
+            case .missing, .notAPartialFile: return nil
+            default: throw error
+            }
+        }
+    }
+
     /// Why the open file is not the one that holds these segments; nil when it is.
     private func problem(with segments: [Segment], _ record: PartRecord?) throws(FileError) -> String? {
         let facts = try facts()

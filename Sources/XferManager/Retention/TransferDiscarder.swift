@@ -230,7 +230,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
         guard !tag.isEmpty else { return }
         // A partial file is created after its row, so a higher number is not from an earlier daemon.
         let last = try await store.read { try $0.lastTransferID() }
-        var directories: Set<String> = [settings.downloadDirectory]
+        let recorded = try await store.read { try SweptDirectories.all(in: $0) }
+        var directories = Set(recorded + [settings.downloadDirectory])
         var after: TaskID?
         while !isShuttingDown {
             let page = try await store.read { [after] in try $0.directories(after: after, limit: 2000) }
@@ -241,6 +242,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         for path in directories.sorted() where !isShuttingDown {
             do {
                 try await sweepParts(in: path, tag: tag, upTo: last)
+                if recorded.contains(path) { try await store.write { try SweptDirectories.remove([path], in: $0) } }
             } catch {
                 logger.warning(
                     "a directory could not be swept", metadata: ["directory": "\(path)", "error": "\(error)"])
@@ -250,13 +252,14 @@ final class TransferDiscarder: ManagerPart, Sendable {
 
     private func sweepParts(in path: String, tag: String, upTo last: TransferID) async throws {
         let prefix = Transfer.namePrefix(tag)
-        let names = try await services.pool.run { () throws(FileError) -> [String] in
+        let (names, identity) = try await services.pool.run { () throws(FileError) -> ([String], FileIdentity?) in
             do throws(FileError) {
-                return try DirectoryHandle(ofService: path).names(beginningWith: prefix)
+                let directory = try DirectoryHandle(ofService: path)
+                return (try directory.names(beginningWith: prefix), directory.identity)
             } catch {
                 // The directory's disk is not mounted, or the directory was removed.
                 switch error {
-                case .missing, .notADirectory: return []
+                case .missing, .notADirectory: return ([], nil)
                 default: throw error
                 }
             }
@@ -265,7 +268,9 @@ final class TransferDiscarder: ManagerPart, Sendable {
             try names.filter { name in
                 guard let id = Transfer.id(inName: name, tag: tag), id <= last else { return false }
                 guard let transfer = try reader.transfer(id) else { return true }
-                if name == transfer.partialName { return false }
+                // The same name in another directory is what an interrupted move has left. Only the inode tells directories
+                // apart: a path may be an alias, and a device may get another number.
+                if name == transfer.partialName { return transfer.partial.identity.inode != identity?.inode }
                 return try !reader.readyFileNames(of: id).contains { name.hasPrefix($0) }
             }
         }

@@ -1,5 +1,6 @@
 import XferCore
 import XferCurl
+import XferFiles
 public import XferModel
 public import XferProtocol
 import XferStore
@@ -44,24 +45,43 @@ extension TaskCommands {
                 &wanted, knowing: &directories, path: TaskChanges.path, directoryField: changes.directoryField)
         }
         let identity = wanted.destination.directoryIdentity
+        let move = hasMoved ? try await move(of: before, to: wanted.destination) : nil
         let (now, zones) = (clock(), zones)
-        let (task, orphan, effect) = try await translatingStoreErrors {
-            try await store.write { [coalesceKeys] tx in
-                let schedule = try tx.task(id)?.specification.schedule
-                let (task, orphan) = try tx.apply(
-                    changes, to: id, directory: hasMoved ? identity : nil, coalesceKeys, for: principal, at: now)
-                guard let schedule, schedule != task.specification.schedule else {
-                    return (task, orphan, nil as Effect?)
+        let (updated, effect): (UpdatedTask, Effect?)
+        do {
+            (updated, effect) = try await translatingStoreErrors {
+                try await store.write { [coalesceKeys] tx in
+                    let schedule = try tx.task(id)?.specification.schedule
+                    var updated = try tx.apply(
+                        changes, to: id, directory: hasMoved ? identity : nil, move, coalesceKeys, for: principal,
+                        at: now)
+                    guard let schedule, schedule != updated.task.specification.schedule else { return (updated, nil) }
+                    var machine = TaskStateMachine(updated.task)
+                    let effect = try tx.reschedule(
+                        &machine, from: schedule, for: principal, path: TaskChanges.path, zones, at: now)
+                    updated.task = machine.task
+                    return (updated, effect)
                 }
-                var machine = TaskStateMachine(task)
-                let effect = try tx.reschedule(
-                    &machine, from: schedule, for: principal, path: TaskChanges.path, zones, at: now)
-                return (machine.task, orphan, effect)
             }
+        } catch {
+            await move?.end(isCommitted: false, context)
+            throw error
         }
+        await move?.end(isCommitted: updated.hasMoved, context)
         if let effect { await scheduler.perform([effect]) }
-        if let orphan { discarder.discard([orphan]) }
-        await scheduler.onUpdate(task, from: before.specification)
-        return task
+        if let orphan = updated.orphan { discarder.discard([orphan]) }
+        await scheduler.onUpdate(updated.task, from: before.specification)
+        return updated.task
+    }
+
+    private func move(of task: TransferTask, to wanted: Destination) async throws -> KeptBytesMove? {
+        // A paused task's run may still be about to record what it leaves.
+        if task.state != .running { await scheduler.runEnded(task.id) }
+        do {
+            return try await KeptBytesMove(of: task, to: wanted, context)
+        } catch let error as FileError {
+            throw ManagerError.invalidState(
+                task.id, task.state, reason: "its kept bytes cannot be copied into the new directory: \(error)")
+        }
     }
 }

@@ -8,6 +8,15 @@ extension TaskChanges {
     static let path = "changes."
 }
 
+/// A task after a change.
+struct UpdatedTask: Sendable {
+    var task: TransferTask
+    /// The transfer that it left.
+    var orphan: TransferID?
+    /// Whether its kept bytes are in the new directory.
+    var hasMoved = false
+}
+
 /// Changes tasks.
 extension StoreTransaction {
     /// Throws if a changed field concerns the fetching or the directory of a staged task: its file is already complete.
@@ -25,16 +34,16 @@ extension StoreTransaction {
         }
     }
 
-    /// Returns the changed task, and the transfer that it left; nil if it left none.
+    /// Applies the changes. A failed task can be changed before it is retried; a completed or cancelled one cannot.
     ///
-    /// A task leaves its transfer if its directory changes, or if it no longer needs the bytes that it shares. Bytes
-    /// are not moved between directories; they are fetched again.
+    /// A task leaves its transfer if it no longer needs the bytes that it shares, or if its directory changes and `move`
+    /// does not move the bytes.
     func apply(
-        _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ coalesceKeys: CoalesceKeys,
-        for principal: Principal, at now: Timestamp
-    ) throws -> (TransferTask, TransferID?) {
+        _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ move: KeptBytesMove?,
+        _ coalesceKeys: CoalesceKeys, for principal: Principal, at now: Timestamp
+    ) throws -> UpdatedTask {
         guard let task = try visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
-        guard !task.state.isTerminal else {
+        guard !task.state.isTerminal || task.state == .failed else {
             throw ManagerError.invalidState(id, task.state, reason: "a finished task cannot be changed")
         }
         if task.state == .running, let field = changes.fieldRefusedWhileRunning {
@@ -56,7 +65,7 @@ extension StoreTransaction {
         guard let directory, !hasLeftOthers else {
             if let directory { machine.respecify { $0.destination.directoryIdentity = directory } }
             try update(machine.task)
-            return (machine.task, hasLeftOthers ? task.transferID : nil)
+            return UpdatedTask(task: machine.task, orphan: hasLeftOthers ? task.transferID : nil)
         }
         machine.respecify { $0.destination.directoryIdentity = directory }
         let (wanted, had) = (machine.task.specification.destination, task.specification.destination)
@@ -64,11 +73,15 @@ extension StoreTransaction {
         let hasLeft = wanted.directory != had.directory || isAnother
         guard hasLeft, let transfer = task.transferID else {
             try update(machine.task)
-            return (machine.task, nil)
+            return UpdatedTask(task: machine.task)
+        }
+        if task.state != .running, let move, try move.commit(of: task, in: self) {
+            try update(machine.task)
+            return UpdatedTask(task: machine.task, hasMoved: true)
         }
         machine.unsubscribe()
         machine.onBytesLost()
         try update(machine.task)
-        return (machine.task, transfer)
+        return UpdatedTask(task: machine.task, orphan: transfer)
     }
 }

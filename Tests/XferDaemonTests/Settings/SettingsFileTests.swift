@@ -93,27 +93,27 @@ import XferModel
         arguments: [
             (
                 "queue: { max_active: six }",
-                "/c.yaml:1:22: queue.max_active: expected an integer from 1 to 1000, found \"six\""
+                "/c.yaml:1:22: queue.max_active: expected an integer from 1 to 10000, found \"six\""
             ),
             (
                 "queue:\n  max_active: 0",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found \"0\""
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found \"0\""
             ),
             (
                 "queue:\n  max_active: \"6\"",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found the string \"6\""
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found the string \"6\""
             ),
             (
                 "queue:\n  max_active: [6]",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found a list"
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found a list"
             ),
             (
                 "queue:\n  max_active: 6.0",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 1000, found \"6.0\""
+                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found \"6.0\""
             ),
             (
                 "queue:\n  max_active:",
-                "/c.yaml:2:14: queue.max_active: expected an integer from 1 to 1000, found nothing"
+                "/c.yaml:2:14: queue.max_active: expected an integer from 1 to 10000, found nothing"
             ),
             ("queue:\n  order: random", "/c.yaml:2:10: queue.order: expected fifo or lifo, found \"random\""),
             (

@@ -1,0 +1,132 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferFiles
+import XferModel
+import XferStore
+
+/// The kept bytes of a task that gets another directory: they are copied durably, the change of the directory is
+/// committed, then the old file is deleted.
+///
+/// Nothing is locked meanwhile. The commit compares the transfer with what was copied, and a task that has been started
+/// is refused before that. Both directories are recorded before the copy is made: after a crash the next start looks in
+/// them for the file that no row names.
+struct KeptBytesMove: Sendable {
+    /// The transfer as it was read before the copy.
+    private let transfer: Transfer
+    private let source: DirectoryHandle
+    private let target: DirectoryHandle
+    /// As in the transfer, with the record of the copy.
+    private let resumeData: ResumeData
+
+    /// Copies the kept bytes of a task into the directory that it is going to have. Nil if there is nothing to move: no
+    /// bytes, bytes that other tasks need as well, or a file that is not the one that was left.
+    ///
+    /// - Throws: `FileError` if the copy cannot be made, for lack of space, say.
+    init?(of task: TransferTask, to wanted: Destination, _ context: ManagerContext) async throws {
+        let (services, settings) = (context.services, context.settings.withLockedValue(\.self))
+        guard task.state != .running, task.specification.kind == .download, let id = task.transferID else { return nil }
+        let found = try await services.store.read { reader -> Transfer? in
+            guard let transfer = try reader.transfer(id), transfer.publishIntent == nil,
+                transfer.resumeData.segments.contains(where: { $0.committed > $0.start }),
+                try !reader.isHeld(id, but: task.id), try reader.readyFileNames(of: id).isEmpty
+            else { return nil }
+            return transfer
+        }
+        guard let transfer = found, let identity = wanted.directoryIdentity else { return nil }
+        self.transfer = transfer
+        do {
+            source = try await DestinationDirectory.open(transfer, for: task.specification, settings, services, .reading)
+            target = try await DestinationDirectory.open(
+                PartialLocation(directory: wanted.directory, identity: identity), for: task.owner, settings, services)
+        } catch is TransferError {
+            // One of them is not there now: the task will say so, and fetch the bytes again.
+            return nil
+        }
+        guard source.identity != target.identity else { return nil }
+        let directories = [source.path, target.path]
+        try await services.store.write { try SweptDirectories.add(directories, in: $0) }
+        guard let record = try await Self.copy(transfer, from: source, to: target, context) else { return nil }
+        var resumeData = transfer.resumeData
+        resumeData.part = record
+        self.resumeData = resumeData
+    }
+
+    private static func copy(
+        _ transfer: Transfer, from source: DirectoryHandle, to target: DirectoryHandle, _ context: ManagerContext
+    ) async throws -> PartRecord? {
+        let (name, kept) = (transfer.partialName, transfer.resumeData)
+        let end = kept.segments.map(\.committed).max() ?? 0
+        let isEnding = context.isShuttingDown
+        return try await context.services.pool.run { () throws(FileError) -> PartRecord? in
+            guard
+                let part = try PartialFile.openKept(in: source, named: name, segments: kept.segments, record: kept.part)
+            else { return nil }
+            defer { part.close() }
+            // What an interrupted move has left.
+            try target.remove(name)
+            let copy = try PartialFile.create(in: target, named: name)
+            defer { copy.close() }
+            do throws(FileError) {
+                _ = try FileCopy.copy(
+                    from: part.descriptor, to: copy.descriptor, length: end,
+                    isCancelled: { isEnding.withLockedValue(\.self) })
+                try copy.sync(.everything)
+                return try copy.restingRecord()
+            } catch {
+                _ = try? target.remove(name)
+                throw error
+            }
+        }
+    }
+
+    /// Moves the transfer within the transaction that changes the task. False if the transfer has changed since the
+    /// copy.
+    func commit(of task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        guard task.transferID == transfer.id, let present = try tx.transfer(transfer.id),
+            present.resumeData == transfer.resumeData, present.partial == transfer.partial,
+            present.publishIntent == nil, try !tx.isHeld(transfer.id, but: task.id)
+        else { return false }
+        try tx.update(
+            partial: PartialLocation(directory: target.path, identity: target.identity), of: transfer.id)
+        try tx.update(resumeData: resumeData, of: transfer.id)
+        return true
+    }
+
+    /// Deletes the file that is not needed: the old one after the commit, else the copy.
+    func end(isCommitted: Bool, _ context: ManagerContext) async {
+        let (directory, name) = (isCommitted ? source : target, transfer.partialName)
+        do {
+            try await context.services.pool.run {
+                try directory.remove(name)
+                try directory.sync()
+            }
+        } catch {
+            context.services.logger.report(
+                "a copy of kept bytes could not be deleted; the next start does it", error,
+                ["directory": "\(directory.path)"])
+        }
+    }
+}
+
+/// Directories in which the next start looks for working files that no row names, beside those that tasks name.
+enum SweptDirectories {
+    private static let key = "sweep.directories"
+    /// Paths that are admitted have no control characters.
+    private static let separator: Character = "\n"
+    /// Beyond it the earliest are forgotten.
+    private static let maxCount = 1000
+
+    static func all(in reader: StoreReader) throws -> [String] {
+        try reader.setting(key).map { $0.split(separator: separator).map { String($0) } } ?? []
+    }
+
+    static func add(_ directories: [String], in tx: StoreTransaction) throws {
+        let known = try all(in: tx).filter { !directories.contains($0) }
+        try tx.setSetting(key, (known + directories).suffix(maxCount).joined(separator: String(separator)))
+    }
+
+    static func remove(_ directories: [String], in tx: StoreTransaction) throws {
+        let rest = try all(in: tx).filter { !directories.contains($0) }
+        try tx.setSetting(key, rest.isEmpty ? nil : rest.joined(separator: String(separator)))
+    }
+}
