@@ -49,6 +49,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var profiles: [Profile] = []
     /// The operator's commands. Tasks can name them.
     public var hooks: [HookDefinition] = []
+    /// The operator's receivers of events. Tasks can name them for their ends.
+    public var webhooks: [WebhookDefinition] = []
     /// The rules for which URLs may be loaded.
     public var admission = AdmissionLists()
     /// Whether tasks that name no proxy use the environment's.

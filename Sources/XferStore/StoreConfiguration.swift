@@ -11,8 +11,9 @@ public struct StoreConfiguration: Sendable {
     public var onDegradedChange: @Sendable (_ reason: String?) -> Void
     /// Called on the writer's thread when a commit recorded hooks that have to run. Must be quick.
     public var onPendingHooks: @Sendable () -> Void
-    /// Describes a task for its hooks, in one text without secrets.
-    public var describe: @Sendable (TransferTask) -> String
+    /// As `onPendingHooks`, when a commit recorded deliveries to webhooks.
+    public var onPendingDeliveries: @Sendable () -> Void = {}
+    public var texts: StoreTexts
     /// How long a `.gathered` change may wait for others.
     public var gatheringTime: Duration = .milliseconds(2)
     /// Pause between two probe commits while degraded.
@@ -24,13 +25,29 @@ public struct StoreConfiguration: Sendable {
         path: String, onCommit: @escaping @Sendable ([Event]) -> Void = { _ in },
         onDegradedChange: @escaping @Sendable (_ reason: String?) -> Void = { _ in },
         onPendingHooks: @escaping @Sendable () -> Void = {},
-        describe: @escaping @Sendable (TransferTask) -> String = { "\($0.id)" }
+        texts: StoreTexts = StoreTexts()
     ) {
         self.path = path
         self.onCommit = onCommit
         self.onDegradedChange = onDegradedChange
         self.onPendingHooks = onPendingHooks
-        self.describe = describe
+        self.texts = texts
+    }
+}
+
+/// What the store keeps as text for others to read. The texts hold no secrets.
+public struct StoreTexts: Sendable {
+    /// Describes a task for its hooks.
+    public var task: @Sendable (TransferTask) -> String
+    /// An event as webhooks get it.
+    public var event: @Sendable (Event) -> String
+
+    public init(
+        task: @escaping @Sendable (TransferTask) -> String = { "\($0.id)" },
+        event: @escaping @Sendable (Event) -> String = { "\($0.seq)" }
+    ) {
+        self.task = task
+        self.event = event
     }
 }
 

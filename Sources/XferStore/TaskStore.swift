@@ -1,4 +1,5 @@
 import GRDB
+public import XferModel
 import XferThreads
 
 /// The durable record of tasks, transfers, events and settings: one SQLite database in WAL mode with one writer.
@@ -68,6 +69,9 @@ public final class TaskStore: Sendable {
 
     /// The number of writes that wait for a commit.
     public var waitingWrites: Int { commits.waitingCount }
+
+    /// Sets the webhooks that follow events. From the next transaction on, the store records their deliveries.
+    public func follow(_ webhooks: WebhookSubscriptions?) { commits.follow(webhooks) }
 
     /// Runs `body` in the next group commit, and returns once the COMMIT is durable.
     ///

@@ -92,6 +92,7 @@ enum ConfigurationManual {
         queue:    { max_active: 6, max_active_per_host: 4 }
         download: { dir: ~/Downloads, roots: ["~"] }
         hooks:    { scan: { argv: [/usr/bin/clamdscan, --no-summary] } }
+        webhooks: { deploy: { url: https://ci.example.org/xfer } }
         .Ed
         .Sh SEE ALSO
         .Xr xferctl 1 ,

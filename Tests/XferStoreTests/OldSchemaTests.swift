@@ -314,6 +314,29 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseOfSchema19IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(19))
+        let store = try directory.open()
+        let due = noon.advanced(by: .seconds(60))
+        try await store.read { reader throws in
+            #expect(try reader.webhookWithDeliveries(after: "") == "deploy")
+            #expect(try reader.dueDeliveries(of: "deploy", now: noon, limit: 9).isEmpty)
+            #expect(try reader.nextDelivery(of: "deploy", after: noon) == due)
+            let delivery = try #require(try reader.dueDeliveries(of: "deploy", now: due, limit: 9).first)
+            #expect(delivery.id == 3 && delivery.webhook == "deploy" && delivery.attempts == 4)
+            #expect(delivery.key == "dad9c46e3960d7572426b76f5444d436-2-deploy" && delivery.createdAt == noon)
+            #expect(delivery.body == "{\"seq\":2,\"type\":\"task.failed\"}")
+            let standing = try reader.standing(ofWebhook: "deploy")
+            #expect(standing.failures == 2 && standing.pausedUntil == noon.advanced(by: .seconds(30)))
+            #expect(standing.lastFailure == "ci.example answered 503 (Service Unavailable)")
+            let counts = try reader.deliveryCounts(of: "audit")
+            #expect(counts.pending == 0 && counts.failed == 1)
+        }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

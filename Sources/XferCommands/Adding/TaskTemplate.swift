@@ -114,6 +114,7 @@ struct TaskTemplate {
         task.resume = options.resume?.word
         task.completion.onComplete = Patch(options.onComplete)
         task.completion.onError = Patch(options.onError)
+        task.completion.onEnd = options.onEnd.isEmpty ? .unchanged : .set(options.onEnd)
         task.meta = options.meta
     }
 }

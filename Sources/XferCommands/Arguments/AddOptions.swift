@@ -202,6 +202,11 @@ struct SchedulingOptions: ParsableArguments {
     var onError: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Send the event of its end to this webhook of the operator's; may be repeated.", valueName: "webhook"))
+    var onEnd: [String] = []
+
+    @Option(
         help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
         transform: JSONValue.argument)
     var meta: JSONValue?

@@ -85,6 +85,7 @@ public enum Daemon {
         handlers += FailedURLHandlers(failedURLs: manager.failedURLs).all
         handlers += CacheHandlers(cache: manager.cache).all
         handlers += HookHandlers(hooks: { manager.hooks }).all
+        handlers += WebhookHandlers(webhooks: manager.webhooks).all
         handlers += PolicyHandlers(policies: manager.policies).all
         handlers += ProfileHandlers(profiles: manager.profiles).all
         handlers += NetworkHandlers(network: manager.network).all

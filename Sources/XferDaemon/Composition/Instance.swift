@@ -74,6 +74,7 @@ struct Instance: Sendable {
         result.policies = settings.trust.policies.map(\.policy)
         result.profiles = settings.profiles
         result.hooks = settings.hooks
+        result.webhooks = settings.webhooks.map { $0.resolved() }
         result.retention.maxEvents = settings.events.maxCount
         result.retention.maxEventAge = settings.events.maxAge.components.seconds
         result.retention.maxHistory = settings.history.maxCount

@@ -20,25 +20,12 @@ extension SettingForm where Value == [HookDefinition] {
     static let hooks = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
         node, context throws(SettingMismatch) in
         try record.readAll(node, context, expected: expectation) { member, hook throws(SettingMismatch) in
-            guard (1...64).contains(hook.name.utf8.count), hook.name.utf8.allSatisfy(isNamePart) else {
-                throw SettingMismatch(
-                    expected: "a hook's name: up to 64 letters, digits, dots, dashes and underscores", found: member.key
-                )
-            }
+            try DefinitionName.check(member.key, of: "a hook")
             return HookDefinition(
                 name: hook.name, arguments: hook.argv, timeout: hook.timeout, isForEverybody: hook.guests)
         }
     } write: { hooks in
         record.writeAll(hooks.map { ($0.name, HookRecord($0)) })
-    }
-
-    private static func isNamePart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 
     /// The program's absolute path, then its arguments. There is no shell: every item is one argument.
@@ -56,5 +43,25 @@ extension SettingForm where Value == [HookDefinition] {
             arguments.append(text)
         }
         return arguments
+    }
+}
+
+/// The names of hooks and webhooks.
+enum DefinitionName {
+    /// - Parameter kind: what is named, with its article.
+    static func check(_ node: ConfigurationNode, of kind: String) throws(SettingMismatch) {
+        guard let name = node.text, (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isNamePart) else {
+            throw SettingMismatch(
+                expected: "\(kind)'s name: up to 64 letters, digits, dots, dashes and underscores", found: node)
+        }
+    }
+
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 }

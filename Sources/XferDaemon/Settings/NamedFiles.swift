@@ -6,8 +6,8 @@ import XferModel
 ///
 /// The configuration is refused if the missing file would fail every task that needs it until the configuration is
 /// changed: authorities and hooks' programs. A missing file that may come later causes a warning; until then its tasks
-/// fail with a reason of its own, or wait. That is so for roots on disks that are not mounted yet, secrets, and client
-/// certificates of profiles.
+/// fail with a reason of its own, or wait. That is so for roots on disks that are not mounted yet, secrets, client
+/// certificates of profiles, and users in the filters of webhooks.
 struct NamedFiles {
     private let loaded: LoadedSettings
     private let root: ConfigurationNode?
@@ -28,6 +28,7 @@ struct NamedFiles {
         checkHooks()
         checkRoots()
         checkProfiles()
+        checkWebhooks()
     }
 
     private var settings: Settings { loaded.settings }
@@ -80,9 +81,12 @@ struct NamedFiles {
 
     private mutating func checkProfiles() {
         for profile in settings.profiles {
-            if let secret = profile.credential?.secret { warn(of: secret, profile.name, ["credential"]) }
+            let consequence = "its tasks fail as credential_missing until that is put right"
+            if let secret = profile.credential?.secret {
+                warn(of: secret, "profiles", [profile.name, "credential"], consequence)
+            }
             if let secret = profile.proxy?.credential?.secret {
-                warn(of: secret, profile.name, ["proxy", "credential"])
+                warn(of: secret, "profiles", [profile.name, "proxy", "credential"], consequence)
             }
             guard let files = profile.clientCertificate else { continue }
             do throws(PolicyTextError) {
@@ -97,7 +101,24 @@ struct NamedFiles {
         }
     }
 
-    private mutating func warn(of secret: Secret, _ profile: String, _ steps: [String]) {
+    private mutating func checkWebhooks() {
+        for webhook in settings.webhooks {
+            let name = webhook.definition.name
+            if let secret = webhook.definition.secret {
+                warn(of: secret, "webhooks", [name], "its deliveries wait until that is put right")
+            }
+            for (index, owner) in (webhook.owners ?? []).enumerated() where AccountDirectory.system.owner(owner) == nil
+            {
+                warnings.append(
+                    SettingsProblem(
+                        origin: origin("webhooks", [name, "filter", "owners", "\(index)"]),
+                        key: "webhooks.\(name).filter.owners", message: "there is no user \(owner)"))
+            }
+        }
+    }
+
+    /// - Parameter place: the steps from the key's value to the mapping with the secret.
+    private mutating func warn(of secret: Secret, _ key: String, _ place: [String], _ consequence: String) {
         let isChecked =
             switch secret {
             case .file: true
@@ -108,11 +129,10 @@ struct NamedFiles {
         guard isChecked,
             let fault = SecretSource.fault(of: secret, credentialsDirectory: instance.credentialsDirectory)
         else { return }
-        let place = [profile] + steps
         warnings.append(
             SettingsProblem(
-                origin: origin("profiles", place + ["secret"]), key: "profiles.\(place.joined(separator: ".")).secret",
-                message: "\(fault); its tasks fail as credential_missing until that is put right"))
+                origin: origin(key, place + ["secret"]), key: "\(key).\(place.joined(separator: ".")).secret",
+                message: "\(fault); \(consequence)"))
     }
 
     // MARK: Places

@@ -53,8 +53,8 @@ public struct SettingKey: Sendable {
 extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
-        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + network + engine + results + past
-        + rpc + access + redaction + log
+        queue + bandwidth + download + sharing + cache + trust + profiles + hooks + webhooks + network + engine
+        + results + past + rpc + access + redaction + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -168,6 +168,12 @@ extension SettingKey {
         SettingKey(
             "hooks", \.hooks, .hooks, reload: true,
             "Commands that tasks can name in post_process, on_complete and on_error")
+    ]
+
+    private static let webhooks: [SettingKey] = [
+        SettingKey(
+            "webhooks", \.webhooks, .webhooks, reload: true,
+            "Receivers of events, which tasks can name in on_end, too")
     ]
 
     private static let engine: [SettingKey] = [

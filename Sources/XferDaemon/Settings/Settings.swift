@@ -16,6 +16,8 @@ public struct Settings: Hashable, Sendable {
     public var profiles: [Profile] = []
     /// Commands that tasks can name.
     public var hooks: [HookDefinition] = []
+    /// Receivers of events.
+    public var webhooks: [Webhook] = []
     public var network = Network()
     public var redaction = Redaction()
     public var engine = Engine()
@@ -105,6 +107,14 @@ public struct Settings: Hashable, Sendable {
         public var pins: [String]
         /// The paths among them, absolute.
         public var pinFiles: [String] = []
+    }
+
+    /// A webhook whose filter names users as they are written.
+    public struct Webhook: Hashable, Sendable {
+        /// Its filter has no owners yet.
+        public var definition: WebhookDefinition
+        /// Names or decimal uids; nil is no condition.
+        public var owners: [String]?
     }
 
     public struct Network: Hashable, Sendable {

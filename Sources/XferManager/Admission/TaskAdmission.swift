@@ -151,7 +151,7 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Throws unless the hooks that a task names exist and the caller may use them.
+    /// Throws unless the hooks and webhooks that a task names exist and the caller may use them.
     private func checkHooks(_ completion: TaskCompletion, path: String) throws {
         for occasion in HookOccasion.allCases {
             guard let name = completion.hook(for: occasion) else { continue }
@@ -161,6 +161,15 @@ struct TaskAdmission: Sendable {
                 path: path + occasion.rawValue, reason: "there is no hook \"\(name)\"",
                 expected: known.isEmpty
                     ? "the field to be left out: no hooks are configured"
+                    : "one of \(known.sorted().joined(separator: ", "))")
+        }
+        guard let names = completion.onEnd else { return }
+        let known = settings.webhooks.filter { principal.isOperator || $0.isForEverybody }.map(\.name)
+        for (index, name) in names.enumerated() where !known.contains(name) {
+            throw ManagerError.invalidField(
+                path: "\(path)on_end[\(index)]", reason: "there is no webhook \"\(name)\"",
+                expected: known.isEmpty
+                    ? "the field to be left out: no webhooks are configured"
                     : "one of \(known.sorted().joined(separator: ", "))")
         }
     }

@@ -28,6 +28,7 @@ extension TransferManager {
         services.sweepSpool()
         services.cache.start()
         await background.hookQueue.wake()
+        await background.webhookDispatcher.onClockSet()
         await policies.warnOfExpiry()
         await scheduler.schedule()
         background.trimmer.wake()
@@ -46,11 +47,13 @@ extension TransferManager {
         await policies.applyAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
         services.hooks.definitions.withLockedValue { $0 = HookRunner.byName(settings.hooks) }
+        store.follow(WebhookSubscriptions(settings.webhooks))
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         await queue.applyLimits()
         await network.applySettings()
         await background.clockFollower.recomputeConditions()
+        await background.webhookDispatcher.wake()
     }
 
     /// Called when the database becomes writable or stops being so. Nothing starts while it is not. Afterwards, tasks
@@ -75,6 +78,7 @@ extension TransferManager {
         background.remoteUploads.wake()
         await network.catchUp()
         await background.hookQueue.wake()
+        await background.webhookDispatcher.wake()
     }
 
     // MARK: The end
@@ -102,6 +106,7 @@ extension TransferManager {
         await background.hookQueue.shutdown()
         await services.engine.shutdown()
         await background.remoteUploads.shutdown()
+        await background.webhookDispatcher.shutdown()
         do {
             try store.close()
         } catch {

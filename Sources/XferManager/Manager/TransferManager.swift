@@ -19,17 +19,18 @@ public final class TransferManager: ManagerPart, Sendable {
     public let tasks: TaskCommands
     public let queries: TaskQueries
     /// Reads tasks' bytes and kept responses.
-    public let bytes: ByteReader
+    public var bytes: ByteReader { ByteReader(context: context) }
     /// `task.commit`.
     public let staging: StagedPublishing
     public let queue: QueueControl
     public let groups: GroupCommands
     public let batches: BatchCommands
     public let slots: SlotCommands
-    public let failedURLs: FailedURLCommands
-    public let cache: CacheCommands
+    public var failedURLs: FailedURLCommands { FailedURLCommands(context: context) }
+    public var cache: CacheCommands { CacheCommands(context: context) }
     public let profiles: ProfileCommands
     public let policies: TrustPolicies
+    public var webhooks: WebhookCommands { WebhookCommands(context: context) }
     public let network: NetworkFollower
 
     let scheduler: RunScheduler
@@ -45,25 +46,26 @@ public final class TransferManager: ManagerPart, Sendable {
         let trimmer = HistoryTrimmer(context: context, discarder: discarder)
         queries = TaskQueries(context: context, scheduler: scheduler)
         tasks = TaskCommands(context: context, scheduler: scheduler, discarder: discarder, queries: queries)
-        bytes = ByteReader(context: context)
         staging = StagedPublishing(
             context: context, discarder: discarder, trimmer: trimmer, beingPublished: beingPublished)
         queue = QueueControl(context: context, scheduler: scheduler, tasks: tasks)
         groups = GroupCommands(context: context, scheduler: scheduler, queue: queue)
         batches = BatchCommands(context: context, scheduler: scheduler, tasks: tasks)
         slots = SlotCommands(context: context, scheduler: scheduler)
-        failedURLs = FailedURLCommands(context: context)
-        cache = CacheCommands(context: context)
         profiles = ProfileCommands(context: context, queue: queue)
-        policies = TrustPolicies(context: context, scheduler: scheduler, remoteUploads: remoteUploads)
+        let webhookDispatcher = WebhookDispatcher(context: context)
+        policies = TrustPolicies(
+            context: context, scheduler: scheduler, remoteUploads: remoteUploads, webhooks: webhookDispatcher)
         network = NetworkFollower(context: context, scheduler: scheduler, reachability: reachability)
         background = BackgroundParts(
             discarder: discarder, trimmer: trimmer, remoteUploads: remoteUploads,
             clockFollower: ClockFollower(
-                context: context, scheduler: scheduler, queue: queue, policies: policies, remoteUploads: remoteUploads),
+                context: context, scheduler: scheduler, queue: queue, policies: policies, remoteUploads: remoteUploads,
+                webhooks: webhookDispatcher),
             activity: ActivityReporter(context: context), crashes: CrashFollower(context: context),
             hookQueue: HookQueue(
-                store: context.services.store, runner: context.services.hooks, logger: context.services.logger))
+                store: context.services.store, runner: context.services.hooks, logger: context.services.logger),
+            webhookDispatcher: webhookDispatcher)
     }
 
     /// Locks the state directory, opens the database in it and prepares the engine. Nothing starts before `start`.
@@ -88,7 +90,9 @@ public final class TransferManager: ManagerPart, Sendable {
         let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
         let (pendingHooks, hooksContinuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let configuration = StoreConfiguration(
+        let (pendingDeliveries, deliveriesContinuation) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        var configuration = StoreConfiguration(
             path: stateDirectory.databasePath,
             onCommit: { events in
                 hub.publish(events)
@@ -96,7 +100,8 @@ public final class TransferManager: ManagerPart, Sendable {
                 failures.onCommit(events)
             },
             onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
-            describe: { $0.hookDescription })
+            texts: StoreTexts(task: { $0.hookDescription }, event: { $0.webhookBody }))
+        configuration.onPendingDeliveries = { deliveriesContinuation.yield() }
         let now = clock()
         let clocks =
             clocks ?? {
@@ -115,6 +120,7 @@ public final class TransferManager: ManagerPart, Sendable {
             try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
         }
         let store = try TaskStore.open(configuration)
+        store.follow(WebhookSubscriptions(settings.webhooks))
         let digest: SecretDigest
         let policies: PolicyRegistry
         let ages: RetentionAges
@@ -165,9 +171,12 @@ public final class TransferManager: ManagerPart, Sendable {
             digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
         let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)
-        // Both loops end with the store, which ends with the manager; neither retains the manager or the queue.
+        // The loops end with the store, which ends with the manager; none retains the manager or one of its parts.
         Task { [weak manager] in for await reason in degradations { await manager?.onDegradedChange(reason) } }
         Task { [weak queue = manager.background.hookQueue] in for await _ in pendingHooks { await queue?.wake() } }
+        Task { [weak dispatcher = manager.background.webhookDispatcher] in
+            for await _ in pendingDeliveries { await dispatcher?.wake() }
+        }
         return manager
     }
 
@@ -215,4 +224,5 @@ struct BackgroundParts: Sendable {
     let crashes: CrashFollower
     /// Runs hooks for tasks that have ended.
     let hookQueue: HookQueue
+    let webhookDispatcher: WebhookDispatcher
 }

@@ -12,15 +12,20 @@ public actor TrustPolicies: ManagerPart {
     nonisolated let context: ManagerContext
     private let scheduler: RunScheduler
     private let remoteUploads: RemoteUploadCleanup
+    private let webhooks: WebhookDispatcher
     /// Changes are made one at a time.
     private let lock = AsyncLock()
     /// Wakes for warnings before a policy's expiry.
     private var expiryTimer = WakeTimer()
 
-    init(context: ManagerContext, scheduler: RunScheduler, remoteUploads: RemoteUploadCleanup) {
+    init(
+        context: ManagerContext, scheduler: RunScheduler, remoteUploads: RemoteUploadCleanup,
+        webhooks: WebhookDispatcher
+    ) {
         self.context = context
         self.scheduler = scheduler
         self.remoteUploads = remoteUploads
+        self.webhooks = webhooks
     }
 
     /// All policies by name, with the default.
@@ -116,6 +121,7 @@ public actor TrustPolicies: ManagerPart {
         }
         let now = clock()
         await remoteUploads.stopStale(under: book, rules, at: now)
+        await webhooks.stopStale(under: book, rules, at: now)
         return await scheduler.reevaluateTrust(under: book, rules, at: now)
     }
 

@@ -73,6 +73,7 @@ final class HistoryTrimmer: ManagerPart, Sendable {
         }
         if hasForgottenTasks { services.sweepSpool() }
         try await trimFailedURLs(at: now)
+        try await trimDeliveries(olderThan: ago(DeliveryRules.keepFailed))
         try await services.cache.trim()
         guard now != nil else { return }
         try await trimResults(olderThan: ago(retention.keepResults))
@@ -121,6 +122,25 @@ final class HistoryTrimmer: ManagerPart, Sendable {
             }
             guard !names.isEmpty else { return }
             services.removeSpoolFiles(names)
+        }
+    }
+
+    /// Gives up the oldest deliveries to webhooks where too many wait, and forgets those that were given up long ago.
+    private func trimDeliveries(olderThan time: Timestamp) async throws {
+        let now = clock()
+        var name = ""
+        while let next = try await store.read({ [name] in try $0.webhookWithDeliveries(after: name) }) {
+            name = next
+            let count = try await store.repeating {
+                try $0.failOldestDeliveries(of: next, keeping: DeliveryRules.maxPending, at: now)
+            }
+            guard count > 0 else { continue }
+            logger.warning(
+                "too many events wait for a webhook; the oldest are given up",
+                metadata: ["webhook": "\(next)", "count": "\(count)", "limit": "\(DeliveryRules.maxPending)"])
+        }
+        _ = try await store.repeating {
+            try $0.trimFailedDeliveries(maxCount: DeliveryRules.maxFailed, olderThan: time)
         }
     }
 

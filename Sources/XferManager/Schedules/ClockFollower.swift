@@ -14,18 +14,20 @@ actor ClockFollower: ManagerPart {
     private let queue: QueueControl
     private let policies: TrustPolicies
     private let remoteUploads: RemoteUploadCleanup
+    private let webhooks: WebhookDispatcher
     /// The difference between the wall clock and the monotonic clock at the last check.
     private var offset: Duration
 
     init(
         context: ManagerContext, scheduler: RunScheduler, queue: QueueControl, policies: TrustPolicies,
-        remoteUploads: RemoteUploadCleanup
+        remoteUploads: RemoteUploadCleanup, webhooks: WebhookDispatcher
     ) {
         self.context = context
         self.scheduler = scheduler
         self.queue = queue
         self.policies = policies
         self.remoteUploads = remoteUploads
+        self.webhooks = webhooks
         offset = Self.offset(of: context.services.clock())
     }
 
@@ -52,6 +54,7 @@ actor ClockFollower: ManagerPart {
         await queue.onClockSet()
         await recomputeConditions()
         await remoteUploads.onClockSet()
+        await webhooks.onClockSet()
         await policies.onClockSet()
     }
 

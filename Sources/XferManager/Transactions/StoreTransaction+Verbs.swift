@@ -63,16 +63,22 @@ extension StoreTransaction {
         }
         guard transition.isChange else { return nil }
         if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
-        if let event = transition.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
+        func appendEvent() throws {
+            if let event = transition.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
+        }
+        // The event needs the row: it comes after an update and before a deletion.
         switch transition.action {
         case .forget:
+            try appendEvent()
             try deleteTask(task.id)
         case .discardBytes, .stopAttemptAndDiscardBytes:
             try releaseReservations(of: task.id)
             if machine.task.state == .cancelled { try abandonUpload(of: task, at: now) }
             try update(machine.task)
+            try appendEvent()
         case .none, .schedule, .startAttempt, .stopAttempt:
             try update(machine.task)
+            try appendEvent()
         }
         return (transition.action, transition.event?.type.isTerminal == true)
     }

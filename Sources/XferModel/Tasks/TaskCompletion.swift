@@ -1,4 +1,5 @@
-/// What happens after a task's last byte: how the file gets its name, and which of the operator's commands run.
+/// What happens after a task's last byte: how the file gets its name, which of the operator's commands run, and which of
+/// the operator's webhooks get the end.
 public struct TaskCompletion: Hashable, Sendable, Codable {
     public var finalize = FinalizeMode.auto
     /// Name of the hook that works on the file before it is staged or published.
@@ -7,14 +8,18 @@ public struct TaskCompletion: Hashable, Sendable, Codable {
     public var onComplete: String?
     /// Name of the hook that runs once the task has failed.
     public var onError: String?
+    /// Names of the webhooks that get the event of the task's end, beside those that follow such events; nil is none.
+    public var onEnd: [String]?
 
     public init(
-        finalize: FinalizeMode = .auto, postProcess: String? = nil, onComplete: String? = nil, onError: String? = nil
+        finalize: FinalizeMode = .auto, postProcess: String? = nil, onComplete: String? = nil, onError: String? = nil,
+        onEnd: [String]? = nil
     ) {
         self.finalize = finalize
         self.postProcess = postProcess
         self.onComplete = onComplete
         self.onError = onError
+        self.onEnd = onEnd
     }
 
     /// The hook a task names for an occasion; nil when it names none.
@@ -34,6 +39,7 @@ extension TaskCompletion: ChoiceSubject {
         public var postProcess = Patch<String>.unchanged
         public var onComplete = Patch<String>.unchanged
         public var onError = Patch<String>.unchanged
+        public var onEnd = Patch<[String]>.unchanged
 
         public init() {}
     }
@@ -43,6 +49,7 @@ extension TaskCompletion: ChoiceSubject {
         Choice(\.postProcess, optional: \.postProcess),
         Choice(\.onComplete, optional: \.onComplete),
         Choice(\.onError, optional: \.onError),
+        Choice(\.onEnd, optional: \.onEnd),
     ]
 }
 

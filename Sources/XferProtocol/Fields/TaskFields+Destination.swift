@@ -38,5 +38,11 @@ extension TaskFields {
         ChoiceField(
             "on_error", \.onError, task: "The operator's hook that is told once the task has failed.",
             record: "The hook that is told once it has failed.", access: .guestHooks, limits: [.length(1...64)]),
+        ChoiceField(
+            "on_end", \.onEnd,
+            task: "The operator's webhooks that get the event of the task's end, beside those that get such events "
+                + "anyway.",
+            record: "The webhooks that get the event of its end, beside those that get such events anyway.",
+            access: .guestHooks, limits: [.count(1...16)], example: ["deploy"]),
     ]
 }

@@ -182,6 +182,16 @@ public struct SecretReference: WireInput, Hashable {
         }
     }
 
+    /// Nil for a secret that is given as a value.
+    public init?(_ place: Secret) {
+        switch place {
+        case .value: return nil
+        case .file(let path): file = path
+        case .systemdCredential(let name): systemd = name
+        case .environment(let name): env = name
+        }
+    }
+
     var secret: Secret {
         if let file { return .file(file) }
         if let systemd { return .systemdCredential(systemd) }

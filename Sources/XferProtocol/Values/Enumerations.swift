@@ -15,6 +15,7 @@ extension ShutdownMode: WireEnum {}
 extension QueueOrder: WireEnum {}
 extension FinalizeMode: WireEnum {}
 extension NetworkState: WireEnum {}
+extension EventType: WireEnum {}
 
 /// Stored as a number so that it sorts, written as a word.
 extension Priority: WireEnum {

@@ -207,7 +207,7 @@ public enum FieldAccess: String, Sendable, CaseIterable {
     /// Paths beneath the roots granted to the guest that the guest itself could read or write: for others the answer is
     /// `permission_denied`.
     case ownFiles = "own_files"
-    /// Hooks that are configured for guests: for others the answer is the one for a name that does not exist.
+    /// Hooks and webhooks that are configured for guests: for others the answer is the one for a name that does not exist.
     case guestHooks = "guest_hooks"
     /// Up to the priority granted to the guest: for higher ones the answer is `permission_denied`.
     case grantedPriority = "granted_priority"
@@ -222,7 +222,7 @@ public enum FieldAccess: String, Sendable, CaseIterable {
         switch self {
         case .operators: "Operators only."
         case .ownFiles: "Guests may name only files beneath their roots that they could use themselves."
-        case .guestHooks: "Guests may name only hooks that are configured for guests."
+        case .guestHooks: "Guests may name only hooks and webhooks that are configured for guests."
         case .grantedPriority: "Guests may give at most the priority granted to them."
         case .ownUID: "Guests may name only themselves."
         case .noProfileSecrets: "Guests may not send a profile's secrets elsewhere with it."

@@ -15,6 +15,7 @@ final class GroupCommit: @unchecked Sendable {
         var queue = CommitQueue<any ChangeSet>()
         var degradation: String?
         var isClosed = false
+        var webhooks: WebhookSubscriptions?
     }
 
     private let pool: DatabasePool
@@ -42,6 +43,8 @@ final class GroupCommit: @unchecked Sendable {
     deinit { thread?.end() }
 
     var degradation: String? { state.withLock { $0.degradation } }
+    /// From the next transaction on.
+    func follow(_ webhooks: WebhookSubscriptions?) { state.withLock { $0.webhooks = webhooks } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
@@ -90,7 +93,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func commitAll(_ database: Database) {
-        let transaction = self.transaction ?? StoreTransaction(Connection(database), describe: configuration.describe)
+        let transaction = self.transaction ?? StoreTransaction(Connection(database), texts: configuration.texts)
         self.transaction = transaction
         while let group = state.withLock({ $0.queue.next() }) {
             commit(group, transaction)
@@ -101,7 +104,9 @@ final class GroupCommit: @unchecked Sendable {
     // MARK: One group
 
     private func commit(_ group: [any ChangeSet], _ transaction: StoreTransaction) {
-        if let reason = degradation {
+        let (reason, webhooks) = state.withLock { ($0.degradation, $0.webhooks) }
+        transaction.webhooks = webhooks
+        if let reason {
             for change in group { change.fail(StoreError.degraded(reason: reason)) }
             return
         }
@@ -175,6 +180,7 @@ final class GroupCommit: @unchecked Sendable {
         let events = transaction.removeEvents()
         if !events.isEmpty { configuration.onCommit(events) }
         if transaction.hasNewHooks { configuration.onPendingHooks() }
+        if transaction.hasNewDeliveries { configuration.onPendingDeliveries() }
         for (index, change) in group.enumerated() {
             if let failure = failures[index] { change.fail(failure) } else { change.succeed() }
         }

@@ -33,13 +33,20 @@ public final class StoreTransaction: StoreReader {
     private let tasks = TaskCache()
     /// Tag of the store's id, which never changes.
     var knownTag: String?
-    /// See `StoreConfiguration.describe`.
-    let describe: @Sendable (TransferTask) -> String
+    /// The store's id, which never changes, once a delivery needed it.
+    var knownStoreID: String?
+    let texts: StoreTexts
     /// Whether a hook was recorded that has to run; may be true even if its change-set was rolled back.
     var hasNewHooks = false
+    /// As `hasNewHooks`, of deliveries.
+    var hasNewDeliveries = false
+    /// The webhooks that follow events; nil without any.
+    var webhooks: WebhookSubscriptions?
+    /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is appended.
+    var endWebhooks: [TaskID: [String]] = [:]
 
-    init(_ connection: Connection, describe: @escaping @Sendable (TransferTask) -> String) {
-        self.describe = describe
+    init(_ connection: Connection, texts: StoreTexts) {
+        self.texts = texts
         super.init(connection)
         connection.tellChanges(to: tasks)
     }
@@ -83,6 +90,8 @@ public final class StoreTransaction: StoreReader {
         batches = GatheredCountDeltas()
         events = []
         hasNewHooks = false
+        hasNewDeliveries = false
+        if !endWebhooks.isEmpty { endWebhooks = [:] }
     }
 
     /// The events of the transaction that was committed, in the order of their numbers.

@@ -1,7 +1,8 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Appends the event with the next number; `onCommit` gets it once it is durable.
+    /// Appends the event with the next number; `onCommit` gets it once it is durable. The event of a task's end is to be
+    /// appended after the update that ends it, and any event of a task before its row is deleted: webhooks follow both.
     ///
     /// Numbers have no gaps and are never reused: AUTOINCREMENT keeps its counter in a table that is rolled back with
     /// the event and that trimming does not change.
@@ -38,9 +39,11 @@ extension StoreTransaction {
         let first = connection.lastInsertedID - Int64(new.count) + 1
         var last = new[new.startIndex].numbered(first, at: time)
         remember(last)
+        try recordDeliveries(of: last)
         for index in new.indices.dropFirst() {
             last = new[index].numbered(first + Int64(clamping: index - new.startIndex), at: time)
             remember(last)
+            try recordDeliveries(of: last)
         }
         return last
     }

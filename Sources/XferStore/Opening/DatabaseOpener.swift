@@ -45,7 +45,7 @@ enum DatabaseOpener {
             let queue = try DatabaseQueue(path: path, configuration: configuration())
             try queue.writeWithoutTransaction { db in
                 if hasLog { xfer_sqlite_keep_log_at_close(db.sqliteConnection) }
-                let transaction = StoreTransaction(Connection(db), describe: store.describe)
+                let transaction = StoreTransaction(Connection(db), texts: store.texts)
                 defer { transaction.end() }
                 try migrate(db, path: path)
                 try transaction.begin()

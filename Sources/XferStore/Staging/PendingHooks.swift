@@ -10,7 +10,7 @@ public struct PendingHook: Hashable, Sendable {
     public let hook: String
     /// Absolute path of the file the task published.
     public let path: String?
-    /// The task as it ended, in the form of `StoreConfiguration.describe`.
+    /// The task as it ended, in the form of `StoreTexts.task`.
     public let description: String
 }
 
@@ -55,7 +55,7 @@ extension StoreTransaction {
             INSERT INTO pending_hook (task_id, occasion, hook, path, description, created_at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """,
-            Value(task.id), .text(occasion.rawValue), .text(hook), Value(path), .text(describe(task)),
+            Value(task.id), .text(occasion.rawValue), .text(hook), Value(path), .text(texts.task(task)),
             Value(task.finishedAt ?? task.createdAt))
         hasNewHooks = true
     }

@@ -38,7 +38,10 @@ extension StoreTransaction {
         try recordHook(of: task, after: former.state)
         let (formerPlace, place) = (QueuePlace(of: former, inGroup: formerGroup), QueuePlace(of: task, inGroup: group))
         guard place != formerPlace else { return }
-        if place.state.isTerminal, !former.state.isTerminal { try recordEnd(of: task) }
+        if place.state.isTerminal, !former.state.isTerminal {
+            try recordEnd(of: task)
+            if let names = task.specification.completion.onEnd { endWebhooks[task.id] = names }
+        }
         if place.state == .queued, former.state != .queued { try renewConditions(of: task, from: former.state) }
         count(formerPlace, by: -1)
         count(place, by: 1)

@@ -15,6 +15,7 @@ struct DeclaredAccessTests {
         }
         var options = DaemonFixture.Options()
         options.settings["hooks"] = ["own": "{argv: [/bin/true]}"]
+        options.settings["webhooks"] = ["own": "{url: \"\(server.url("/hook"))\", events: []}"]
         try await withGuest(options) { daemon, guest in
             try await body(daemon, guest, try await AccessObjects(daemon, guest, server))
         }

@@ -79,6 +79,7 @@ final class DocumentDoubles {
         try FileTree.write("a,b\n1,2\n", to: home.file("report.csv"))
         try SourceVersion.tagged(20, length: 300_000).write(to: home.file("backup.tar"))
         try FileTree.write(authority.pem, to: home.file("ca.pem"))
+        try FileTree.write("geheim\n", to: home.file("deploy-secret"), mode: 0o600)
         let scan = "{ argv: [\"\(home.file("usr/bin/clamdscan"))\", --no-summary], timeout: 120, guests: true }"
         let shrink = "{ argv: [\"\(home.file("usr/local/lib/xfer/shrink"))\", \"1600\"], timeout: 300 }"
         let notify = "{ argv: [\"\(home.file("usr/local/lib/xfer/notify"))\"] }"
@@ -86,6 +87,11 @@ final class DocumentDoubles {
             "download": ["dir": "\"\(home.file("Downloads"))\"", "roots": "[\"\(home.path)\"]"],
             "trust": ["ca_file": "\"\(home.file("ca.pem"))\""],
             "hooks": ["scan": scan, "shrink": shrink, "notify": notify],
+            "webhooks": [
+                "deploy": "{ url: \"\(files.url("/xfer"))\", secret: { file: \"\(home.file("deploy-secret"))\" }, "
+                    + "filter: { groups: [nightly] } }",
+                "chat": "{ url: \"\(files.url("/xfer"))\", events: [], guests: true }",
+            ],
         ])
     }
 }

@@ -77,7 +77,7 @@ extension ConsoleBlock.Step {
     var onlyReads: Bool {
         let readers = [
             "list", "show", "queue", "status", "hook", "cache list", "group get", "batch get", "slot get", "events",
-            "network", "rpc queue.stats",
+            "network", "rpc queue.stats", "webhook list",
         ]
         return readers.contains { command.hasPrefix("xferctl \($0)") } || command == "xferctl cache"
             || command == "xferctl failed-url" || command.hasPrefix("curl ") || command.hasPrefix("xferd --check")

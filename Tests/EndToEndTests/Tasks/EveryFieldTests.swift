@@ -56,6 +56,7 @@ import XferTestSupport
             "post_process": Sample("walk"),
             "on_complete": Sample("walk"),
             "on_error": Sample("walk"),
+            "on_end": Sample(["walk"]),
             "coalesce": Sample(false),
             "paused": Sample(true, shown: ["state": "paused"]),
             "after": Sample([1]),
@@ -110,7 +111,10 @@ import XferTestSupport
     ]
 
     @Test func aValueThatIsNotTheDefaultIsAddedShownUpdatedAndKeptOverARestart() async throws {
-        let options = DaemonFixture.Options(settings: ["hooks": ["walk": "{argv: [/bin/true]}"]])
+        let options = DaemonFixture.Options(settings: [
+            "hooks": ["walk": "{argv: [/bin/true]}"],
+            "webhooks": ["walk": "{url: \"http://127.0.0.1:9/\", events: []}"],
+        ])
         try await withDaemon(options) { daemon in
             try FileTree.write("bytes", to: daemon.downloads + Self.file)
             _ = try await daemon.call("profile.set", ["profile": ["name": "walk"]])

@@ -32,6 +32,7 @@ import XferTestSupport
             hooks: { tell: { argv: [/bin/true] } }
             access: { users: { bob: { roots: [DIR] } } }
             profiles: { api: { base_url: https://h.test/, credential: { scheme: bearer, secret: { file: DIR/secret } } } }
+            webhooks: { w: { url: https://h.test/, secret: { file: DIR/secret }, filter: { owners: [root, 4711] } } }
             """)
         #expect(files.problems == [] && files.warnings == [])
     }
@@ -73,6 +74,14 @@ import XferTestSupport
         (
             "profiles:\n  api:\n    base_url: https://h.test/\n    client_cert: { certificate: DIR/gone, key: DIR/secret }",
             "/c.yaml:4:18: profiles.api.client_cert: ", "gone"
+        ),
+        (
+            "webhooks:\n  w:\n    url: https://h.test/\n    secret: { file: DIR/gone }",
+            "/c.yaml:4:13: webhooks.w.secret: ", "its deliveries wait"
+        ),
+        (
+            "webhooks:\n  w: { url: https://h.test/, filter: { owners: [root, no-such-user] } }",
+            "/c.yaml:2:55: webhooks.w.filter.owners: ", "there is no user no-such-user"
         ),
     ])
     func aNamedFileThatMayAppearLaterIsWarnedAboutWithLineAndKey(yaml: String, place: String, words: String) throws {

@@ -50,6 +50,10 @@ import XferModel
             HookDefinition(
                 name: "tell", arguments: ["/home/ann/bin/tell", "--now"], timeout: 120, isForEverybody: true)
         ]
+        let deploy = WebhookDefinition(
+            name: "deploy", url: HTTPURL(scheme: .https, host: "ci.test", port: 443, target: "/hook"),
+            events: [.taskFailed], secret: .file("/home/ann/key"), isForEverybody: true)
+        expected.webhooks = [.init(definition: deploy)]
         expected.network.admission = AdmissionLists(
             deniedHosts: [try HostPattern("bad.test"), try HostPattern(".evil.test")],
             deniedAddresses: ["10.0.0.0/8", "fe80::/10"].compactMap { AddressBlock($0) },
@@ -195,7 +199,7 @@ import XferModel
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, network, engine, results, events, history, rpc, access, redaction, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, results, events, history, rpc, access, redaction, log, found a list"
             ),
         ] as [(String, String)])
     func aFaultIsReportedWithLineColumnKeyAndExpectation(yaml: String, message: String) throws {

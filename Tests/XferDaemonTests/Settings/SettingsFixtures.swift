@@ -44,6 +44,7 @@ let everyKeyChanged = """
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
     hooks: { tell: { argv: [~/bin/tell, --now], timeout: 2m, guests: true } }
+    webhooks: { deploy: { url: "https://ci.test/hook", events: [task.failed], secret: { file: ~/key }, guests: true } }
     network:
       monitor: false
       metered_interfaces: [wwan0, "usb*"]

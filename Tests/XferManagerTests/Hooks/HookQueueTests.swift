@@ -16,7 +16,7 @@ struct HookQueueTests {
         let store = try TaskStore.open(
             StoreConfiguration(
                 path: place.file("xferd.sqlite"), onCommit: { _ in }, onDegradedChange: { _ in },
-                describe: { _ in String(repeating: "x", count: 300_000) }))
+                texts: StoreTexts(task: { _ in String(repeating: "x", count: 300_000) })))
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let told = place.file("told")
         let runner = HookRunner(

@@ -117,7 +117,7 @@ struct StagingTests {
         let store = try TaskStore.open(
             StoreConfiguration(
                 path: directory.database, onPendingHooks: { woken.append(1) },
-                describe: { "task \($0.id) is \($0.state)" }))
+                texts: StoreTexts(task: { "task \($0.id) is \($0.state)" })))
         try await body(store, woken)
         try store.close()
     }

@@ -1,0 +1,92 @@
+public import XferModel
+
+/// Decides what follows a try of a webhook's delivery, and which deliveries are tried at the same time.
+///
+/// A receiver that does not accept a delivery is paused: until the pause is over nothing is sent to it, and then one
+/// delivery is tried. So a long outage costs few requests, however many deliveries wait. The refused delivery waits
+/// longer than the receiver, so one that is refused always does not hold up the others.
+public enum DeliveryRules {
+    /// How long a delivery is tried.
+    public static let patience = Duration.seconds(3 * 86_400)
+    /// Pauses of a receiver.
+    public static let pause = RetryPolicy(base: .seconds(1), cap: .seconds(300))
+    /// Waits of a delivery.
+    public static let backoff = RetryPolicy(base: .seconds(1), cap: .seconds(900))
+    /// The longest wait or pause: what `Retry-After` may ask for.
+    public static let longestWait = Duration.seconds(RetryPolicy.longestRetryAfter)
+    /// Deliveries that wait for one webhook. Beyond it the oldest are given up.
+    public static let maxPending = 100_000
+    /// Deliveries that were given up and are kept, and for how many seconds.
+    public static let maxFailed = 10_000
+    public static let keepFailed: Int64 = 604_800
+
+    public enum Decision: Hashable, Sendable {
+        case delivered
+        /// The delivery is tried again at `time`, and nothing is sent to the receiver before `pausedUntil`.
+        case tryAgain(at: Timestamp, pausedUntil: Timestamp)
+        /// The delivery has failed for good.
+        case giveUp(pausedUntil: Timestamp)
+    }
+
+    /// Whether the receiver has accepted what it answered with this status.
+    public static func isAccepted(_ status: Int) -> Bool { (200...299).contains(status) }
+
+    /// Decides after a try.
+    ///
+    /// Every status but 2xx is tried again, also 4xx: a receiver that is being installed, or whose secret was changed,
+    /// answers with them for a while. 410 is the receiver's word that it wants no more.
+    ///
+    /// - Parameters:
+    ///   - status: of the response; nil when there was none.
+    ///   - tries: of the delivery, this one included.
+    ///   - failures: of the receiver since it last accepted a delivery, this one included.
+    public static func decide(
+        status: Int?, retryAfter: Int64? = nil, tries: Int, failures: Int, createdAt: Timestamp, at now: Timestamp,
+        using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        if let status, isAccepted(status) { return .delivered }
+        let pausedUntil = now.advanced(by: pause.delay(tries: failures, retryAfter: retryAfter, using: &random))
+        let next = now.advanced(by: backoff.delay(tries: tries, retryAfter: retryAfter, using: &random))
+        guard status != 410, createdAt.duration(to: next) <= patience else { return .giveUp(pausedUntil: pausedUntil) }
+        return .tryAgain(at: max(next, pausedUntil), pausedUntil: pausedUntil)
+    }
+}
+
+/// The deliveries that are being tried. They take none of the slots of tasks.
+public struct DeliverySlots: Hashable, Sendable {
+    /// Deliveries that are tried at the same time: all, and those to one host.
+    public static let maxAtOnce = 8
+    public static let maxPerHost = 4
+
+    private var countByHost: [String: Int] = [:]
+    private var countByWebhook: [String: Int] = [:]
+    public private(set) var count = 0
+
+    public init() {}
+
+    /// Whether a delivery may be tried now.
+    ///
+    /// - Parameter isFailing: whether the receiver did not accept the last delivery. Then one is tried at a time.
+    public func mayStart(webhook: String, host: String, isFailing: Bool) -> Bool {
+        count < Self.maxAtOnce && countByHost[host, default: 0] < Self.maxPerHost
+            && (!isFailing || countByWebhook[webhook] == nil)
+    }
+
+    public mutating func start(webhook: String, host: String) {
+        count += 1
+        countByHost[host, default: 0] += 1
+        countByWebhook[webhook, default: 0] += 1
+    }
+
+    /// The delivery of a `start` has ended.
+    public mutating func end(webhook: String, host: String) {
+        count -= 1
+        Self.decrement(&countByHost, host)
+        Self.decrement(&countByWebhook, webhook)
+    }
+
+    private static func decrement(_ counts: inout [String: Int], _ key: String) {
+        let rest = counts[key, default: 0] - 1
+        counts[key] = rest > 0 ? rest : nil
+    }
+}

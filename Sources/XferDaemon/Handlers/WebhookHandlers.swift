@@ -1,0 +1,34 @@
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `webhook.*`: call, encode.
+struct WebhookHandlers: Sendable {
+    let webhooks: WebhookCommands
+
+    var all: [Handler] {
+        [
+            Handler(WebhookList.self) { _, _ in
+                WebhookList.Result(webhooks: try await webhooks.list().map { WebhookRecord($0) })
+            },
+            Handler(WebhookTest.self) { params, _ in
+                let result = try await webhooks.test(params.name)
+                return WebhookTest.Result(
+                    accepted: result.failure == nil, status: result.status, duration: result.duration,
+                    failure: result.failure)
+            },
+        ]
+    }
+}
+
+extension WebhookRecord {
+    fileprivate init(_ status: WebhookCommands.Status) {
+        self.init(status.definition)
+        pending = status.pending
+        failed = status.failed
+        lastDeliveredAt = status.lastDeliveredAt
+        lastFailedAt = status.lastFailedAt
+        lastFailure = status.lastFailure
+        pausedUntil = status.pausedUntil
+    }
+}

@@ -1,0 +1,78 @@
+import StrictJSON
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `webhooks`: a mapping of names to webhooks.
+extension SettingForm where Value == [Settings.Webhook] {
+    private static let expectation = "a mapping of names to webhooks, each a mapping with url, events, secret, filter"
+    private static let place = RecordForm<SecretReference>(quotesScalars: false)
+
+    /// A secret itself is refused here: only its place is written, and what is refused is not repeated.
+    private static let record = RecordForm<WebhookInput>(
+        keyedBy: "name", quotesScalars: false,
+        readers: [
+            "secret": { node, context throws(SettingMismatch) in
+                guard case .mapping = node.content else {
+                    throw SettingMismatch(
+                        "expected where the secret is read, a mapping with file, systemd or env", at: node)
+                }
+                return try place.read(node, context).wire
+            }
+        ])
+
+    static let webhooks = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
+        node, context throws(SettingMismatch) in
+        try record.readAll(node, context, expected: expectation) { member, input throws(SettingMismatch) in
+            try DefinitionName.check(member.key, of: "a webhook")
+            let url: HTTPURL
+            do throws(WebhookTextError) {
+                url = try WebhookText.url(input.url)
+            } catch {
+                throw record.mismatch("url", error.description, member.value, at: member.key)
+            }
+            var definition = WebhookDefinition(
+                name: input.name, url: url, filter: WebhookFilter(groups: input.filter?.groups.map { Set($0) }),
+                secret: input.secretPlace, isForEverybody: input.guests)
+            definition.filter.labels = input.filter?.labels.map { Set($0) }
+            if let events = input.events { definition.events = Set(events) }
+            return Settings.Webhook(definition: definition, owners: input.filter?.owners)
+        }
+    } write: { webhooks in
+        record.writeAll(webhooks.map { ($0.definition.name, WebhookInput($0)) })
+    }
+}
+
+extension WebhookInput {
+    /// Secrets in the URL are masked, so that --print-config does not show them.
+    fileprivate init(_ webhook: Settings.Webhook) {
+        self.init()
+        let definition = webhook.definition
+        name = definition.name
+        url = Redaction.url(definition.url.string)
+        if definition.events != WebhookDefinition.ends {
+            events = EventType.allCases.filter(definition.events.contains)
+        }
+        secret = definition.secret.flatMap { SecretReference($0) }
+        var filter = WebhookFilterRecord(definition.filter)
+        filter.owners = webhook.owners
+        self.filter = filter.isEmpty ? nil : filter
+        guests = definition.isForEverybody
+    }
+}
+
+extension Settings.Webhook {
+    /// The webhook with the users of its filter looked up, by name or decimal uid. A user who does not exist owns nothing.
+    func resolved(by accounts: AccountDirectory = .system) -> WebhookDefinition {
+        var definition = definition
+        definition.filter.owners = owners.map { names in
+            Set(names.compactMap { accounts.owner($0) })
+        }
+        return definition
+    }
+}
+
+extension AccountDirectory {
+    /// The user of this name or decimal uid.
+    func owner(_ name: String) -> Owner? { (uid(name) ?? UInt32(name, radix: 10)).map { Owner(uid: $0) } }
+}

@@ -1,0 +1,90 @@
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferCore
+public import XferModel
+import XferProtocol
+import XferStore
+import XferSystem
+
+/// Shows and tests the operator's webhooks.
+public struct WebhookCommands: ManagerPart, Sendable {
+    let context: ManagerContext
+
+    /// A webhook, and how its deliveries stand.
+    public struct Status: Hashable, Sendable {
+        public var definition: WebhookDefinition
+        public var pending: Int64
+        public var failed: Int64
+        public var lastDeliveredAt: Timestamp?
+        public var lastFailedAt: Timestamp?
+        public var lastFailure: String?
+        /// Nothing is sent before; nil if the receiver is not paused.
+        public var pausedUntil: Timestamp?
+    }
+
+    /// All webhooks by name.
+    ///
+    /// - Throws: `ManagerError`.
+    public func list() async throws -> [Status] {
+        let (definitions, now) = (sorted, clock())
+        return try await translatingStoreErrors {
+            try await store.read { reader in
+                try definitions.map { definition in
+                    let standing = try reader.standing(ofWebhook: definition.name)
+                    let counts = try reader.deliveryCounts(of: definition.name)
+                    return Status(
+                        definition: definition, pending: counts.pending, failed: counts.failed,
+                        lastDeliveredAt: standing.lastDeliveredAt, lastFailedAt: standing.lastFailedAt,
+                        lastFailure: standing.lastFailure,
+                        pausedUntil: standing.pausedUntil.flatMap { $0 > now && counts.pending > 0 ? $0 : nil })
+                }
+            }
+        }
+    }
+
+    /// What became of a test.
+    public struct TestResult: Hashable, Sendable {
+        public var status: Int?
+        /// Seconds.
+        public var duration: Double
+        /// Why the receiver did not accept the test; nil if it did.
+        public var failure: String?
+    }
+
+    /// Sends a test event once and waits for the answer.
+    ///
+    /// - Throws: `ManagerError`.
+    public func test(_ name: String) async throws -> TestResult {
+        guard !isShuttingDown else { throw ManagerError.shuttingDown }
+        let definitions = sorted
+        guard let definition = definitions.first(where: { $0.name == name }) else {
+            throw ManagerError.invalidField(
+                path: "name", reason: "there is no webhook \"\(name)\"",
+                expected: definitions.isEmpty
+                    ? "a name from webhooks in the configuration, which has none"
+                    : "one of \(definitions.map(\.name).joined(separator: ", "))")
+        }
+        let body: JSONValue = [
+            "time": clock().wire, "type": "webhook.test", "webhook": .string(name),
+        ]
+        let number = String(UInt64.random(in: .min ... .max), radix: 16)
+        let run = WebhookRun(
+            definition, key: "\(store.storeID)-test-\(number)-\(name)", body: body.text, services: services,
+            settings: settings)
+        let begunAt = Clocks.monotonic()
+        let answer = await run.run()
+        let duration = begunAt.duration(to: Clocks.monotonic())
+        return TestResult(
+            status: answer.status, duration: Double(duration.wholeMicroseconds) / 1_000_000,
+            failure: answer.failure(from: definition.url, at: clock()))
+    }
+
+    private var sorted: [WebhookDefinition] {
+        context.settings.withLockedValue(\.webhooks).sorted { $0.name < $1.name }
+    }
+}
+
+extension Event {
+    /// The event as its webhooks get it: its form on the wire as JSON text, without secrets.
+    var webhookBody: String { EventMessage(self).wire.text }
+}

@@ -1,0 +1,225 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+import XferStore
+import XferSystem
+
+/// Sends events to the operator's webhooks, each at least once: a row requests a delivery and is removed once the receiver
+/// has accepted it.
+///
+/// Deliveries are no tasks. They are in no listing, count or event, and take no slot of the scheduler.
+actor WebhookDispatcher: ManagerPart {
+    nonisolated let context: ManagerContext
+    /// Tries under way, by the delivery's id.
+    private var runs: [Int64: WebhookRun] = [:]
+    private var slots = DeliverySlots()
+    /// Ended tries whose end is not committed yet.
+    private var unsettled: [Int64: (delivery: WebhookDelivery, end: DeliveryEnd)] = [:]
+    /// Deliveries that ended since the current read began, which may still return them.
+    private var justEnded: Set<Int64> = []
+    /// The webhook that was served last: the next pass begins behind it.
+    private var lastServed = ""
+    private var isPassing = false
+    private var isWanted = false
+    private var timer = WakeTimer()
+    /// The time that the timer waited for, until the next pass: it has come, even if the wall clock was set back since.
+    private var reached: Timestamp?
+    private var endWaiters: [CheckedContinuation<Void, Never>] = []
+    private var random = SystemRandomNumberGenerator()
+
+    init(context: ManagerContext) { self.context = context }
+
+    /// Starts the deliveries that are due. Call it after a commit that recorded some.
+    func wake() async {
+        isWanted = true
+        guard !isPassing else { return }
+        isPassing = true
+        while isWanted, maySend {
+            isWanted = false
+            justEnded = []
+            do {
+                for (delivery, end) in Array(unsettled.values) { try await commit(delivery, end) }
+                let now = max(clock(), reached ?? clock())
+                reached = nil
+                try await startDue(at: now)
+            } catch {
+                logger.report("deliveries to webhooks could not be read", error)
+            }
+        }
+        isPassing = false
+    }
+
+    /// Ends waits that a clock ahead of time has begun, and starts what is due. To be called at the start, and when the
+    /// wall clock was set.
+    func onClockSet() async {
+        timer.disarm()
+        reached = nil
+        let now = clock()
+        do {
+            if try await store.read({ try $0.webhookWithDeliveries(after: "") }) != nil {
+                try await store.write { try $0.capDeliveryWaits(at: now, longest: DeliveryRules.longestWait) }
+            }
+        } catch {
+            logger.report("deliveries to webhooks keep the times of the former clock", error)
+        }
+        await wake()
+    }
+
+    /// Stops the tries that these policies and rules would judge otherwise; they are made again under them.
+    func stopStale(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async {
+        for run in runs.values where run.trust.isStale(under: policies, rules, at: now) { await run.stop() }
+    }
+
+    /// Ends with the tries under way. The engine has to be shut down before.
+    func shutdown() async {
+        timer.disarm()
+        guard !runs.isEmpty else { return }
+        await withCheckedContinuation { endWaiters.append($0) }
+    }
+
+    private var maySend: Bool { !isShuttingDown && store.degradation == nil }
+
+    // MARK: Starting
+
+    /// A webhook with deliveries that wait.
+    private struct Backlog: Sendable {
+        let name: String
+        let standing: WebhookStanding
+        let due: [WebhookDelivery]
+        let next: Timestamp?
+    }
+
+    private func startDue(at now: Timestamp) async throws {
+        let limit = DeliverySlots.maxAtOnce + runs.count + unsettled.count
+        var backlogs = try await store.read { try Self.backlogs(in: $0, limit: limit, at: now) }
+        let definitions = definitions
+        for backlog in backlogs where definitions[backlog.name] == nil { try await giveUpAll(of: backlog.name) }
+        // None is served before the others each time.
+        let turn = backlogs.firstIndex { $0.name > lastServed } ?? 0
+        backlogs = Array(backlogs[turn...] + backlogs[..<turn])
+        var wakeUps: [Timestamp] = []
+        for backlog in backlogs {
+            guard let definition = definitions[backlog.name] else { continue }
+            if let pausedUntil = backlog.standing.pausedUntil, pausedUntil > now {
+                wakeUps.append(pausedUntil)
+                continue
+            }
+            if let next = backlog.next { wakeUps.append(next) }
+            for delivery in backlog.due { start(delivery, definition, isFailing: backlog.standing.failures > 0) }
+        }
+        guard maySend else { return }
+        timer.arm(for: wakeUps.min(), now: clock()) { [weak self] target in await self?.onTimer(target) }
+    }
+
+    private static func backlogs(in reader: StoreReader, limit: Int, at now: Timestamp) throws -> [Backlog] {
+        var found: [Backlog] = []
+        while let name = try reader.webhookWithDeliveries(after: found.last?.name ?? "") {
+            found.append(
+                Backlog(
+                    name: name, standing: try reader.standing(ofWebhook: name),
+                    due: try reader.dueDeliveries(of: name, now: now, limit: limit),
+                    next: try reader.nextDelivery(of: name, after: now)))
+        }
+        return found
+    }
+
+    private var definitions: [String: WebhookDefinition] {
+        let all = context.settings.withLockedValue(\.webhooks)
+        return Dictionary(all.map { ($0.name, $0) }) { $1 }
+    }
+
+    /// Starts a delivery, unless its slots are taken.
+    private func start(_ delivery: WebhookDelivery, _ webhook: WebhookDefinition, isFailing: Bool) {
+        let host = webhook.url.hostKey
+        guard maySend, runs[delivery.id] == nil, unsettled[delivery.id] == nil, !justEnded.contains(delivery.id),
+            slots.mayStart(webhook: webhook.name, host: host, isFailing: isFailing)
+        else { return }
+        lastServed = webhook.name
+        slots.start(webhook: webhook.name, host: host)
+        let run = WebhookRun(webhook, key: delivery.key, body: delivery.body, services: services, settings: settings)
+        runs[delivery.id] = run
+        let begunAt = clock()
+        Task {
+            let answer = await run.run()
+            await onEnd(delivery, webhook, begunAt: begunAt, answer)
+        }
+    }
+
+    private func onTimer(_ target: Timestamp) async {
+        timer.onFired()
+        reached = target
+        await wake()
+    }
+
+    // MARK: Ends
+
+    private func onEnd(
+        _ delivery: WebhookDelivery, _ webhook: WebhookDefinition, begunAt: Timestamp, _ answer: WebhookRun.Answer
+    ) async {
+        let now = clock()
+        let failure = answer.failure(from: webhook.url, at: now)
+        var isSettled = true
+        switch answer {
+        case .stopped: isSettled = false
+        // The shutdown may have ended the try; the next start makes it again.
+        case .failure where isShuttingDown: isSettled = false
+        case .failure, .head: break
+        }
+        if isSettled {
+            let end = DeliveryEnd(
+                status: answer.status, retryAfter: answer.retryAfter(at: now), failure: failure, begunAt: begunAt,
+                // While the clock was changed, the delivery's age is unknown.
+                createdAt: services.ages.isTrusted ? delivery.createdAt : now, seed: random.next(), now: now)
+            unsettled[delivery.id] = (delivery, end)
+            do {
+                try await commit(delivery, end)
+            } catch {
+                logger.report("how a delivery ended could not be recorded; it may be sent again", error)
+            }
+        }
+        runs[delivery.id] = nil
+        slots.end(webhook: webhook.name, host: webhook.url.hostKey)
+        if runs.isEmpty {
+            for waiter in endWaiters { waiter.resume() }
+            endWaiters = []
+        }
+        await wake()
+    }
+
+    private func commit(_ delivery: WebhookDelivery, _ end: DeliveryEnd) async throws {
+        let news = try await store.write(.gathered) { try $0.settle(delivery, end) }
+        unsettled[delivery.id] = nil
+        if isPassing { justEnded.insert(delivery.id) }
+        let facts: Logger.Metadata = ["webhook": "\(delivery.webhook)", "key": "\(delivery.key)"]
+        let reason = facts.merging(["reason": "\(end.failure ?? "")"]) { $1 }
+        switch news {
+        case .delivered(wasFailing: true): logger.notice("a webhook accepts deliveries again", metadata: facts)
+        case .delivered: logger.debug("an event was delivered", metadata: facts)
+        case .failing:
+            logger.warning("a webhook does not accept a delivery; it is tried again for 3 days", metadata: reason)
+        case .failingStill: logger.debug("a webhook still does not accept deliveries", metadata: reason)
+        case .givenUp: logger.warning("an event was not delivered and is given up", metadata: reason)
+        }
+    }
+
+    /// Ends the deliveries of a webhook that is not defined any more.
+    private func giveUpAll(of name: String) async throws {
+        let now = clock()
+        var standing = try await store.read { try $0.standing(ofWebhook: name) }
+        standing.lastFailedAt = now
+        standing.lastFailure = "the webhook \"\(name)\" is not defined any more"
+        var count = 0
+        while true {
+            let step = try await store.write(.bulky) { [standing] tx in
+                try tx.setStanding(standing, ofWebhook: name)
+                return try tx.failOldestDeliveries(of: name, keeping: 0, at: now)
+            }
+            guard step > 0 else { break }
+            count += step
+        }
+        logger.warning(
+            "events were not delivered and are given up: their webhook is not defined any more",
+            metadata: ["webhook": "\(name)", "count": "\(count)"])
+    }
+}

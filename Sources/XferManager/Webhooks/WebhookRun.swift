@@ -1,0 +1,127 @@
+import XferCore
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// One try of a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates), without a
+/// task.
+///
+/// It is no task, so it appends no event: no webhook is ever sent anything about a delivery.
+actor WebhookRun: AttemptMaker {
+    let context: RunContext
+    var course = AttemptState()
+    private let webhook: WebhookDefinition
+    private let key: String
+    private let body: [UInt8]
+    private var wasStopped = false
+
+    private static let timeouts = Timeouts(connect: 10, idle: 15, total: 30)
+    /// A longer response is cut off; only its status counts.
+    private static let longestAnswer = 64 << 10
+
+    /// - Parameters:
+    ///   - key: the request's idempotency key.
+    ///   - body: JSON.
+    init(_ webhook: WebhookDefinition, key: String, body: String, services: RunServices, settings: ManagerSettings) {
+        self.webhook = webhook
+        self.key = key
+        self.body = Array(body.utf8)
+        let request = TransferRequest(
+            url: webhook.url, method: .post, redirect: .deny, timeouts: Self.timeouts)
+        // The operator has written the URL, so the request is admitted as the operator's.
+        let specification = TaskSpecification(
+            owner: Owner(uid: settings.ownUID), request: request, destination: Destination(directory: "/"), kind: .data)
+        context = RunContext(
+            taskID: TaskID(0), specification: specification, services: services, settings: settings,
+            control: RunControl(kind: .data),
+            trust: RunTrust(
+                policies: services.policies, admission: services.admission, taskPolicy: nil,
+                authoritiesFile: settings.authoritiesFile, kept: [], clock: services.clock),
+            tries: 1, onBodyEnd: {})
+    }
+
+    /// No task hears of how the connection was judged.
+    var audience: [TaskID] { [] }
+
+    func stop() async {
+        wasStopped = true
+        for attempt in control.requestStop() { await services.engine.stop(attempt.id) }
+    }
+
+    enum Answer: Sendable {
+        /// The response's head, even if the rest did not arrive.
+        case head(ResponseHead)
+        /// Why there is no response; holds no secrets.
+        case failure(String)
+        /// The try was stopped, and says nothing about the receiver.
+        case stopped
+    }
+
+    func run() async -> Answer {
+        do {
+            var request = specification.request
+            request.headers = try await fields()
+            let sent = body
+            let ended = try await attempt(request, into: .memory(limit: Self.longestAnswer)) {
+                $0.mode = .exchange
+                $0.content = .bytes(sent)
+            } onEvent: { _, _ in
+            }
+            if let head = ended.head, !head.isRedirect { return .head(head) }
+            switch ended.result {
+            case .failed(let error): return .failure(error.message)
+            case .stopped: return .stopped
+            default: return .failure("the receiver did not answer")
+            }
+        } catch let error as TransferError {
+            return wasStopped ? .stopped : .failure(error.message)
+        } catch {
+            return wasStopped ? .stopped : .failure("\(error)")
+        }
+    }
+
+    /// The secret is read and the signature computed at each try.
+    private func fields() async throws -> [HeaderField] {
+        var fields = [
+            HeaderField(name: "Content-Type", value: "application/json"),
+            HeaderField(name: "Idempotency-Key", value: "\"\(key)\""),
+        ]
+        let timestamp = String(services.clock().rawValue / 1_000_000)
+        fields.append(HeaderField(name: WebhookSignature.timestampField, value: timestamp))
+        guard let place = webhook.secret else { return fields }
+        let secret: String
+        do throws(SecretFault) {
+            secret = try await services.pool.run { [secrets = services.access.secrets] () throws(SecretFault) in
+                try secrets.read(place)
+            }
+        } catch {
+            throw TransferError(.credentialMissing, "the secret of webhook \"\(webhook.name)\": \(error)")
+        }
+        guard !secret.isEmpty, let value = WebhookSignature.value(of: body, timestamp: timestamp, secret: secret) else {
+            let fault = secret.isEmpty ? "it is empty" : "libcrypto cannot compute HMAC-SHA-256"
+            throw TransferError(
+                .credentialMissing, "the secret of webhook \"\(webhook.name)\" cannot be used: \(fault)")
+        }
+        fields.append(HeaderField(name: WebhookSignature.signatureField, value: value))
+        return fields
+    }
+}
+
+extension WebhookRun.Answer {
+    var status: Int? { if case .head(let head) = self { head.status } else { nil } }
+
+    func retryAfter(at now: Timestamp) -> Int64? {
+        if case .head(let head) = self { ResponseRules.retryAfter(head, now: now) } else { nil }
+    }
+
+    /// Why the receiver has not accepted the delivery; nil if it has.
+    func failure(from url: HTTPURL, at now: Timestamp) -> String? {
+        switch self {
+        case .head(let head) where DeliveryRules.isAccepted(head.status): nil
+        case .head(let head): ResponseRules.failure(head, from: url, now: now).message
+        case .failure(let reason): reason
+        case .stopped: "the try was stopped"
+        }
+    }
+}

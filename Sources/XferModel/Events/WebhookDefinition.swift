@@ -1,0 +1,73 @@
+/// A receiver of events, which the operator defined.
+public struct WebhookDefinition: Hashable, Sendable {
+    public var name: String
+    /// Events are sent to it with POST.
+    public var url: HTTPURL
+    /// The types that are sent. If it is empty, only the ends of tasks that name the webhook are sent.
+    public var events: Set<EventType>
+    public var filter: WebhookFilter
+    /// The key of the signature, read at every try; nil sends no signature.
+    public var secret: Secret?
+    /// Whether tasks of users who are not operators may name it.
+    public var isForEverybody: Bool
+
+    public init(
+        name: String, url: HTTPURL, events: Set<EventType> = WebhookDefinition.ends,
+        filter: WebhookFilter = WebhookFilter(), secret: Secret? = nil, isForEverybody: Bool = false
+    ) {
+        self.name = name
+        self.url = url
+        self.events = events
+        self.filter = filter
+        self.secret = secret
+        self.isForEverybody = isForEverybody
+    }
+
+    /// The types that are sent by default: those that end a task.
+    public static let ends = Set(EventType.allCases.filter(\.isTerminal))
+}
+
+/// Which events of its types a webhook gets. An event has to satisfy every condition; nil is no condition.
+///
+/// An event that is not about a task satisfies no condition, except that an event about a user's batch has an owner.
+public struct WebhookFilter: Hashable, Sendable {
+    public var groups: Set<String>?
+    public var labels: Set<String>?
+    public var owners: Set<Owner>?
+
+    public init(groups: Set<String>? = nil, labels: Set<String>? = nil, owners: Set<Owner>? = nil) {
+        self.groups = groups
+        self.labels = labels
+        self.owners = owners
+    }
+
+    /// Whether the filter has to know the task of an event.
+    public var needsTask: Bool { groups != nil || labels != nil }
+
+    /// - Parameter task: the specification of the event's task; nil if there is none. Only needed if `needsTask`.
+    public func admits(owner: Owner?, task: TaskSpecification?) -> Bool {
+        func holds<Value>(_ accepted: Set<Value>?, _ value: Value?) -> Bool {
+            guard let accepted else { return true }
+            return value.map(accepted.contains) ?? false
+        }
+        return holds(owners, owner) && holds(groups, task?.group) && holds(labels, task?.label)
+    }
+}
+
+/// The webhooks by the types of events that they get. The store asks for each event who gets it.
+public struct WebhookSubscriptions: Hashable, Sendable {
+    private let followers: [EventType: [WebhookDefinition]]
+
+    /// Nil if none of these webhooks gets any type, so that an event costs nothing.
+    public init?(_ definitions: [WebhookDefinition]) {
+        var followers: [EventType: [WebhookDefinition]] = [:]
+        for definition in definitions {
+            for type in definition.events { followers[type, default: []].append(definition) }
+        }
+        guard !followers.isEmpty else { return nil }
+        self.followers = followers
+    }
+
+    /// The webhooks that get events of this type if their filters admit them.
+    public func followers(of type: EventType) -> [WebhookDefinition] { followers[type] ?? [] }
+}

@@ -1,0 +1,146 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `webhook.*`, in the order of the document.
+enum WebhookMethods {
+    static let all: [any RPCMethod.Type] = [WebhookList.self, WebhookTest.self]
+}
+
+/// `webhook.list`: the operator's receivers of events.
+public enum WebhookList: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "webhook.list"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "The receivers of events, by name, and how their deliveries stand. They are written in the configuration file."
+    public static let examples = [
+        MethodExample(
+            "a receiver that is away", params: [:],
+            result: [
+                "webhooks": [
+                    [
+                        "name": "deploy", "url": "https://ci.example.org/xfer?token=***",
+                        "events": ["task.completed", "task.failed"], "filter": ["groups": ["nightly"]],
+                        "signed": true, "guests": false, "pending": 12, "failed": 0,
+                        "last_delivered_at": "2026-01-02T03:04:05.000Z", "last_failed_at": "2026-01-02T03:30:00.000Z",
+                        "last_failure": "ci.example.org answered 503 (Service Unavailable)",
+                        "paused_until": "2026-01-02T03:31:12.000Z",
+                    ]
+                ]
+            ])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var webhooks: [WebhookRecord] = []
+
+        public init() {}
+        public init(webhooks: [WebhookRecord]) { self.webhooks = webhooks }
+
+        public static let summary = "All webhooks."
+        public static let wireFields: WireFields<Self> = [.required("webhooks", \.webhooks, "By name.")]
+    }
+}
+
+/// A receiver of events, and how its deliveries stand.
+public struct WebhookRecord: WireRecord, Hashable {
+    public var name = ""
+    public var url = ""
+    public var events: [OpenEnum<EventType>] = []
+    public var filter: WebhookFilterRecord?
+    public var signed = false
+    public var guests = false
+    public var pending: Int64 = 0
+    public var failed: Int64 = 0
+    public var lastDeliveredAt: Timestamp?
+    public var lastFailedAt: Timestamp?
+    public var lastFailure: String?
+    public var pausedUntil: Timestamp?
+
+    public init() {}
+
+    /// What its definition says; the deliveries are to be filled in.
+    public init(_ definition: WebhookDefinition) {
+        name = definition.name
+        url = Redaction.url(definition.url.string)
+        events = EventType.allCases.filter(definition.events.contains).map { OpenEnum($0) }
+        let filter = WebhookFilterRecord(definition.filter)
+        self.filter = filter.isEmpty ? nil : filter
+        signed = definition.secret != nil
+        guests = definition.isForEverybody
+    }
+
+    public static let summary = "A receiver of events, and how its deliveries stand."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "Its name."),
+        .required("url", \.url, "Where events are sent; secrets in it are ***."),
+        .required("events", \.events, "The types that are sent; none: only the ends of tasks that name it."),
+        .optional("filter", \.filter, "Which events of these types are sent; owners are uids."),
+        .required("signed", \.signed, "Whether deliveries have a signature."),
+        .required("guests", \.guests, "Whether tasks of users who are no operators may name it."),
+        .required("pending", \.pending, "Deliveries that are still to be accepted."),
+        .required("failed", \.failed, "Deliveries that were given up in the last 7 days."),
+        .optional("last_delivered_at", \.lastDeliveredAt, "When the receiver accepted a delivery last."),
+        .optional("last_failed_at", \.lastFailedAt, "When a try failed last."),
+        .optional("last_failure", \.lastFailure, "Why; holds no secrets."),
+        .optional(
+            "paused_until", \.pausedUntil, "While the receiver accepts nothing: when the next delivery is tried."),
+    ]
+}
+
+/// `webhook.test`: sends an event of the type `webhook.test` at once.
+public enum WebhookTest: RPCMethod {
+    public static let name = "webhook.test"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Sends an event of the type webhook.test to a receiver at once, signed like a delivery, and answers what became "
+        + "of it. It is tried once, and nothing is kept of it."
+    public static let examples = [
+        MethodExample(
+            "accepted", params: ["name": "deploy"], result: ["accepted": true, "status": 204, "duration": 0.12]),
+        MethodExample(
+            "refused", params: ["name": "deploy"],
+            result: [
+                "accepted": false, "status": 403, "duration": 0.08,
+                "failure": "ci.example.org answered 403 (Forbidden)",
+            ]),
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var name = ""
+
+        public init() {}
+        public init(name: String) { self.name = name }
+
+        public static let summary = "Which webhook."
+        public static let wireFields: WireFields<Self> = [
+            .required("name", \.name, "Its name.", .length(1...64), example: "deploy")
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var accepted = false
+        public var status: Int?
+        public var duration: Double = 0
+        public var failure: String?
+
+        public init() {}
+
+        public init(accepted: Bool, status: Int?, duration: Double, failure: String?) {
+            self.accepted = accepted
+            self.status = status
+            self.duration = duration
+            self.failure = failure
+        }
+
+        public static let summary = "What became of the test."
+        public static let wireFields: WireFields<Self> = [
+            .required("accepted", \.accepted, "Whether the receiver accepted it: a status from 200 to 299."),
+            .optional("status", \.status, "The status that was answered."),
+            .required("duration", \.duration, "Seconds it took."),
+            .optional("failure", \.failure, "Why it was not accepted; holds no secrets."),
+        ]
+    }
+}

@@ -1,0 +1,58 @@
+import StrictJSON
+public import XferModel
+
+/// A webhook as the configuration file has it.
+public struct WebhookInput: WireInput, Hashable {
+    public var name = ""
+    public var url = ""
+    public var events: [EventType]?
+    public var secret: SecretReference?
+    public var filter: WebhookFilterRecord?
+    public var guests = false
+
+    public init() {}
+
+    public static let summary = "A receiver of events."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "Its name."),
+        .required(
+            "url", \.url, "Where events are sent with POST; http or https.", .length(1...TaskLimits.urlLength),
+            example: "https://ci.example.org/xfer"),
+        .optional(
+            "events", \.events,
+            "The types that are sent; default those that end a task. An empty list sends only the ends of tasks that "
+                + "name the webhook.", .count(0...EventType.allCases.count), example: ["task.completed"]),
+        .optional(
+            "secret", \.secret, "Where the key of the signature is read at every try; without it nothing is signed."),
+        .optional("filter", \.filter, "Which events of these types are sent; default all."),
+        .defaulted("guests", \.guests, "Whether tasks of users who are no operators may name it."),
+    ]
+
+    /// Where the secret is; nil without one.
+    public var secretPlace: Secret? { secret?.secret }
+}
+
+/// Which events of its types a webhook gets. An event has to satisfy every condition that is there.
+public struct WebhookFilterRecord: WireInput, Hashable {
+    public var groups: [String]?
+    public var labels: [String]?
+    public var owners: [String]?
+
+    public init() {}
+
+    public init(_ filter: WebhookFilter) {
+        groups = filter.groups?.sorted()
+        labels = filter.labels?.sorted()
+        owners = filter.owners?.map(\.rawValue).sorted().map { String($0) }
+    }
+
+    public static let summary = "Which events a webhook gets: an event has to satisfy every condition that is there."
+    public static let wireFields: WireFields<Self> = [
+        .optional("groups", \.groups, "Only events about tasks of one of these groups.", .count(1...64)),
+        .optional("labels", \.labels, "Only events about tasks with one of these labels.", .count(1...64)),
+        .optional("owners", \.owners, "Only events about what belongs to one of these users.", .count(1...64)),
+    ]
+
+    /// Whether there is no condition.
+    public var isEmpty: Bool { groups == nil && labels == nil && owners == nil }
+}

@@ -1,0 +1,85 @@
+public import XferModel
+
+extension StoreTransaction {
+    /// The receiver has accepted the delivery.
+    public func removeDelivery(_ id: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM webhook_delivery WHERE id = ?1", .integer(id))
+    }
+
+    /// A try has failed; the next one follows at `time`.
+    public func postponeDelivery(_ id: Int64, until time: Timestamp) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE webhook_delivery SET attempts = attempts + 1, next_try_at = ?2, failed_at = NULL WHERE id = ?1
+            """, .integer(id), Value(time))
+    }
+
+    /// A try has failed, and there is no further one.
+    public func failDelivery(_ id: Int64, at now: Timestamp) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE webhook_delivery SET attempts = attempts + 1, next_try_at = NULL, failed_at = ?2 WHERE id = ?1
+            """, .integer(id), Value(now))
+    }
+
+    public func setStanding(_ standing: WebhookStanding, ofWebhook name: String) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO webhook_state (webhook, failures, paused_until, delivered_at, failed_at, failure)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """,
+            .text(name), Value(standing.failures), Value(standing.pausedUntil), Value(standing.lastDeliveredAt),
+            Value(standing.lastFailedAt), Value(standing.lastFailure))
+    }
+
+    /// Gives up at most `step` of the oldest deliveries that wait for a webhook, all but the newest `count`; returns how
+    /// many. Call it again, in a write of its own, until it returns 0.
+    public func failOldestDeliveries(
+        of webhook: String, keeping count: Int, at now: Timestamp, step: Int = 200
+    ) throws(StoreError) -> Int {
+        let newestBeyond = try connection.first(
+            """
+            SELECT id FROM webhook_delivery WHERE webhook = ?1 AND next_try_at IS NOT NULL
+            ORDER BY id DESC LIMIT 1 OFFSET ?2
+            """, .text(webhook), Value(count)
+        ) { $0.integer(0) }
+        guard let newestBeyond else { return 0 }
+        try connection.run(
+            """
+            UPDATE webhook_delivery SET next_try_at = NULL, failed_at = ?3 WHERE id IN (
+                SELECT id FROM webhook_delivery
+                WHERE webhook = ?1 AND next_try_at IS NOT NULL AND id <= ?2 ORDER BY id LIMIT ?4)
+            """, .text(webhook), .integer(newestBeyond), Value(now), Value(step))
+        return connection.changeCount
+    }
+
+    /// Removes at most `step` deliveries that were given up before `time`, or beyond the newest `maxCount`; returns how
+    /// many. Call it again, in a write of its own, until it returns 0.
+    public func trimFailedDeliveries(
+        maxCount: Int, olderThan time: Timestamp, step: Int = 200
+    ) throws(StoreError) -> Int {
+        let newestBeyond = try connection.first(
+            """
+            SELECT failed_at, id FROM webhook_delivery INDEXED BY webhook_delivery_failed WHERE failed_at IS NOT NULL
+            ORDER BY failed_at DESC, id DESC LIMIT 1 OFFSET ?1
+            """, Value(maxCount)
+        ) { (failedAt: $0.time(0), id: $0.integer(1)) }
+        try connection.run(
+            """
+            DELETE FROM webhook_delivery WHERE id IN (
+                SELECT id FROM webhook_delivery INDEXED BY webhook_delivery_failed
+                WHERE failed_at IS NOT NULL AND (failed_at < ?1 OR (failed_at, id) <= (?2, ?3))
+                ORDER BY failed_at, id LIMIT ?4)
+            """, Value(time), Value(newestBeyond?.failedAt), Value(newestBeyond?.id), Value(step))
+        return connection.changeCount
+    }
+
+    /// Ends waits and pauses that reach further than any wait may last: the clock was ahead when they began.
+    public func capDeliveryWaits(at now: Timestamp, longest: Duration) throws(StoreError) {
+        let limit = now.advanced(by: longest)
+        try connection.run(
+            "UPDATE webhook_delivery SET next_try_at = ?1 WHERE next_try_at > ?2", Value(now), Value(limit))
+        try connection.run(
+            "UPDATE webhook_state SET paused_until = NULL WHERE paused_until > ?1", Value(limit))
+    }
+}

@@ -1,0 +1,98 @@
+public import XferModel
+
+/// An event that a webhook's receiver has not accepted yet.
+public struct WebhookDelivery: Hashable, Sendable {
+    public let id: Int64
+    /// The webhook's name. It may not be defined any more.
+    public let webhook: String
+    /// The request's `Idempotency-Key`: store id, number of the event and webhook.
+    public let key: String
+    /// The event, in the form of `StoreTexts.event`.
+    public let body: String
+    public let createdAt: Timestamp
+    /// Tries that failed.
+    public let attempts: Int
+}
+
+/// How a webhook's receiver answers.
+public struct WebhookStanding: Hashable, Sendable {
+    /// Tries that failed since the last accepted one.
+    public var failures = 0
+    /// Nothing is sent before.
+    public var pausedUntil: Timestamp?
+    public var lastDeliveredAt: Timestamp?
+    public var lastFailedAt: Timestamp?
+    public var lastFailure: String?
+
+    public init() {}
+}
+
+extension StoreReader {
+    /// The next webhook by name with deliveries that wait; nil after the last.
+    public func webhookWithDeliveries(after name: String) throws(StoreError) -> String? {
+        try connection.first(
+            """
+            SELECT webhook FROM webhook_delivery INDEXED BY webhook_delivery_due
+            WHERE next_try_at IS NOT NULL AND webhook > ?1 ORDER BY webhook LIMIT 1
+            """, .text(name)
+        ) { $0.text(0) }
+    }
+
+    /// Deliveries that may be tried now, the longest due first.
+    public func dueDeliveries(of webhook: String, now: Timestamp, limit: Int) throws(StoreError) -> [WebhookDelivery] {
+        try connection.all(
+            """
+            SELECT id, webhook, key, body, created_at, attempts FROM webhook_delivery INDEXED BY webhook_delivery_due
+            WHERE webhook = ?1 AND next_try_at <= ?2 ORDER BY next_try_at, id LIMIT ?3
+            """, .text(webhook), Value(now), Value(limit)
+        ) { row in
+            WebhookDelivery(
+                id: row.integer(0), webhook: row.text(1), key: row.text(2), body: row.text(3), createdAt: row.time(4),
+                attempts: Int(clamping: row.amount(5)))
+        }
+    }
+
+    /// When the first of those that are not due yet is.
+    public func nextDelivery(of webhook: String, after now: Timestamp) throws(StoreError) -> Timestamp? {
+        try connection.first(
+            """
+            SELECT min(next_try_at) FROM webhook_delivery INDEXED BY webhook_delivery_due
+            WHERE webhook = ?1 AND next_try_at > ?2
+            """, .text(webhook), Value(now)
+        ) { $0.optionalTime(0) } ?? nil
+    }
+
+    /// How the receiver answers; the initial standing if there was no try yet.
+    public func standing(ofWebhook name: String) throws(StoreError) -> WebhookStanding {
+        let found = try connection.first(
+            "SELECT failures, paused_until, delivered_at, failed_at, failure FROM webhook_state WHERE webhook = ?1",
+            .text(name)
+        ) { row in
+            var standing = WebhookStanding()
+            standing.failures = Int(clamping: row.amount(0))
+            standing.pausedUntil = row.optionalTime(1)
+            standing.lastDeliveredAt = row.optionalTime(2)
+            standing.lastFailedAt = row.optionalTime(3)
+            standing.lastFailure = row.optionalText(4)
+            return standing
+        }
+        return found ?? WebhookStanding()
+    }
+
+    /// How many of a webhook's deliveries wait, and how many that were given up are kept.
+    public func deliveryCounts(of webhook: String) throws(StoreError) -> (pending: Int64, failed: Int64) {
+        let pending = try connection.first(
+            """
+            SELECT count(*) FROM webhook_delivery INDEXED BY webhook_delivery_due
+            WHERE webhook = ?1 AND next_try_at IS NOT NULL
+            """, .text(webhook)
+        ) { $0.amount(0) }
+        let failed = try connection.first(
+            """
+            SELECT count(*) FROM webhook_delivery INDEXED BY webhook_delivery_failed
+            WHERE failed_at IS NOT NULL AND webhook = ?1
+            """, .text(webhook)
+        ) { $0.amount(0) }
+        return (pending ?? 0, failed ?? 0)
+    }
+}

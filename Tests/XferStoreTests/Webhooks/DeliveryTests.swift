@@ -1,0 +1,204 @@
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferStore
+
+/// Deliveries to webhooks: recorded with their events, and what becomes of them.
+struct DeliveryTests {
+    private static let url = HTTPURL(scheme: .https, host: "ci.test", port: 443, target: "/hook")
+
+    private func withDeliveries(
+        _ webhooks: [WebhookDefinition], _ body: (TaskStore, Collected<Int>) async throws -> Void
+    ) async throws {
+        let directory = try StoreDirectory()
+        let woken = Collected<Int>()
+        var configuration = StoreConfiguration(
+            path: directory.database, texts: StoreTexts(event: { "\($0.type.rawValue) \($0.seq)" }))
+        configuration.onPendingDeliveries = { woken.append(1) }
+        let store = try TaskStore.open(configuration)
+        store.follow(WebhookSubscriptions(webhooks))
+        try await body(store, woken)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    private func due(_ store: TaskStore, _ webhook: String) async throws -> [WebhookDelivery] {
+        try await store.read { try $0.dueDeliveries(of: webhook, now: noon, limit: 1000) }
+    }
+
+    @Test func anEventBringsItsDeliveriesInTheSameTransaction() async throws {
+        let webhooks = [
+            WebhookDefinition(name: "ends", url: Self.url),
+            WebhookDefinition(name: "adds", url: Self.url, events: [.taskAdded]),
+        ]
+        try await withDeliveries(webhooks) { store, woken in
+            struct Undone: Error {}
+            await #expect(throws: Undone.self) {
+                try await store.write { tx in
+                    try tx.append(.taskCancelled, taskID: TaskID(1), at: noon)
+                    throw Undone()
+                }
+            }
+            #expect(try await due(store, "ends").isEmpty)
+            try await store.write { tx in
+                try tx.append(.taskResumed, taskID: TaskID(1), at: noon)
+                #expect(!tx.hasNewDeliveries)
+                try tx.append(.taskCancelled, taskID: TaskID(1), at: noon)
+                // As many as one statement inserts, and one more.
+                let added = EventPayload.taskAdded(url: "https://a/", label: nil, group: nil)
+                try tx.append((0..<11).map { _ in NewEvent(added, taskID: TaskID(2)) }, at: noon)
+            }
+            #expect(!woken.all.isEmpty)
+            let end = try #require(try await due(store, "ends").first)
+            #expect(end.key == "\(store.storeID)-2-ends" && end.body == "task.cancelled 2" && end.attempts == 0)
+            #expect(end.createdAt == noon)
+            #expect(try await due(store, "adds").map(\.body) == (3...13).map { "task.added \($0)" })
+            #expect(try await store.read { try $0.webhookWithDeliveries(after: "") } == "adds")
+            #expect(try await store.read { try $0.webhookWithDeliveries(after: "adds") } == "ends")
+            #expect(try await store.read { try $0.webhookWithDeliveries(after: "ends") } == nil)
+        }
+    }
+
+    @Test func theEndOfATaskGoesToTheWebhooksItNamesOnce() async throws {
+        let failures = WebhookDefinition(name: "failures", url: Self.url, events: [.taskFailed])
+        try await withDeliveries([failures]) { store, _ in
+            let ids = try await store.write { tx in
+                var wanted = specification()
+                wanted.completion.onEnd = ["mine", "failures", "mine"]
+                return try (0..<2).map { _ in try tx.insertTask(wanted, state: .queued, at: noon).id } + tx.add(1)
+            }
+            try await store.write { tx in
+                for id in ids { try tx.setState(.failed, of: id, finishedAt: noon) }
+                // Not the end's event.
+                try tx.append(.taskSourceChanged(reason: "etag", dropped: 1), taskID: ids[0], at: noon)
+                let error = TransferError(.httpStatus, "404")
+                for id in ids { try tx.append(.taskFailed(error: error), taskID: id, at: noon) }
+            }
+            #expect(try await due(store, "mine").map(\.body) == ["task.failed 2", "task.failed 3"])
+            #expect(try await due(store, "failures").map(\.body) == (2...4).map { "task.failed \($0)" })
+            // A later event about the task is no end of it.
+            try await store.write { try $0.append(.taskCancelled, taskID: ids[0], at: noon) }
+            #expect(try await due(store, "mine").count == 2)
+        }
+    }
+
+    @Test func aFilterOnTasksReadsGroupAndLabel() async throws {
+        let filter = WebhookFilter(groups: ["g"], labels: ["l"])
+        let webhook = WebhookDefinition(
+            name: "some", url: Self.url, events: [.taskResumed, .queueIdle], filter: filter)
+        try await withDeliveries([webhook]) { store, _ in
+            try await store.write { tx in
+                for (group, label) in [("g", "l"), ("g", "m"), (nil, "l")] as [(String?, String)] {
+                    let task = try tx.insertTask(
+                        specification(group: group, label: label), state: .queued, at: noon)
+                    try tx.append(.taskResumed, taskID: task.id, owner: task.owner, at: noon)
+                }
+                try tx.append(.queueIdle(completed: 1, failed: 0), at: noon)
+                try tx.append(.taskResumed, taskID: TaskID(99), at: noon)
+            }
+            #expect(try await due(store, "some").map(\.body) == ["task.resumed 1"])
+        }
+    }
+
+    @Test func withoutWebhooksNothingIsRecorded() async throws {
+        try await withDeliveries([]) { store, woken in
+            try await store.write { tx in
+                let id = try tx.add(1)[0]
+                try tx.setState(.completed, of: id, finishedAt: noon)
+                try tx.append(.taskCancelled, taskID: id, at: noon)
+            }
+            #expect(try await store.read { try $0.webhookWithDeliveries(after: "") } == nil && woken.all.isEmpty)
+        }
+    }
+
+    @Test func aDeliveryIsPostponedGivenUpOrRemoved() async throws {
+        let webhook = WebhookDefinition(name: "w", url: Self.url, events: [.taskResumed])
+        try await withDeliveries([webhook]) { store, _ in
+            let later = noon.advanced(by: .seconds(60))
+            try await store.write { tx in
+                for _ in 0..<3 { try tx.append(.taskResumed, at: noon) }
+                let all = try tx.dueDeliveries(of: "w", now: noon, limit: 9)
+                try tx.postponeDelivery(all[0].id, until: later)
+                try tx.failDelivery(all[1].id, at: noon)
+                try tx.removeDelivery(all[2].id)
+            }
+            #expect(try await due(store, "w").isEmpty)
+            #expect(try await store.read { try $0.nextDelivery(of: "w", after: noon) } == later)
+            let postponed = try await store.read { try $0.dueDeliveries(of: "w", now: later, limit: 9) }
+            #expect(postponed.map(\.attempts) == [1])
+            let counts = try await store.read { try $0.deliveryCounts(of: "w") }
+            #expect(counts.pending == 1 && counts.failed == 1)
+            // A delivery that was given up while it was tried may wait again.
+            try await store.write { tx in
+                try tx.failDelivery(postponed[0].id, at: noon)
+                try tx.postponeDelivery(postponed[0].id, until: later)
+            }
+            let after = try await store.read { try $0.deliveryCounts(of: "w") }
+            #expect(after.pending == 1 && after.failed == 1)
+        }
+    }
+
+    @Test func waitsOfAClockAheadOfTimeAreEnded() async throws {
+        let webhook = WebhookDefinition(name: "w", url: Self.url, events: [.taskResumed])
+        try await withDeliveries([webhook]) { store, _ in
+            try await store.write { tx in
+                for _ in 0..<2 { try tx.append(.taskResumed, at: noon) }
+                let all = try tx.dueDeliveries(of: "w", now: noon, limit: 9)
+                try tx.postponeDelivery(all[0].id, until: noon.advanced(by: .seconds(1800)))
+                try tx.postponeDelivery(all[1].id, until: noon.advanced(by: .seconds(86_400)))
+                var standing = WebhookStanding()
+                standing.failures = 3
+                standing.pausedUntil = noon.advanced(by: .seconds(86_400))
+                try tx.setStanding(standing, ofWebhook: "w")
+                try tx.capDeliveryWaits(at: noon, longest: .seconds(3600))
+            }
+            #expect(try await due(store, "w").count == 1)
+            let standing = try await store.read { try $0.standing(ofWebhook: "w") }
+            #expect(standing.failures == 3 && standing.pausedUntil == nil)
+            #expect(try await store.read { try $0.standing(ofWebhook: "other") } == WebhookStanding())
+        }
+    }
+
+    @Test func theOldestOfTooManyAreGivenUpAndForgotten() async throws {
+        let webhook = WebhookDefinition(name: "w", url: Self.url, events: [.taskResumed])
+        try await withDeliveries([webhook]) { store, _ in
+            try await store.write { tx in for _ in 0..<10 { try tx.append(.taskResumed, at: noon) } }
+            func counts() async throws -> [Int64] {
+                let counts = try await store.read { try $0.deliveryCounts(of: "w") }
+                return [counts.pending, counts.failed]
+            }
+            func giveUp(keeping count: Int) async throws -> Int {
+                try await store.write { try $0.failOldestDeliveries(of: "w", keeping: count, at: noon, step: 4) }
+            }
+            #expect(try await giveUp(keeping: 10) == 0)
+            #expect(try await giveUp(keeping: 4) == 4)
+            #expect(try await giveUp(keeping: 4) == 2)
+            #expect(try await giveUp(keeping: 4) == 0)
+            #expect(try await counts() == [4, 6])
+            #expect(try await due(store, "w").map(\.body) == (7...10).map { "task.resumed \($0)" })
+            func trim(_ count: Int, before time: Timestamp) async throws -> Int {
+                try await store.write { try $0.trimFailedDeliveries(maxCount: count, olderThan: time) }
+            }
+            #expect(try await trim(6, before: noon) == 0)
+            #expect(try await trim(4, before: noon) == 2)
+            #expect(try await counts() == [4, 4])
+            #expect(try await trim(9, before: noon.advanced(by: .seconds(1))) == 4)
+            #expect(try await counts() == [4, 0])
+        }
+    }
+
+    @Test func aRecoveredDatabaseKeepsDeliveriesWithTheirKeys() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(19))
+        try directory.open().close()
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.salvaged["webhook_delivery"] == 2 && report.salvaged["webhook_state"] == 1)
+        let store = try directory.open()
+        #expect(store.storeID != "dad9c46e3960d7572426b76f5444d436")
+        let later = noon.advanced(by: .seconds(60))
+        let due = try await store.read { try $0.dueDeliveries(of: "deploy", now: later, limit: 9) }
+        #expect(due.map(\.key) == ["dad9c46e3960d7572426b76f5444d436-2-deploy"])
+        try store.close()
+    }
+}
