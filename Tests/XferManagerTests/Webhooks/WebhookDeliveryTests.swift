@@ -107,7 +107,7 @@ import XferTestSupport
             clock.set("2026-01-02T03:\(text):30Z")
             if minute % 6 == 0 { expected.insert(try await endATask(in: manager, fixture).rawValue) }
             let before = fixture.server.requests.count
-            await manager.webhookDispatcher.onClockSet()
+            await manager.background.webhookDispatcher.onClockSet()
             try await eventually("the receiver is asked, or paused") {
                 let status = try await manager.webhooks.list().first
                 return status?.pausedUntil != nil || fixture.server.requests.count > before
@@ -122,7 +122,7 @@ import XferTestSupport
         #expect(!outage.isEmpty && outage.count <= 100, "\(outage.count) requests in an hour")
         isUp.withLockedValue { $0 = true }
         clock.set("2026-01-02T04:30:00Z")
-        await manager.webhookDispatcher.onClockSet()
+        await manager.background.webhookDispatcher.onClockSet()
         try await eventually("all are delivered", within: Patience.long) { try await pending(manager) == 0 }
         let accepted = fixture.server.requests.dropFirst(outage.count)
         #expect(try Set(accepted.map { try body($0)["task_id"]?.integerValue ?? 0 }) == expected)
