@@ -7,7 +7,14 @@ public enum CommandLineTool {
     ///
     /// - Parameter arguments: the arguments after the program's name.
     public static func main(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> Never {
-        var status = run(arguments, output: .standard, error: .error)
+        // A write to a closed pipe fails instead of ending the program without a word.
+        signal(SIGPIPE, SIG_IGN)
+        end(run(arguments, output: .standard, error: .error))
+    }
+
+    /// Exits, after it said whether output was lost.
+    static func end(_ status: ExitStatus) -> Never {
+        var status = status
         if let failure = Output.failure {
             Output.error.line("xferctl: \(failure.message)")
             // A failure of the command itself is more specific than a failure to write.

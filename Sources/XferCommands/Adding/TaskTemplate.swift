@@ -17,6 +17,9 @@ struct TaskTemplate {
     private let prototype: NewTask
     private let content: ContentTemplate
     private let mirrors: [String]
+    let paths: PathResolver
+    /// What `-d` says.
+    let directory: String?
 
     /// Asks for passwords if any are needed.
     /// - Parameters:
@@ -39,6 +42,8 @@ struct TaskTemplate {
         }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         self.mirrors = mirrors
+        self.paths = paths
+        directory = options.destination.directory ?? (options.destination.usesRemoteName ? "." : nil)
         content = ContentTemplate(
             options.content, paths: paths, hasDestination: options.destination.isGiven)
         var task = NewTask()
@@ -48,6 +53,10 @@ struct TaskTemplate {
         try content.apply(to: &task)
         try Self.apply(options.access, paths, to: &task)
         Self.apply(options.scheduling, to: &task)
+        // Verified as a whole before its first byte is written, and never published.
+        if options.destination.isStandardOutput, task.kind ?? .download == .download {
+            task.completion.finalize = .set(.manual)
+        }
         prototype = task
     }
 

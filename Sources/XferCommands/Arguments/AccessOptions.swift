@@ -7,7 +7,9 @@ import XferProtocol
 /// Secrets are never arguments, which every user of the machine can read: they are asked for, read from files here, or
 /// named for the daemon to read.
 struct AccessOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"),
+        completion: .daemon(.profiles))
     var profile: String?
 
     @Option(

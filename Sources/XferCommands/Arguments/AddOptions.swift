@@ -7,7 +7,9 @@ import XferProtocol
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("Write to this file; relative paths mean your current directory.", valueName: "file"),
+        help: ArgumentHelp(
+            "Write to this file; relative paths mean your current directory. - waits and writes what came to standard output.",
+            valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -33,8 +35,9 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-1, md5).", valueName: "digest"),
-        transform: Checksum.argument)
+            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-1, md5); HEX alone is SHA-256.",
+            valueName: "digest"),
+        transform: Checksum.option)
     var checksum: Checksum?
 
     @Option(
@@ -45,18 +48,30 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let this hook of the operator's work on the file before it is published.", valueName: "hook"))
+            "Let this hook of the operator's work on the file before it is published.", valueName: "hook"),
+        completion: .daemon(.hooks))
     var postProcess: String?
 
     mutating func validate() throws {
         if usesRemoteName && output != nil { throw ValidationError("-o and -O exclude each other.") }
+        let others = [
+            ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("--mode", mode != nil),
+            ("--remote-time", usesRemoteTime), ("--finalize", finalize != nil),
+        ].filter(\.1).map(\.0)
+        if isStandardOutput, let other = others.first {
+            throw ValidationError("\(other) is about a file; -o - writes none.")
+        }
     }
 
     /// Whether anything says where the response goes.
-    var isGiven: Bool { output != nil || directory != nil || usesRemoteName }
+    var isGiven: Bool { !isStandardOutput && (output != nil || directory != nil || usesRemoteName) }
+
+    /// Whether the bytes go to standard output.
+    var isStandardOutput: Bool { output == "-" }
 
     func resolved(_ paths: PathResolver) throws(CommandFailure) -> (dir: String?, output: String?) {
-        try paths.destination(directory: directory ?? (usesRemoteName ? "." : nil), output: output)
+        guard !isStandardOutput else { return (nil, nil) }
+        return try paths.destination(directory: directory ?? (usesRemoteName ? "." : nil), output: output)
     }
 }
 
@@ -89,7 +104,8 @@ struct RequestOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A trust policy that has to accept the server besides the host's own.", valueName: "name"))
+            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
+        completion: .daemon(.policies))
     var policy: String?
 
     @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1.")
@@ -152,17 +168,18 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Higher starts first (default: normal).", valueName: "level"))
     var priority: WordArgument<Priority>?
 
-    @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"))
+    @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"), completion: .daemon(.groups))
     var group: String?
 
-    @Option(help: ArgumentHelp("Give it this label.", valueName: "text"))
+    @Option(help: ArgumentHelp("Give it this label.", valueName: "text"), completion: .daemon(.labels))
     var label: String?
 
     @Option(help: ArgumentHelp("Make the add safe to repeat: the same key finds the same task.", valueName: "key"))
     var clientKey: String?
 
     @Option(
-        help: ArgumentHelp("Put it into this slot of yours; the task that is in it is cancelled.", valueName: "name"))
+        help: ArgumentHelp("Put it into this slot of yours; the task that is in it is cancelled.", valueName: "name"),
+        completion: .daemon(.slots))
     var slot: String?
 
     @Flag(
@@ -173,7 +190,9 @@ struct SchedulingOptions: ParsableArguments {
     @Flag(help: "Add it paused.")
     var paused = false
 
-    @Option(help: ArgumentHelp("Start when this task has completed; may be repeated.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Start when this task has completed; may be repeated.", valueName: "id"),
+        completion: .daemon(.tasks))
     var after: [TaskIDArgument] = []
 
     @OptionGroup var times: TimeOptions
@@ -195,10 +214,14 @@ struct SchedulingOptions: ParsableArguments {
     )
     var resume: WordArgument<ResumeMode>?
 
-    @Option(help: ArgumentHelp("Tell this hook of the operator's when it has completed.", valueName: "hook"))
+    @Option(
+        help: ArgumentHelp("Tell this hook of the operator's when it has completed.", valueName: "hook"),
+        completion: .daemon(.hooks))
     var onComplete: String?
 
-    @Option(help: ArgumentHelp("Tell this hook of the operator's when it has failed.", valueName: "hook"))
+    @Option(
+        help: ArgumentHelp("Tell this hook of the operator's when it has failed.", valueName: "hook"),
+        completion: .daemon(.hooks))
     var onError: String?
 
     @Option(

@@ -9,7 +9,7 @@ struct ContentOptions: ParsableArguments {
         name: [.customShort("X"), .customLong("request")],
         help: ArgumentHelp(
             "The method (default: GET, POST with something to send, PUT with -T).", valueName: "method"),
-        transform: Self.method)
+        completion: .list(HTTPMethod.allCases.map(\.rawValue)), transform: Self.method)
     var method: HTTPMethod?
 
     @Option(

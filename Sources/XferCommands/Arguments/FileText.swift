@@ -8,6 +8,14 @@ enum FileText {
     /// Reads a file, or standard input for `-`.
     /// - Parameter option: what named the file, for the error.
     static func read(_ path: String, option: String) throws(CommandFailure) -> String {
+        guard let text = String(validating: try bytes(path, option: option), as: UTF8.self) else {
+            throw .usage("\(option): \(SafeText.sanitised(path)) is not UTF-8 text")
+        }
+        return text
+    }
+
+    /// As `read`, whatever the bytes are.
+    static func bytes(_ path: String, option: String) throws(CommandFailure) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path, option) }
         defer { if path != "-" { close(descriptor) } }
@@ -24,10 +32,7 @@ enum FileText {
                     "\(option): \(SafeText.sanitised(path)) is larger than \(ByteText.size(Int64(clamping: limit)))")
             }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .usage("\(option): \(SafeText.sanitised(path)) is not UTF-8 text")
-        }
-        return text
+        return bytes
     }
 
     private static func failure(_ path: String, _ option: String) -> CommandFailure {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StrictJSON
 import XferModel
 
 /// How much of a list is shown, for lists that come in pages.
@@ -13,12 +14,12 @@ struct PageOptions: ParsableArguments {
     /// What the daemon answered to one call.
     struct Page<Entry> {
         /// As it came.
-        let text: String
+        let raw: JSONValue
         let entries: [Entry]
         let next: String?
     }
 
-    /// Shows the list, page after page as `--json`, else as lines.
+    /// Shows the list: as one document with `--json`, else as lines.
     ///
     /// - Parameters:
     ///   - largest: entries the daemon gives at once at most.
@@ -30,20 +31,53 @@ struct PageOptions: ParsableArguments {
         lines: ([Entry], Terminal) -> [String]
     ) throws {
         var entries: [Entry] = []
+        var document: JSONObject?
         var left = limit
         var cursor: String?
         repeat {
             let page = try page(min(left, largest), cursor)
-            if options.output.json { Output.standard.line(page.text) } else { entries += page.entries }
+            if options.output.json { document = Self.joined(document, page.raw) } else { entries += page.entries }
             left -= max(1, page.entries.count)
             cursor = page.next
         } while cursor != nil && left > 0
-        guard !options.output.json else { return }
+        if let document { return Output.standard.line(JSONValue.object(document).text) }
         let terminal = Terminal.standard
         for line in lines(entries, terminal) { terminal.output.line(line) }
-        guard cursor != nil else { return }
+        if cursor != nil { Self.sayThereAreMore(than: limit, orBy: remedy) }
+    }
+
+    /// Every entry there is.
+    static func all<Entry>(
+        largest: Int, _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>
+    ) throws -> [Entry] {
+        var entries: [Entry] = []
+        var cursor: String?
+        repeat {
+            let page = try page(largest, cursor)
+            entries += page.entries
+            cursor = page.next
+        } while cursor != nil
+        return entries
+    }
+
+    static func sayThereAreMore(than limit: Int, orBy remedy: String?) {
         let alternative = remedy.map { " or \($0)" } ?? ""
-        Output.error.line("xferctl: there are more; see them with --limit \(limit * 10)\(alternative)")
+        let more = limit.multipliedReportingOverflow(by: 10)
+        Output.error.line(
+            "xferctl: there are more; see them with --limit \(more.overflow ? limit : more.partialValue)\(alternative)")
+    }
+
+    /// Two pages as one: lists one behind the other, of everything else the later page's.
+    private static func joined(_ document: JSONObject?, _ page: JSONValue) -> JSONObject {
+        guard var document else { return page.objectValue ?? JSONObject() }
+        for (name, value) in page.objectValue?.members ?? [] {
+            if let earlier = document[name]?.arrayValue, let later = value.arrayValue {
+                document[name] = .array(earlier + later)
+            } else {
+                document[name] = value
+            }
+        }
+        return document
     }
 }
 

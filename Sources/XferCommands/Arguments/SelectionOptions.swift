@@ -2,103 +2,69 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// A task's id as an argument: `7`, or `#7` as listings of other programs write it.
-struct TaskIDArgument: Hashable, Sendable, ExpressibleByArgument {
-    let id: TaskID
-
-    init?(argument: String) {
-        let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
-        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(digits, radix: 10), number > 0
-        else {
-            return nil
-        }
-        id = TaskID(number)
-    }
-}
-
-/// Ids of tasks as an argument: `7`, `1,2`, `1-5`, and `7-` up to the newest task.
-struct TaskIDsArgument: Hashable, Sendable, ExpressibleByArgument {
-    /// Each with its last id; nil is the newest task's.
-    private let ranges: [Range]
-
-    private struct Range: Hashable {
-        let first: Int64
-        let last: Int64?
-    }
-
-    init?(argument: String) {
-        var ranges: [Range] = []
-        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
-            let ends = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let first = TaskIDArgument(argument: String(ends[0]))?.id.rawValue else { return nil }
-            switch ends.count {
-            case 1: ranges.append(Range(first: first, last: first))
-            case 2 where ends[1].isEmpty: ranges.append(Range(first: first, last: nil))
-            default:
-                guard let last = TaskIDArgument(argument: String(ends[1]))?.id.rawValue, first <= last else {
-                    return nil
-                }
-                ranges.append(Range(first: first, last: last))
-            }
-        }
-        self.ranges = ranges
-    }
-
-    var hasOpenEnd: Bool { ranges.contains { $0.last == nil } }
-
-    /// The ids that were named one by one. A range may contain ids of tasks that are gone.
-    var singles: [TaskID] { ranges.filter { $0.first == $0.last }.map { TaskID($0.first) } }
-
-    /// All ids, at most one more than a call takes.
-    func ids(newest: TaskID?) -> [TaskID] {
-        let most = TaskLimits.batchSize + 1
-        var ids: [TaskID] = []
-        for range in ranges {
-            let last = range.last ?? newest?.rawValue ?? 0
-            guard range.first <= last else { continue }
-            let count = min(last.subtractingSaturated(range.first), Int64(clamping: most - ids.count)) + 1
-            ids += (0..<count).map { TaskID(range.first + $0) }
-            if ids.count >= most { return Array(ids.prefix(most)) }
-        }
-        return ids
-    }
-}
-
 /// Filters that pick tasks by what they are.
 struct FilterOptions: ParsableArguments {
     @Option(help: "Only tasks in this state; may be repeated.")
     var state: [WordArgument<TaskState>] = []
 
-    @Option(help: ArgumentHelp("Only tasks of this group; may be repeated.", valueName: "name"))
+    @Flag(help: "Only failed tasks, as --state failed.")
+    var failed = false
+
+    @Option(
+        help: ArgumentHelp("Only tasks of this group; may be repeated.", valueName: "name"),
+        completion: .daemon(.groups))
     var group: [String] = []
 
-    @Option(help: ArgumentHelp("Only tasks with this label; may be repeated.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp("Only tasks with this label; may be repeated.", valueName: "text"),
+        completion: .daemon(.labels))
     var label: [String] = []
 
-    @Option(help: ArgumentHelp("Only tasks that were added to this slot; may be repeated.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only tasks that were added to this slot; may be repeated.", valueName: "name"),
+        completion: .daemon(.slots))
     var slot: [String] = []
 
-    @Option(help: ArgumentHelp("Only tasks for this host; may be repeated.", valueName: "host"))
+    @Option(
+        help: ArgumentHelp("Only tasks for this host; may be repeated.", valueName: "host"),
+        completion: .daemon(.hosts))
     var host: [String] = []
+
+    /// Every state that was given, `--failed` included.
+    var states: [TaskState] {
+        let named = state.map(\.word)
+        return failed && !named.contains(.failed) ? named + [.failed] : named
+    }
 
     /// Nil when no filter was given.
     var filter: TaskFilter? {
-        guard !state.isEmpty || !group.isEmpty || !label.isEmpty || !slot.isEmpty || !host.isEmpty else {
+        guard !states.isEmpty || !group.isEmpty || !label.isEmpty || !slot.isEmpty || !host.isEmpty else {
             return nil
         }
         var filter = TaskFilter()
-        filter.state = state.isEmpty ? nil : OneOrMany(state.map(\.word))
+        filter.state = states.isEmpty ? nil : OneOrMany(states)
         filter.group = group.isEmpty ? nil : OneOrMany(group)
         filter.label = label.isEmpty ? nil : OneOrMany(label)
         filter.slot = slot.isEmpty ? nil : OneOrMany(slot)
         filter.host = host.isEmpty ? nil : OneOrMany(host)
         return filter
     }
+
+    /// The filters as options, for messages.
+    var words: String {
+        let named = [("group", group), ("label", label), ("slot", slot), ("host", host)]
+        let texts =
+            states.map { "--state \($0.rawValue)" }
+            + named.flatMap { name, values in values.map { "--\(name) \(SafeText.sanitised($0))" } }
+        return texts.joined(separator: " ")
+    }
 }
 
-/// Which tasks a verb acts on: ids, or filters, or all.
+/// Which tasks a verb acts on: ids, or filters, or all. Each verb that has them calls `check` when it validates.
 struct SelectionOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("Ids of tasks: 7, 1,2, 1-5, or 7- up to the newest.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Ids of tasks: 7, 1,2, 1-5, or 7- up to the newest.", valueName: "id"),
+        completion: .daemon(.tasks))
     var ids: [TaskIDsArgument] = []
 
     @Flag(help: "All tasks you may touch.")
@@ -107,7 +73,8 @@ struct SelectionOptions: ParsableArguments {
     @OptionGroup(title: "Filters")
     var filters: FilterOptions
 
-    mutating func validate() throws {
+    /// - Throws: `ValidationError` unless tasks are selected in exactly one way.
+    func check() throws {
         let ways = [!ids.isEmpty, all, filters.filter != nil].filter(\.self).count
         guard ways > 0 else {
             throw ValidationError("Which tasks? Give ids, filters such as --state failed, or --all.")
@@ -118,6 +85,11 @@ struct SelectionOptions: ParsableArguments {
     /// What to ask the daemon for; the daemon says which task is the newest where a range has no end.
     func selection(_ daemon: DaemonSession) throws(CommandFailure) -> TaskSelection {
         guard !ids.isEmpty else { return TaskSelection(filter: filters.filter ?? .everything) }
+        return TaskSelection(ids: try namedIDs(daemon))
+    }
+
+    /// The ids that were named, and those of ranges whether or not there are such tasks.
+    func namedIDs(_ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] {
         var newest: TaskID?
         if ids.contains(where: \.hasOpenEnd) {
             var page = TaskList.Params()
@@ -130,7 +102,7 @@ struct SelectionOptions: ParsableArguments {
             throw .usage("at most \(TaskLimits.batchSize) ids at a time; use filters for more")
         }
         guard !all.isEmpty else { throw CommandFailure(.refused, "there is no task in this range") }
-        return TaskSelection(ids: all)
+        return all
     }
 
     /// The ids that have to be there.

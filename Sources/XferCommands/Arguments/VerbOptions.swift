@@ -18,6 +18,16 @@ struct VerbOptions: ParsableArguments {
         let lines = output.json ? [answer.raw.text] : text(answer.value, terminal)
         for line in lines { terminal.output.line(line) }
     }
+
+    /// Prints an answer that was put together here, as one document or as lines.
+    func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {
+        for line in output.json ? [document().text] : lines() { Output.standard.line(line) }
+    }
+
+    /// Says why nothing was done, which is no error.
+    func showNothing(_ document: @autoclosure () -> JSONValue, _ deed: String, _ reason: @autoclosure () -> String) {
+        show(document(), ["nothing \(deed): \(reason())"])
+    }
 }
 
 /// Chooses the daemon to talk to; every verb has these.
@@ -39,6 +49,6 @@ struct ConnectionOptions: ParsableArguments {
 
 /// Raw answers instead of text for people.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print exactly what the daemon answered, as JSON lines.")
+    @Flag(help: "Print what the daemon answered, as one line of JSON.")
     var json = false
 }

@@ -14,6 +14,14 @@ extension WireValue {
     }
 }
 
+extension Checksum {
+    /// Reads `--checksum`. A digest alone is SHA-256 if it has its 64 hex digits, as sha256sum(1) prints it.
+    static func option(_ text: String) throws -> Checksum {
+        let isBare = text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+        return try argument(isBare ? "\(Algorithm.sha256.rawValue)=\(text)" : text)
+    }
+}
+
 extension JSONValue {
     /// Reads an argument that is JSON text.
     static func argument(_ text: String) throws -> JSONValue {

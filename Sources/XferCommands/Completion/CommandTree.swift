@@ -13,6 +13,8 @@ struct CommandTree: Sendable {
 
     var name: String { raw["commandName"]?.stringValue ?? "" }
     var abstract: String { raw["abstract"]?.stringValue ?? "" }
+    var aliases: [String] { (raw["aliases"]?.arrayValue ?? []).compactMap(\.stringValue) }
+    var defaultSubcommand: String? { raw["defaultSubcommand"]?.stringValue }
 
     /// The subcommands that the help shows.
     var subcommands: [CommandTree] {
@@ -42,6 +44,7 @@ struct CommandTree: Sendable {
             case words([String])
             case files
             case directories
+            case daemon(DaemonValues)
             case unknown
         }
 
@@ -63,6 +66,9 @@ struct CommandTree: Sendable {
             if !words.isEmpty { return .words(words.compactMap(\.stringValue)) }
             let kind = raw["completionKind"]
             if let list = kind?["list"]?["values"]?.arrayValue { return .words(list.compactMap(\.stringValue)) }
+            if let mark = kind?["shellCommand"]?["command"]?.stringValue, let values = DaemonValues(mark: mark) {
+                return .daemon(values)
+            }
             if kind?["file"] != nil { return .files }
             return kind?["directory"] != nil ? .directories : .unknown
         }

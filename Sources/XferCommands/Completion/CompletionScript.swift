@@ -1,18 +1,18 @@
 /// What a shell runs to have `xferctl complete` say what may stand at the cursor. ArgumentParser's own scripts repeat the
 /// whole tree in the shell's language, and the one for fish never ends with a name such as `--http1.1`.
 enum CompletionScript {
-    /// bash takes `--option=value` for three words.
     static let bash = #"""
         _xferctl() {
-            local -a words answer
-            local i line
-            for ((i = 1; i <= COMP_CWORD; i++)); do words+=("${COMP_WORDS[i]}"); done
-            mapfile -t answer < <("${COMP_WORDS[0]}" complete bash -- "${words[@]}" 2>/dev/null)
+            local -a answer
+            mapfile -t answer < <("${COMP_WORDS[0]}" complete bash --type "$COMP_TYPE" --breaks "$COMP_WORDBREAKS" \
+                -- "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
             COMPREPLY=()
             case ${answer[0]-} in
                 files) compopt -o default ;;
                 directories) compopt -o dirnames ;;
-                *) for line in "${answer[@]:1}"; do COMPREPLY+=("${line%%$'\t'*}"); done ;;
+                *)
+                    compopt -o nosort
+                    COMPREPLY=("${answer[@]:1}") ;;
             esac
         }
         complete -F _xferctl xferctl
@@ -22,17 +22,18 @@ enum CompletionScript {
         #compdef xferctl
         _xferctl() {
             local -a answer entries
-            local line
-            answer=("${(@f)$("${(@Q)words[1]}" complete zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+            local line word
+            answer=("${(@f)$("${(@Q)words[1]}" complete zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
             case $answer[1] in
                 files) _files ;;
                 directories) _files -/ ;;
                 *)
                     for line in "${(@)answer[2,-1]}"; do
-                        line=${line//:/\\:}
-                        entries+=("${line/$'\t'/:}")
+                        word=${${${line%%$'\t'*}//\\/\\\\}//:/\\:}
+                        [[ $line == *$'\t'* ]] && word+=:${line#*$'\t'}
+                        entries+=("$word")
                     done
-                    _describe xferctl entries ;;
+                    _describe -V xferctl entries ;;
             esac
         }
         if [ "$funcstack[1]" = _xferctl ]; then _xferctl "$@"; else compdef _xferctl xferctl; fi
@@ -41,8 +42,8 @@ enum CompletionScript {
     static let fish = #"""
         function __xferctl_complete
             set -l current (commandline -ct)
-            set -l words (commandline -opc) "$current"
-            set -l answer ($words[1] complete fish -- $words[2..-1] 2>/dev/null)
+            set -l words (commandline -opc)
+            set -l answer ($words[1] complete fish -- $words[2..-1] "$current" 2>/dev/null)
             switch "$answer[1]"
                 case files
                     __fish_complete_path "$current"
@@ -52,6 +53,6 @@ enum CompletionScript {
                     string join \n -- $answer[2..-1]
             end
         end
-        complete -c xferctl -f -a '(__xferctl_complete)'
+        complete -c xferctl -f -k -a '(__xferctl_complete)'
         """#
 }

@@ -5,13 +5,15 @@ import XferProtocol
 /// Makes one line of an event: time, sequence number, type, task, and the members of the event's body.
 struct EventLine: Sendable {
     let style: Style
+    /// Events of other days are shown with their date.
+    var now = Timestamp.now
 
     func line(_ event: EventMessage) -> String {
         let number = event.seq.map { "\($0)" } ?? "-"
         let task = event.taskID.map { "#\($0)" } ?? ""
         let name = TextWidth.padded(SafeText.sanitised(event.type.description), to: 19)
         let fields = [
-            TimeText.clock(event.time), TextWidth.padded(number, to: 6, alignment: .right),
+            TimeText.clock(event.time, now: now), TextWidth.padded(number, to: 6, alignment: .right),
             style(attribute(event), name),
             TextWidth.padded(task, to: 6), details(event),
         ]
@@ -27,7 +29,7 @@ struct EventLine: Sendable {
 
     private static func pairs(_ key: String, _ value: JSONValue) -> [String] {
         if case .object(let object) = value { return object.members.flatMap { pairs("\(key).\($0.key)", $0.value) } }
-        let text = value.stringValue.map { $0.contains(" ") ? "\"\($0)\"" : $0 } ?? value.text
+        let text = value.stringValue.map(TimeText.readable).map { $0.contains(" ") ? "\"\($0)\"" : $0 } ?? value.text
         return [SafeText.sanitised("\(key)=\(text)")]
     }
 

@@ -2,7 +2,31 @@ import XferModel
 
 /// What a person can do about a failed task: one sentence that starts with a verb.
 enum FailureAdvice {
-    /// - Parameter retry: how to ask for another try, for example `xferctl retry 7`.
+    /// What fits this failure: some reasons have causes that ask for different things.
+    static func sentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
+        let retry = "`xferctl retry \(id)`"
+        switch FailureReason(rawValue: failure.reason) {
+        case .httpStatus?: return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
+        case .connectFailed? where FailureText.isAboutTLS(failure.message):
+            return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
+        default: return sentence(reason: failure.reason, id: id)
+        }
+    }
+
+    /// Nil where the reason's own sentence fits.
+    private static func sentence(status: Int?, _ retry: String) -> String? {
+        guard let status else { return nil }
+        return switch status {
+        case 400, 411...417, 422, 431: "Check the URL and what is sent with it; \(retry) asks again."
+        case 402, 403, 451: "Check that you may have it, perhaps with a login (-u USER); \(retry) asks again."
+        case 405, 501: "Check the method (-X): the server does not take it for this URL."
+        case 408, 425, 429, 500, 502...599: "The server has a problem of its own; later, \(retry)."
+        case 406: "Check the headers (-H): the server has nothing of the kind that is asked for."
+        default: nil
+        }
+    }
+
+    /// What fits every failure for this reason.
     static func sentence(reason: String, id: Int64) -> String? {
         let retry = "`xferctl retry \(id)`"
         guard let reason = FailureReason(rawValue: reason) else { return "See `xferctl show \(id)`." }

@@ -21,11 +21,11 @@ struct OutcomeText: Sendable {
     }
 
     func reason(_ failure: TaskSummary.Failure) -> String {
-        "\(SafeText.sanitised(failure.message)) (\(SafeText.sanitised(failure.reason)))"
+        "\(SafeText.sanitised(FailureText.readable(failure.message))) (\(SafeText.sanitised(failure.reason)))"
     }
 
     private func advice(_ task: TaskSummary, _ failure: TaskSummary.Failure) -> [String] {
-        FailureAdvice.sentence(reason: failure.reason, id: task.id).map { ["    \($0)"] } ?? []
+        FailureAdvice.sentence(failure, id: task.id).map { ["    \($0)"] } ?? []
     }
 
     private func ending(_ task: TaskSummary) -> String {

@@ -51,7 +51,7 @@ struct QueueText: Sendable {
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 
-    static func paused(_ isPaused: Bool) -> String { isPaused ? "paused: nothing new starts" : "tasks start" }
+    static func paused(_ isPaused: Bool) -> String { isPaused ? "paused: nothing new starts" : "open: tasks start" }
 
     private func entry(_ name: String, _ text: String) -> String { style(.bold, TextWidth.padded(name, to: 13)) + text }
 }

@@ -3,8 +3,17 @@ struct Table: Sendable {
     struct Column: Sendable {
         var title: String
         var alignment: TextWidth.Alignment = .left
-        /// Cut first, and from the middle, when the rows do not fit.
+        /// Whether it is cut when the rows do not fit; the widest is cut first.
         var isFlexible = false
+        var cut = Cut.middle
+    }
+
+    /// What of a text that does not fit is left out.
+    enum Cut: Sendable {
+        /// Of names, so that a file's extension stays.
+        case middle
+        /// Of sentences, which begin with what matters.
+        case end
     }
 
     struct Cell: Sendable, ExpressibleByStringInterpolation {
@@ -35,6 +44,14 @@ struct Table: Sendable {
         return ([heading] + cells).map { line($0, widths, style) }
     }
 
+    /// For a terminal fitted into its width; an empty table says so there, and is nothing elsewhere.
+    ///
+    /// - Parameter emptiness: such as `no groups`.
+    func lines(on terminal: Terminal, orElse emptiness: String) -> [String] {
+        guard !rows.isEmpty else { return terminal.isInteractive ? [emptiness] : [] }
+        return lines(style: terminal.style, width: terminal.isInteractive ? terminal.size.columns : nil)
+    }
+
     private func natural(_ cells: [[Cell]]) -> [Int] {
         columns.indices.map { index in
             cells.reduce(TextWidth.columns(of: columns[index].title)) { max($0, TextWidth.columns(of: $1[index].text)) }
@@ -45,9 +62,12 @@ struct Table: Sendable {
         var widths = widths
         guard let limit else { return widths }
         var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
-        for index in columns.indices where columns[index].isFlexible && excess > 0 {
-            let cut = min(excess, max(0, widths[index] - Self.narrowest))
-            widths[index] -= cut
+        let flexible = columns.indices.filter { columns[$0].isFlexible }
+        while excess > 0, let widest = flexible.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.narrowest {
+            // Down to the next one at once: a URL may have thousands of columns.
+            let next = flexible.map { widths[$0] }.filter { $0 < widths[widest] }.max() ?? 0
+            let cut = min(excess, max(1, widths[widest] - max(next, Self.narrowest)))
+            widths[widest] -= cut
             excess -= cut
         }
         return widths
@@ -56,7 +76,8 @@ struct Table: Sendable {
     private func line(_ cells: [Cell], _ widths: [Int], _ style: Style) -> String {
         var result = ""
         for (index, cell) in cells.enumerated() {
-            let text = TextWidth.fitted(cell.text, to: widths[index], keepingEnd: true)
+            let text = TextWidth.fitted(
+                cell.text, to: widths[index], keepingEnd: columns[index].cut == .middle)
             let padding = String(repeating: " ", count: max(0, widths[index] - TextWidth.columns(of: text)))
             let styled = style(cell.attribute, text)
             let isLast = index == cells.count - 1

@@ -18,7 +18,7 @@ struct TaskDetails: Sendable {
                 lines.append(line(index == 0 ? name : "", text))
             }
         }
-        if let failure = glance.failure, let advice = FailureAdvice.sentence(reason: failure.reason, id: glance.id),
+        if let failure = glance.failure, let advice = FailureAdvice.sentence(failure, id: glance.id),
             glance.state == TaskState.failed.rawValue
         {
             lines.append(line("what to do", advice))
@@ -68,7 +68,7 @@ struct TaskDetails: Sendable {
             task.total.map { "\(ByteText.size(task.received)) of \(ByteText.size($0))" } ?? ByteText.size(task.received)
         ]
         if task.total != nil { parts.append("(\(Bar.percent(task.received, of: task.total)))") }
-        if task.isRunning { parts.append("at \(ByteText.rate(task.rate))") }
+        if task.isRunning { parts.append("at \(ByteText.rate(task.rate, in: task.rateUnits))") }
         if let eta = task.eta { parts.append("\(DurationText.short(eta)) left") }
         return parts.joined(separator: " ")
     }

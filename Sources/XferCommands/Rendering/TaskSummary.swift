@@ -7,7 +7,10 @@ struct TaskSummary: Hashable, Sendable {
     var id: Int64
     /// Label, file name or URL, see `name(of:)`. It may contain control characters: sanitise it before printing.
     var name: String
-    /// The state as the daemon sent it. A state that this program does not know is shown unchanged.
+    /// The file's name, or what the URL ends in; for a column beside the label's. Not sanitised.
+    var fileName = ""
+    var label: String?
+    /// As the wire has it: a state this program does not know is shown as it is.
     var state: String
     var phase: String?
     var waitReason: String?
@@ -26,12 +29,17 @@ struct TaskSummary: Hashable, Sendable {
     var isNotModified = false
     /// Whether the task is an upload. Then `received` counts the bytes that were sent.
     var isUpload = false
+    /// Those of the task's own limit, so that a rate can be compared with it.
+    var rateUnits = ByteText.Units.binary
 
     /// Why a task failed, or why it waits for another try.
     struct Failure: Hashable, Sendable {
         var reason: String
         var message: String
         var isRetriable = false
+        var httpStatus: Int?
+        /// With the port, as messages have it.
+        var host: String?
     }
 
     var isTerminal: Bool { TaskState(rawValue: state)?.isTerminal ?? false }
@@ -50,7 +58,7 @@ extension TaskSummary {
     /// The fields that a listing has to contain for `init(_:)`.
     static let columns = TaskColumns([
         "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
-        "not_modified",
+        "not_modified", "max_recv_rate", "max_send_rate",
     ])
 
     init(_ record: TaskRecord) {
@@ -59,7 +67,11 @@ extension TaskSummary {
             phase: record.phase?.description, waitReason: record.wait?.reason.description,
             waitUntil: record.wait?.until, failure: record.error.map(Failure.init), finalPath: record.finalPath,
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
+        fileName = Self.fileName(of: record)
+        label = record.label
         isUpload = record.kind?.value == .upload
+        rateUnits = ByteText.units(
+            of: (isUpload ? record.limits.maxSendRate : record.limits.maxReceiveRate).applied(to: nil))
         if let progress = record.progress { apply(progress) }
     }
 
@@ -127,9 +139,13 @@ extension TaskSummary {
         failure = event.value("error", FailureRecord.self).map(Failure.init)
     }
 
-    /// The label, else the file's name, else the last path component of the URL or the URL itself, else the task's id.
+    /// The label, else as `fileName`.
     private static func name(of record: TaskRecord) -> String {
-        if let label = record.label { return label }
+        record.label ?? fileName(of: record)
+    }
+
+    /// The file's name, else what the URL ends in, else the URL.
+    private static func fileName(of record: TaskRecord) -> String {
         if let path = record.finalPath ?? record.output, let name = path.split(separator: "/").last {
             return String(name)
         }
@@ -141,13 +157,39 @@ extension TaskSummary {
         let afterScheme = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
         let parts = afterScheme.split(separator: "/")
         guard parts.count > 1, let last = parts.last else { return String(path) }
-        return String(last)
+        return percentDecoded(last)
+    }
+
+    /// The text unchanged if what the escapes stand for is no UTF-8.
+    private static func percentDecoded(_ text: Substring) -> String {
+        guard text.contains("%") else { return String(text) }
+        let octets = Array(text.utf8)
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < octets.count {
+            let digits = octets[index...].dropFirst().prefix(2)
+            if octets[index] == UInt8(ascii: "%"), digits.count == 2, let value = hexByte(digits) {
+                bytes.append(value)
+                index += 3
+            } else {
+                bytes.append(octets[index])
+                index += 1
+            }
+        }
+        return String(validating: bytes, as: UTF8.self) ?? String(text)
+    }
+
+    private static func hexByte(_ digits: ArraySlice<UInt8>) -> UInt8? {
+        guard digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else { return nil }
+        return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }
 
 extension TaskSummary.Failure {
     init(_ record: FailureRecord) {
-        self.init(reason: record.reason.description, message: record.message, isRetriable: record.isRetriable)
+        self.init(
+            reason: record.reason.description, message: record.message, isRetriable: record.isRetriable,
+            httpStatus: record.httpStatus, host: record.host)
     }
 }
 

@@ -1,30 +1,147 @@
+import ArgumentParser
 import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Makes tables of tasks.
+/// A column of `xferctl list`.
+enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
+    case id, state, done, size, rate, eta, priority, group, label, host, name, note, url, added, ended
+
+    var title: String { rawValue.uppercased() }
+
+    /// What is in it, for completions.
+    var meaning: String {
+        switch self {
+        case .id: "the task's id"
+        case .state: "where it stands"
+        case .done: "how much of it is there"
+        case .size: "how long it is"
+        case .rate: "how fast it is"
+        case .eta: "how long it still takes"
+        case .priority: "its priority"
+        case .group: "its group"
+        case .label: "its label"
+        case .host: "the server's name"
+        case .name: "the file's name"
+        case .note: "why it waits or failed"
+        case .url: "what is asked for"
+        case .added: "when it was added"
+        case .ended: "when its last run ended"
+        }
+    }
+
+    /// Fields of a task that the column needs beyond those of a summary.
+    fileprivate var fields: [String] {
+        switch self {
+        case .priority, .group: [rawValue]
+        case .added: ["created_at"]
+        case .ended: ["finished_at"]
+        default: []
+        }
+    }
+
+    fileprivate var tableColumn: Table.Column {
+        switch self {
+        case .id, .done, .size, .rate, .eta: Table.Column(title: title, alignment: .right)
+        case .state, .priority, .added, .ended: Table.Column(title: title)
+        case .note: Table.Column(title: title, isFlexible: true, cut: .end)
+        case .group, .label, .host, .name, .url: Table.Column(title: title, isFlexible: true)
+        }
+    }
+}
+
+/// Tasks as tables.
 enum TaskTable {
-    /// The standard table of `xferctl list`: state, progress, size, rate, name and a note.
+    /// What a person wants to see of many tasks; the label where one has a label.
+    static let overviewColumns: [TaskColumn] = [.id, .state, .done, .size, .rate, .label, .name, .note]
+
+    /// Fields that these columns need.
+    static func fields(of columns: [TaskColumn]) -> TaskColumns {
+        TaskColumns((TaskSummary.columns?.names ?? []) + columns.flatMap(\.fields)) ?? .listing
+    }
+
     static func overview(_ records: [TaskRecord], now: Timestamp) -> Table {
-        var table = Table(columns: [
-            .init(title: "ID", alignment: .right), .init(title: "STATE"), .init(title: "DONE", alignment: .right),
-            .init(title: "SIZE", alignment: .right), .init(title: "RATE", alignment: .right),
-            .init(title: "NAME", isFlexible: true), .init(title: "NOTE", isFlexible: true),
-        ])
+        let hasLabels = records.contains { $0.label != nil }
+        return table(records, overviewColumns.filter { $0 != .label || hasLabels }, now: now)
+    }
+
+    static func table(_ records: [TaskRecord], _ columns: [TaskColumn], now: Timestamp) -> Table {
+        var table = Table(columns: columns.map(\.tableColumn))
         table.rows = records.map { record in
             let task = TaskSummary(record)
-            let size = task.total ?? (task.received > 0 ? task.received : nil)
-            return [
-                Table.Cell("\(task.id)"), Table.Cell(task.state, StateStyle.attribute(task.state)),
-                Table.Cell(Bar.percent(task.received, of: task.total)), Table.Cell(size.map(ByteText.size) ?? ""),
-                Table.Cell(task.isRunning ? ByteText.rate(task.rate) : ""), Table.Cell(task.name),
-                Table.Cell(remark(task, now)),
-            ]
+            return columns.map { cell($0, record, task, now) }
         }
         return table
     }
 
-    /// A table with one column for each field that a record has. Values are JSON text, but strings have no quotes.
+    private static func cell(
+        _ column: TaskColumn, _ record: TaskRecord, _ task: TaskSummary, _ now: Timestamp
+    ) -> Table.Cell {
+        switch column {
+        case .id: Table.Cell("\(task.id)")
+        case .state: Table.Cell(task.state, StateStyle.attribute(task.state))
+        case .done: Table.Cell(Bar.percent(task.received, of: task.total))
+        case .size: Table.Cell(size(task).map { ByteText.size($0) } ?? "")
+        case .rate: Table.Cell(task.isRunning ? ByteText.rate(task.rate, in: task.rateUnits) : "")
+        case .eta: Table.Cell(task.eta.map { DurationText.short($0) } ?? "")
+        case .priority: Table.Cell(record.priority?.description ?? "")
+        case .group: Table.Cell(record.group ?? "")
+        case .label: Table.Cell(record.label ?? "")
+        case .host: Table.Cell(host(record))
+        case .name: Table.Cell(task.fileName)
+        case .note: Table.Cell(remark(task, now))
+        case .url: Table.Cell(record.url ?? "")
+        case .added: Table.Cell(record.createdAt.map { TimeText.clock($0, now: now) } ?? "")
+        case .ended: Table.Cell(record.finishedAt.map { TimeText.clock($0, now: now) } ?? "")
+        }
+    }
+
+    /// In ascending order of a column, oldest first where it is the same. Tasks that have nothing there come last.
+    static func sorted(_ records: [TaskRecord], by column: TaskColumn) -> [TaskRecord] {
+        let now = Timestamp.now
+        let keyed = records.map { record in (key: key(of: record, column, now), record: record) }
+        return keyed.sorted { left, right in
+            switch (left.key, right.key) {
+            case (let a?, let b?) where a != b: a < b
+            case (nil, _?): false
+            case (_?, nil): true
+            default: left.record.id.rawValue < right.record.id.rawValue
+            }
+        }.map(\.record)
+    }
+
+    /// Numbers by their value, texts by their letters. Nil where there is nothing.
+    private static func key(of record: TaskRecord, _ column: TaskColumn, _ now: Timestamp) -> SortKey? {
+        let task = TaskSummary(record)
+        let number: Double? =
+            switch column {
+            case .id: Double(task.id)
+            case .done: task.fraction
+            case .size: size(task).map { Double($0) }
+            case .rate: task.isRunning ? Double(task.rate) : nil
+            case .eta: task.eta.map { Double($0) }
+            case .priority: record.priority?.value.flatMap { Priority.allCases.firstIndex(of: $0) }.map { Double($0) }
+            case .added: record.createdAt.map { Double($0.rawValue) }
+            case .ended: record.finishedAt.map { Double($0.rawValue) }
+            case .state, .group, .label, .host, .name, .note, .url: nil
+            }
+        if let number { return SortKey(number: number) }
+        switch column {
+        case .state, .group, .label, .host, .name, .note, .url:
+            let text = cell(column, record, task, now).text
+            return text.isEmpty ? nil : SortKey(text: text)
+        default: return nil
+        }
+    }
+
+    private struct SortKey: Comparable {
+        var number = 0.0
+        var text = ""
+
+        static func < (left: SortKey, right: SortKey) -> Bool { (left.number, left.text) < (right.number, right.text) }
+    }
+
+    /// The fields that were asked for, as the wire has them; strings without quotes, times in the reader's zone.
     static func fields(_ records: [TaskRecord]) -> Table {
         let rows = records.map { $0.wire.objectValue ?? JSONObject() }
         var names: [String] = []
@@ -33,16 +150,23 @@ enum TaskTable {
         }
         var table = Table(columns: names.map { Table.Column(title: $0.uppercased()) })
         table.rows = rows.map { row in
-            names.map { name in Table.Cell(row[name].map { $0.stringValue ?? $0.text } ?? "") }
+            names.map { name in Table.Cell(row[name].map { TimeText.readable($0.stringValue ?? $0.text) } ?? "") }
         }
         return table
+    }
+
+    private static func size(_ task: TaskSummary) -> Int64? { task.total ?? (task.received > 0 ? task.received : nil) }
+
+    private static func host(_ record: TaskRecord) -> String {
+        guard let url = record.url, let scheme = url.firstRange(of: "://") else { return "" }
+        return String(url[scheme.upperBound...].prefix { !"/?#".contains($0) })
     }
 
     private static func remark(_ task: TaskSummary, _ now: Timestamp) -> String {
         if !task.isTerminal, let reason = task.waitReason {
             return WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
         }
-        if task.state == TaskState.failed.rawValue, let failure = task.failure { return WaitText.cause(failure) }
+        if task.state == TaskState.failed.rawValue, let failure = task.failure { return FailureText.cause(failure) }
         if task.isRunning, let phase = task.phase, phase != TaskPhase.transferring.rawValue { return phase }
         if task.isStaged { return "waits for `xferctl commit \(task.id)`" }
         return task.isSkipped ? "skipped" : task.isNotModified ? "not modified" : ""

@@ -8,10 +8,14 @@ enum TimeText {
         formatted(timestamp, "%Y-%m-%d %H:%M:%S")
     }
 
-    /// Time of day only, for lines that follow each other live.
-    static func clock(_ timestamp: Timestamp) -> String {
-        formatted(timestamp, "%H:%M:%S")
+    /// The time of day; with the date in front where that is not today.
+    static func clock(_ timestamp: Timestamp, now: Timestamp = .now) -> String {
+        let day = "%Y-%m-%d"
+        return formatted(timestamp, day) == formatted(now, day) ? formatted(timestamp, "%H:%M:%S") : local(timestamp)
     }
+
+    /// A value of the wire for people: a time made local, any other text as it is.
+    static func readable(_ text: String) -> String { Timestamp(rfc3339: text).map { local($0) } ?? text }
 
     /// RFC 3339 text as the wire has it, made local; text that is not a time stays as it is.
     static func local(rfc3339 text: String) -> String {

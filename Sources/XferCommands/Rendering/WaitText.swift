@@ -8,7 +8,7 @@ enum WaitText {
         let span = seconds.map { " in \(DurationText.short($0))" } ?? ""
         switch WaitReason(rawValue: reason) {
         case .retry:
-            let cause = failure.map { " after \(Self.cause($0))" } ?? ""
+            let cause = failure.map { " after: \(FailureText.cause($0))" } ?? ""
             return "next try\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span
@@ -23,12 +23,6 @@ enum WaitText {
         case .suspect: return "because xferd crashed twice while it ran; `xferctl resume` tries it again"
         case nil: return words(reason) + span
         }
-    }
-
-    /// A failure in few words; which status a server answered is in the message only.
-    static func cause(_ failure: TaskSummary.Failure) -> String {
-        failure.reason == FailureReason.httpStatus.rawValue
-            ? SafeText.sanitised(failure.message) : words(failure.reason)
     }
 
     /// `connect_timeout` as `connect timeout`.

@@ -22,19 +22,19 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case refused = 3
     case noDaemon = 4
     case timedOut = 5
-    case outputFailed = 6
     case interrupted = 130
 
     /// For the manual.
     var meaning: String {
         switch self {
         case .done: "Done; with --wait, every task completed."
-        case .taskFailed: "A task that was waited for failed or was cancelled."
+        case .taskFailed:
+            "A task that was waited for failed or was cancelled, or the output could not be written; standard error says "
+                + "which."
         case .usage: "The command line is wrong."
         case .refused: "The daemon refused, and standard error says why."
         case .noDaemon: "No daemon answered; standard error names the sockets that were tried."
         case .timedOut: "Waiting took longer than allowed; the transfers go on."
-        case .outputFailed: "Standard output, or the file given for it, could not be written; standard error says why."
         case .interrupted: "Interrupted by Ctrl-C; the transfers go on."
         }
     }

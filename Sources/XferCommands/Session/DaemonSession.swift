@@ -29,12 +29,7 @@ struct DaemonSession {
     func call<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = patience
     ) throws(CommandFailure) -> Answer<Method.Result> {
-        let raw = try call(Method.name, params.wire, timeout: timeout)
-        do throws(WireError) {
-            return Answer(raw: raw, value: try Method.Result(lenient: raw))
-        } catch {
-            throw CommandFailure(.refused, "the daemon's answer to \(Method.name) is not understood: \(error)")
-        }
+        try Self.read(try call(Method.name, params.wire, timeout: timeout), method)
     }
 
     func call<Method: RPCMethod>(_ method: Method.Type) throws(CommandFailure) -> Answer<Method.Result>
@@ -50,6 +45,67 @@ struct DaemonSession {
             return try connection.call(method, params, timeout: timeout)
         } catch {
             throw CommandFailure(error)
+        }
+    }
+
+    /// Calls a method whose refusal means something to the caller.
+    func attempt<Method: RPCMethod>(
+        _ method: Method.Type, _ params: Method.Params
+    ) throws(CommandFailure) -> Result<Answer<Method.Result>, RPCFailure> {
+        try answer(to: try send(method, params), of: method)
+    }
+
+    /// Makes many calls of a method without waiting for each answer; a refused one does not stop the others.
+    ///
+    /// - Returns: the answers in the order of the calls.
+    func calls<Method: RPCMethod>(
+        _ method: Method.Type, _ params: [Method.Params]
+    ) throws(CommandFailure) -> [Result<Answer<Method.Result>, RPCFailure>] {
+        var answers: [Result<Answer<Method.Result>, RPCFailure>] = []
+        var pending: ArraySlice<Int64> = []
+        for params in params {
+            pending.append(try send(method, params))
+            if pending.count == Self.window, let id = pending.popFirst() {
+                answers.append(try answer(to: id, of: method))
+            }
+        }
+        for id in pending { answers.append(try answer(to: id, of: method)) }
+        return answers
+    }
+
+    /// Calls that are on their way at once: enough to hide the way there and back.
+    private static let window = 256
+
+    private func send<Method: RPCMethod>(
+        _ method: Method.Type, _ params: Method.Params
+    ) throws(CommandFailure) -> Int64 {
+        do throws(CallError) {
+            return try connection.send(Method.name, params.wire, timeout: Self.patience)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func answer<Method: RPCMethod>(
+        to id: Int64, of method: Method.Type
+    ) throws(CommandFailure) -> Result<Answer<Method.Result>, RPCFailure> {
+        let raw: JSONValue
+        do throws(CallError) {
+            raw = try connection.answer(to: id, timeout: Self.patience)
+        } catch {
+            if case .refused(let failure) = error { return .failure(failure) }
+            throw CommandFailure(error)
+        }
+        return .success(try Self.read(raw, method))
+    }
+
+    private static func read<Method: RPCMethod>(
+        _ raw: JSONValue, _ method: Method.Type
+    ) throws(CommandFailure) -> Answer<Method.Result> {
+        do throws(WireError) {
+            return Answer(raw: raw, value: try Method.Result(lenient: raw))
+        } catch {
+            throw CommandFailure(.refused, "the daemon's answer to \(Method.name) is not understood: \(error)")
         }
     }
 

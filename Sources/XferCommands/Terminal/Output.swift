@@ -19,12 +19,13 @@ struct Output: Sendable {
     static var failure: CommandFailure? {
         guard firstFailure != 0 else { return nil }
         let problem = String(cString: strerror(firstFailure))
-        return CommandFailure(.outputFailed, "cannot write to standard output: \(problem)")
+        return CommandFailure(.taskFailed, "cannot write to standard output: \(problem)")
     }
 
     func line(_ text: String) { write(text + "\n") }
 
-    /// Writes everything or gives up, which `failure` tells of at the end: waiting for a transfer goes on meanwhile.
+    /// Writes everything or gives up, which `failure` tells of at the end: waiting for a transfer goes on meanwhile. A
+    /// closed pipe ends the program.
     func write(_ text: String) {
         guard descriptor >= 0 else { return }
         var text = text
@@ -38,7 +39,9 @@ struct Output: Sendable {
                     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&waiting, 1, -1)
                 } else if errno != EINTR {
-                    if descriptor == STDOUT_FILENO, Self.firstFailure == 0 { Self.firstFailure = errno }
+                    let code = errno
+                    if descriptor == STDOUT_FILENO, Self.firstFailure == 0 { Self.firstFailure = code }
+                    if descriptor == STDOUT_FILENO, code == EPIPE { CommandLineTool.end(.done) }
                     return
                 }
             }
@@ -50,9 +53,14 @@ struct Output: Sendable {
 struct ByteOutput {
     let descriptor: Int32
     let name: String
+    /// Whether bytes that would garble a person's terminal are refused.
+    private let sparesTerminal: Bool
 
-    /// - Parameter path: nil is standard output.
-    init(path: String?) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - path: nil is standard output.
+    ///   - sparesTerminal: refuses bytes that are no text if standard output is a terminal.
+    init(path: String?, sparesTerminal: Bool = false) throws(CommandFailure) {
+        self.sparesTerminal = sparesTerminal && path == nil && isatty(STDOUT_FILENO) == 1
         guard let path else {
             (descriptor, name) = (STDOUT_FILENO, "standard output")
             return
@@ -63,6 +71,9 @@ struct ByteOutput {
     }
 
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard !sparesTerminal || PlainBytes.areText(bytes) else {
+            throw .usage("the bytes are not text; write them to a file (> FILE), or pipe them into `cat` to see them anyway")
+        }
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
@@ -81,6 +92,19 @@ struct ByteOutput {
     }
 
     private func failure(_ what: String) -> CommandFailure {
-        CommandFailure(.outputFailed, "\(what) \(name): \(String(cString: strerror(errno)))")
+        CommandFailure(.taskFailed, "\(what) \(name): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// Tells text for people from other bytes.
+enum PlainBytes {
+    /// Whether a terminal shows the bytes as they are: UTF-8 without control characters beyond white space.
+    ///
+    /// The bytes may begin and end within a character, as a page of a file does.
+    static func areText(_ bytes: [UInt8]) -> Bool {
+        guard !bytes.contains(where: { $0 < 0x20 && !(8...13).contains($0) || $0 == 0x7f }) else { return false }
+        let start = bytes.prefix(3).prefix { $0 & 0xc0 == 0x80 }.count
+        let whole = bytes.dropFirst(start)
+        return (0...min(3, whole.count)).contains { String(validating: whole.dropLast($0), as: UTF8.self) != nil }
     }
 }

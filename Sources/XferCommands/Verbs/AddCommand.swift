@@ -10,11 +10,17 @@ struct AddCommand: ParsableCommand {
         discussion: """
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. \
             Without -d, -o and -O files go to the daemon's own download directory. With --wait the response of a \
-            single request of kind data is shown when it has ended.
+            single request of kind data is shown when it has ended. With -o - a download goes to standard output when it \
+            is whole and verified, and the daemon keeps no file.
+
+            The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. Indented \
+            lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and header=NAME: \
+            VALUE. A line that is refused is reported with its number and stops nothing; then the exit status is 3.
 
               xferctl add https://example.org/file.iso
               xferctl add --wait -o file.iso --checksum sha-256=HEX https://example.org/file.iso
               xferctl add -d ~/mirror -i urls.txt
+              xferctl add -o - https://example.org/backup.tar.gz | tar xz
               xferctl add https://a.example/file.iso --mirror https://b.example/file.iso
               xferctl add -T backup.tar --upload tus https://example.org/files/
               xferctl add --json-body '{"event": "push"}' --client-key push-17 https://example.org/hook
@@ -27,9 +33,12 @@ struct AddCommand: ParsableCommand {
     @Option(
         name: [.customShort("i"), .customLong("input-file")],
         help: ArgumentHelp(
-            "Read URLs from this file, one per line, # begins a comment; - is standard input.", valueName: "file"),
+            "Read URLs, and aria2's options below them, from this file; - is standard input.", valueName: "file"),
         completion: .file())
     var inputFile: String?
+
+    @Flag(help: "With -i: add all or nothing.")
+    var atomic = false
 
     @Option(
         name: .customLong("mirror"),
@@ -57,7 +66,16 @@ struct AddCommand: ParsableCommand {
         guard !urls.isEmpty || inputFile != nil else {
             throw ValidationError("What to transfer? Give URLs or -i FILE.")
         }
-        if timeout != nil && !wait { throw ValidationError("--timeout needs --wait.") }
+        let isStandardOutput = destination.isStandardOutput
+        if timeout != nil && !wait && !isStandardOutput { throw ValidationError("--timeout needs --wait.") }
+        if atomic && inputFile == nil { throw ValidationError("--atomic needs -i FILE; URLs are added all or none.") }
+        if isStandardOutput, inputFile != nil || urls.count > 1 {
+            throw ValidationError("-o - takes one URL: two could not be told apart.")
+        }
+        if isStandardOutput, options.output.json { throw ValidationError("--json and -o - exclude each other.") }
+        if isStandardOutput, scheduling.clientKey != nil {
+            throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
+        }
         let readers = [
             ("-i", inputFile == "-"), ("--password-file", access.passwordFile == "-"),
             ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
@@ -70,22 +88,43 @@ struct AddCommand: ParsableCommand {
     }
 
     func run() throws {
-        let all = urls + (try inputFile.map { path throws(CommandFailure) in try URLList.read(path) } ?? [])
+        let list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
+        let count = urls.count + (list?.entries.count ?? 0)
         let template = try TaskTemplate(
             AddOptionSet(
                 destination: destination, content: content, request: request, cache: cache, access: access,
                 scheduling: scheduling),
-            count: all.count, mirrors: mirrors)
+            count: count, mirrors: mirrors)
+        let kind = template.task("").kind ?? .download
+        let readsFile = destination.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
         let showsResponse =
-            wait && all.count == 1 && template.task("").kind == .data && !options.output.json
-        let terminal = showsResponse ? Terminal.error : .standard
-        let ids = try add(all.map { template.task($0) }, on: terminal)
-        guard wait else { return }
-        let status = try WaitCommand.wait(
-            for: ids, timeout: timeout, options: options, isDaemonKnown: true, on: terminal)
+            destination.isStandardOutput && !readsFile
+            || wait && count == 1 && kind == .data && !options.output.json
+        let terminal = showsResponse || readsFile ? Terminal.error : .standard
+        guard wait || destination.isStandardOutput else {
+            let added = try add(template, list, on: terminal)
+            options.show(added.document, added.lines)
+            return try added.finish()
+        }
+        let added = try add(template, list, on: terminal)
+        if !options.output.json { for line in added.lines { terminal.output.line(line) } }
+        let status: ExitStatus
+        do throws(CommandFailure) {
+            status = try WaitCommand.wait(
+                for: added.ids, timeout: timeout, options: options, isDaemonKnown: true, readsStaged: readsFile,
+                on: terminal)
+        } catch {
+            // The ids are lost otherwise. After a timeout the waiting has printed them.
+            if options.output.json, error.status != .timedOut { Output.standard.line(added.document.text) }
+            throw error
+        }
+        if options.output.json, added.ids.isEmpty { Output.standard.line(added.document.text) }
+        try added.finish()
         if status != .done { throw CommandFailure(status) }
-        if showsResponse, let id = ids.first { try showResponse(of: id) }
+        guard let id = added.ids.first else { return }
+        if showsResponse { try showResponse(of: id) }
+        if readsFile { try StagedReader(id: id, options: options).run() }
     }
 
     private func showResponse(of id: TaskID) throws {
@@ -93,10 +132,17 @@ struct AddCommand: ParsableCommand {
         try ResultCommand.write(try daemon.call(TaskResult.self, TaskResult.Params(id: id)).value, of: id, from: daemon)
     }
 
-    private func add(_ tasks: [NewTask], on terminal: Terminal) throws(CommandFailure) -> [TaskID] {
+    private func add(
+        _ template: TaskTemplate, _ list: InputList?, on terminal: Terminal
+    ) throws(CommandFailure) -> Added {
+        if let list { return try add(list, template) }
+        let tasks = urls.map { template.task($0) }
         let daemon = try options.open()
-        guard tasks.count > 1 || inputFile != nil else {
-            return try addOne(tasks[0], daemon, on: terminal)
+        if tasks.count == 1 {
+            let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
+            guard case .one(let one) = answer.value else { return Added(document: answer.raw) }
+            return Added(
+                ids: [one.task.id], document: answer.raw, lines: AddText.lines(one, style: terminal.style))
         }
         var added = TaskAdd.Many()
         for batch in TaskBatches(tasks) {
@@ -106,28 +152,59 @@ struct AddCommand: ParsableCommand {
                 added.ids += many.ids
                 added.existing += many.existing.map { batch.startIndex + $0 }
             } catch {
-                if !added.ids.isEmpty { show(added, of: tasks, on: terminal) }
+                if !added.ids.isEmpty { options.show(added.wire, AddText.lines(added, batch: tasks[...])) }
                 throw error.naming(batch.startIndex, in: tasks, added: added.ids.count)
             }
         }
-        show(added, of: tasks, on: terminal)
-        return added.ids
+        // All calls together are one answer.
+        return Added(ids: added.ids, document: added.wire, lines: AddText.lines(added, batch: tasks[...]))
     }
 
-    /// All calls together are one answer.
-    private func show(_ added: TaskAdd.Many, of tasks: [NewTask], on terminal: Terminal) {
-        options.show(DaemonSession.Answer(raw: added.wire, value: added), on: terminal) { added, _ in
-            AddText.lines(added, batch: tasks[...])
+    private func add(_ list: InputList, _ template: TaskTemplate) throws(CommandFailure) -> Added {
+        var tasks = urls.map { ListedTask(template.task($0), line: nil) }
+        var outcome = ListAdder.Outcome()
+        outcome.refused = list.refused
+        tasks += template.tasks(of: list, refused: &outcome.refused)
+        for warning in tasks.flatMap(\.warnings) { Output.error.line("xferctl: \(warning.words)") }
+        if atomic, !outcome.refused.isEmpty {
+            outcome.report()
+            throw CommandFailure(.refused, "nothing was added")
         }
+        let adder = ListAdder(daemon: try options.open())
+        do throws(CommandFailure) {
+            if atomic {
+                try adder.addAtomically(tasks, &outcome)
+            } else {
+                try adder.add(tasks, &outcome)
+            }
+        } catch {
+            guard !outcome.added.ids.isEmpty else { throw error }
+            options.show(outcome.document, AddText.lines(outcome.added, batch: outcome.tasks[...]))
+            outcome.report()
+            throw CommandFailure(error.status, "\(error.message); \(outcome.added.ids.count) tasks were added before")
+        }
+        outcome.report()
+        let isNothing = outcome.added.ids.isEmpty
+        return Added(
+            ids: outcome.added.ids, document: outcome.document,
+            lines: isNothing ? [] : AddText.lines(outcome.added, batch: outcome.tasks[...]),
+            refused: outcome.refused.count)
     }
 
-    private func addOne(
-        _ task: NewTask, _ daemon: DaemonSession, on terminal: Terminal
-    ) throws(CommandFailure) -> [TaskID] {
-        let answer = try daemon.call(TaskAdd.self, .one(task))
-        guard case .one(let one) = answer.value else { return [] }
-        options.show(answer, on: terminal) { _, terminal in AddText.lines(one, style: terminal.style) }
-        return [one.task.id]
+    /// What a call, or several, added.
+    private struct Added {
+        var ids: [TaskID] = []
+        /// For `--json`.
+        let document: JSONValue
+        var lines: [String] = []
+        /// Lines of the list that were refused, and reported.
+        var refused = 0
+
+        /// - Throws: the exit status if lines were refused.
+        func finish() throws(CommandFailure) {
+            guard refused > 0 else { return }
+            throw CommandFailure(.refused, ids.isEmpty ? "nothing was added" : "")
+        }
     }
 }
 

@@ -12,14 +12,15 @@ struct BatchCommand: ParsableCommand {
             priority, and is counted as a whole. `xferctl group pause batch-4` holds batch 4 back, `xferctl list --group \
             batch-4` shows its tasks.
             """,
-        subcommands: [Add.self, Get.self])
+        subcommands: [Add.self, Show.self])
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a list of URLs as a batch.",
             discussion: """
-                A line that is refused is reported with its number and stops nothing; then the exit status is 3. With \
-                --atomic it refuses the whole batch. Priority is low unless --priority says otherwise.
+                The file has one URL a line, or mirrors with tabs between, and aria2's options below them, as that of \
+                `xferctl add -i`. A line that is refused is reported with its number and stops nothing; then the exit \
+                status is 3. With --atomic it refuses the whole batch. Priority is low unless --priority says otherwise.
 
                   xferctl batch add -d ~/images -i urls.txt
                   xferctl batch add -i - --max-active 2 --wait < urls.txt
@@ -28,7 +29,7 @@ struct BatchCommand: ParsableCommand {
         @Option(
             name: [.customShort("i"), .customLong("input-file")],
             help: ArgumentHelp(
-                "Read URLs from this file, one per line, # begins a comment; - is standard input.", valueName: "file"),
+                "Read URLs, and aria2's options below them, from this file; - is standard input.", valueName: "file"),
             completion: .file())
         var inputFile: String
 
@@ -58,6 +59,7 @@ struct BatchCommand: ParsableCommand {
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
             if scheduling.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
             if scheduling.slot != nil { throw ValidationError("--slot holds one task at a time.") }
+            if destination.isStandardOutput { throw ValidationError("-o - takes one URL: use `xferctl add`.") }
             if destination.output != nil { throw ValidationError("-o names one file; use -d for a directory.") }
             let readers = [
                 inputFile, access.passwordFile ?? "", access.bearerFile ?? "",
@@ -67,64 +69,104 @@ struct BatchCommand: ParsableCommand {
         }
 
         func run() throws {
-            let entries = try URLList.entries(inputFile)
-            guard entries.count <= TaskLimits.batchSize else {
+            let list = try InputList.read(inputFile)
+            var refused = list.refused
+            let template = try template(count: list.entries.count)
+            let tasks = template.tasks(of: list, refused: &refused)
+            guard tasks.count <= TaskLimits.batchSize else {
                 throw CommandFailure.usage(
-                    "-i: \(entries.count) URLs, but a batch has at most \(TaskLimits.batchSize)")
+                    "-i: \(tasks.count) URLs, but a batch has at most \(TaskLimits.batchSize)")
             }
-            let answer = try options.open().call(BatchAdd.self, try params(entries))
-            options.show(answer) { result, _ in [BatchText.added(result)] }
-            let refused = answer.value.errors
-            for refusal in refused { Output.error.line("xferctl: \(Self.words(refusal, entries))") }
+            for warning in tasks.flatMap(\.warnings) { Output.error.line("xferctl: \(warning.words)") }
+            guard !tasks.isEmpty, !atomic || refused.isEmpty else {
+                Self.report(refused)
+                throw CommandFailure(.refused, "nothing was added")
+            }
+            let answer = try add(tasks, template)
+            let problems = answer.value.errors
+            refused += problems.compactMap { problem in
+                tasks.indices.contains(problem.index) ? Self.remark(problem, tasks[problem.index]) : nil
+            }
+            var document = answer.raw.objectValue ?? JSONObject()
+            if !options.output.json {
+                Output.standard.line(BatchText.added(answer.value, refused: refused.count))
+            }
+            Self.report(refused)
             var status = ExitStatus.done
             if wait {
-                var waiter = try BatchWaiter(answer.value.batch.id, options, timeout: timeout, isDaemonKnown: true)
-                status = try waiter.run()
+                do throws(CommandFailure) {
+                    var waiter = try BatchWaiter(answer.value.batch.id, options, timeout: timeout, isDaemonKnown: true)
+                    status = try waiter.run { document["batch"] = $0.raw["batch"] }
+                } catch {
+                    if options.output.json { Output.standard.line(JSONValue.object(document).text) }
+                    throw error
+                }
             }
+            if options.output.json { Output.standard.line(JSONValue.object(document).text) }
             guard refused.isEmpty else { throw CommandFailure(.refused) }
             if status != .done { throw CommandFailure(status) }
         }
 
-        private func params(_ entries: [URLList.Entry]) throws -> BatchAdd.Params {
+        private func template(count: Int) throws(CommandFailure) -> TaskTemplate {
             var scheduling = scheduling
-            let clientKey = scheduling.clientKey
+            // The batch's own.
             scheduling.clientKey = nil
-            let template = try TaskTemplate(
+            return try TaskTemplate(
                 AddOptionSet(
                     destination: destination, content: content, request: request, cache: cache, access: access,
-                    scheduling: scheduling), count: entries.count)
+                    scheduling: scheduling), count: count)
+        }
+
+        private func add(
+            _ tasks: [ListedTask], _ template: TaskTemplate
+        ) throws(CommandFailure) -> DaemonSession.Answer<BatchAdd.Result> {
             var params = BatchAdd.Params()
-            params.tasks = entries.map { BatchEntry(template.task($0.url).firstURL) }
             params.options = template.task("").wire.objectValue ?? JSONObject()
             params.options["url"] = nil
+            params.tasks = tasks.map { Self.entry($0.task, beside: params.options) }
             if let maxActive { params.maxActive = maxActive }
             params.atomic = atomic
-            params.clientKey = clientKey
+            params.clientKey = scheduling.clientKey
             guard params.wire.text.utf8.count <= TaskBatches.largestMessage else {
                 throw CommandFailure.usage("-i: the list is too long for one batch; split it")
             }
-            return params
+            switch try options.open().attempt(BatchAdd.self, params) {
+            case .success(let answer): return answer
+            case .failure(let refusal): throw CommandFailure(.refused, refusal.words(tasks))
+            }
         }
 
-        /// The daemon's words with the line in place of `tasks[N]`.
-        private static func words(_ refusal: BatchRefusal, _ entries: [URLList.Entry]) -> String {
+        /// What an entry says beyond what holds for all of them; its URL alone if that is all.
+        private static func entry(_ task: NewTask, beside shared: JSONObject) -> BatchEntry {
+            var entry = BatchEntry(task.firstURL)
+            var own = JSONObject()
+            for (name, value) in task.wire.objectValue?.members ?? [] where shared[name] != value { own[name] = value }
+            if own.members.map(\.key) != ["url"] { entry.value = .object(own) }
+            return entry
+        }
+
+        private static func remark(_ refusal: BatchRefusal, _ task: ListedTask) -> InputList.Remark {
             let place = "tasks[\(refusal.index)]"
             var text = SafeText.sanitised(refusal.message)
-            for prefix in ["\(place).url: ", "\(place): "] where text.hasPrefix(prefix) {
-                text.removeFirst(prefix.count)
+            for prefix in ["\(place).", "\(place): "] where text.hasPrefix(prefix) { text.removeFirst(prefix.count) }
+            let path = refusal.data?.path.map { String($0.dropFirst(place.count).drop { $0 == "." }) }
+            return task.remark(text, path: path)
+        }
+
+        private static func report(_ refused: [InputList.Remark]) {
+            for remark in refused.sorted(by: { $0.line ?? 0 < $1.line ?? 0 }) {
+                Output.error.line("xferctl: \(remark.words)")
             }
-            guard entries.indices.contains(refusal.index) else { return "\(place): \(text)" }
-            let entry = entries[refusal.index]
-            return "line \(entry.line): \(SafeText.sanitised(Redaction.url(entry.url))): \(text)"
         }
     }
 
-    struct Get: ParsableCommand {
+    struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show how far a batch is.",
-            discussion: "With --wait exits with 0 when all members completed, 1 when one failed, 5 when time is up.")
+            discussion: "With --wait exits with 0 when all members completed, 1 when one failed, 5 when time is up.",
+            aliases: ["get"])
 
-        @Argument(help: "The batch's id.", transform: BatchID.argument)
+        @Argument(help: "The batch's id.", completion: .daemon(.batches), transform: BatchID.argument)
         var id: BatchID
 
         @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
@@ -145,7 +187,7 @@ struct BatchCommand: ParsableCommand {
                 return options.show(answer) { result, terminal in BatchText(style: terminal.style).lines(result.batch) }
             }
             var waiter = try BatchWaiter(id, options, timeout: timeout)
-            let status = try waiter.run()
+            let status = try waiter.run { if options.output.json { Output.standard.line($0.raw.text) } }
             if status != .done { throw CommandFailure(status) }
         }
     }
@@ -173,11 +215,13 @@ struct BatchText: Sendable {
         ]
     }
 
-    /// What was added: `batch 4: 3 of 5 entries, group batch-4`.
-    static func added(_ result: BatchAdd.Result) -> String {
+    /// What was added: `batch 4: 3 tasks, 2 refused`.
+    ///
+    /// - Parameter refused: how many lines of the list became no task.
+    static func added(_ result: BatchAdd.Result, refused: Int) -> String {
         let exists = result.existing == true ? " (it was there already)" : ""
-        let refused = result.errors.isEmpty ? "" : ", \(result.errors.count) refused"
-        return "batch \(result.batch.id): \(result.batch.total) tasks\(refused)\(exists)"
+        let others = refused == 0 ? "" : ", \(refused) refused"
+        return "batch \(result.batch.id): \(result.batch.total) tasks\(others)\(exists)"
     }
 
     /// `5 of 5, 2 failed`.

@@ -11,7 +11,7 @@ struct CacheCommand: ParsableCommand {
             Tasks keep and use responses only where they, or their profiles, say so: `xferctl add --cache-policy \
             protocol` follows what servers say about it (RFC 9111).
             """,
-        subcommands: [Stats.self, List.self, Get.self, Remove.self, Clear.self, Trim.self],
+        subcommands: [Stats.self, List.self, Show.self, Remove.self, Clear.self, Trim.self],
         defaultSubcommand: Stats.self)
 
     struct Stats: ParsableCommand {
@@ -43,17 +43,18 @@ struct CacheCommand: ParsableCommand {
                 params.cursor = cursor
                 let page = try daemon.call(CacheList.self, params)
                 return PageOptions.Page(
-                    text: page.raw.text, entries: page.value.entries, next: page.value.nextCursor)
+                    raw: page.raw, entries: page.value.entries, next: page.value.nextCursor)
             } lines: {
                 CacheText.lines($0, $1)
             }
         }
     }
 
-    struct Get: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what is known of a response that is kept.")
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what is known of a response that is kept.", aliases: ["get"])
 
-        @Argument(help: "Id of the entry.", transform: entryID)
+        @Argument(help: "Id of the entry.", completion: .daemon(.cacheEntries), transform: entryID)
         var id: CacheEntryID
 
         @OptionGroup var options: VerbOptions
@@ -70,7 +71,8 @@ struct CacheCommand: ParsableCommand {
             abstract: "Forget responses, so that they are fetched anew.",
             discussion: "A URL is given as it was asked for, with whatever the list shows as ***.")
 
-        @Argument(help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"))
+        @Argument(
+            help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"), completion: .daemon(.cacheEntries))
         var entries: [String]
 
         @OptionGroup var options: VerbOptions
@@ -80,12 +82,14 @@ struct CacheCommand: ParsableCommand {
             let ids = entries.compactMap(CacheText.id)
             var calls: [CacheRemove.Params] = ids.isEmpty ? [] : [CacheRemove.Params(ids: ids)]
             calls += entries.filter { CacheText.id($0) == nil }.map { CacheRemove.Params(url: $0) }
-            var missing: [CacheEntryID] = []
+            var all = CacheRemove.Result()
             for params in calls {
-                let answer = try daemon.call(CacheRemove.self, params)
-                options.show(answer) { result, _ in ["\(result.removed.count) removed"] }
-                missing += answer.value.missing
+                let answer = try daemon.call(CacheRemove.self, params).value
+                all.removed += answer.removed
+                all.missing += answer.missing
             }
+            let missing = all.missing
+            options.show(all.wire, [all.removed.isEmpty ? "nothing removed: no such response is kept" : "\(all.removed.count) removed"])
             guard missing.isEmpty else {
                 throw CommandFailure(
                     .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
@@ -136,7 +140,6 @@ enum CacheText {
     static let largestPage = 1000
 
     static func lines(_ entries: [CacheEntryRecord], _ terminal: Terminal) -> [String] {
-        guard !entries.isEmpty else { return terminal.isInteractive ? ["nothing is kept"] : [] }
         var table = Table(columns: [
             Table.Column(title: "ID", alignment: .right), Table.Column(title: "RECEIVED"), Table.Column(title: "USED"),
             Table.Column(title: "FRESH UNTIL"), Table.Column(title: "SIZE", alignment: .right),
@@ -149,7 +152,7 @@ enum CacheText {
                 Table.Cell(ByteText.size(entry.size)), Table.Cell(entry.url),
             ]
         }
-        return table.lines(style: terminal.style, width: terminal.isInteractive ? terminal.size.columns : nil)
+        return table.lines(on: terminal, orElse: "nothing is kept")
     }
 
     static func lines(_ stats: CacheStats.Result) -> [String] {
@@ -165,7 +168,7 @@ enum CacheText {
         func line(_ name: String, _ text: String) -> String {
             terminal.style(.bold, TextWidth.padded(name, to: 18)) + SafeText.sanitised(text)
         }
-        var lines = members.filter { $0.key != "response_headers" }.map { line($0, $1.stringValue ?? $1.text) }
+        var lines = members.filter { $0.key != "response_headers" }.map { line($0, TimeText.readable($1.stringValue ?? $1.text)) }
         for field in entry.responseHeaders?.fields ?? [] {
             lines.append("  " + SafeText.sanitised("\(field.name): \(field.value)"))
         }
@@ -173,7 +176,9 @@ enum CacheText {
     }
 
     static func removed(_ result: CacheClear.Result) -> String {
-        "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"
+        result.removedCount == 0
+            ? "nothing removed: nothing is kept that could be"
+            : "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"
     }
 
     /// Nil for what is a URL.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl cancel`: `task.cancel` on ids or filters.
@@ -12,6 +13,7 @@ struct CancelCommand: SelectionVerb {
             Published files are never touched.
             """)
     static let deed = "cancelled"
+    static let states: Set<TaskState> = .unfinished
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var options: VerbOptions

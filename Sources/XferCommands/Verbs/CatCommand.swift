@@ -1,8 +1,9 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl cat`: a task's bytes, with `task.read`.
-struct CatCommand: ParsableCommand {
+struct CatCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "cat", abstract: "Write a task's bytes to standard output, also while they arrive.",
         discussion: """
@@ -11,8 +12,9 @@ struct CatCommand: ParsableCommand {
             staged, 1 when it failed or was cancelled. If the source changes meanwhile it stops with an error: what it \
             wrote is of one version.
             """)
+    static let states: Set<TaskState> = Set(TaskState.allCases)
 
-    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks))
     var id: TaskIDArgument
 
     @Flag(name: [.customShort("f"), .long], help: "Follow the bytes until the task has ended.")

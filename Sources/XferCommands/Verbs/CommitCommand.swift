@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl commit`: `task.commit` on ids or filters.
@@ -14,6 +15,7 @@ struct CommitCommand: SelectionVerb {
             --on-conflict.
             """)
     static let deed = "committed"
+    static let states: Set<TaskState> = [.staged]
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var options: VerbOptions

@@ -36,38 +36,45 @@ struct CompleteCommand: ParsableCommand {
     @Argument(help: "The shell.")
     var shell: Shell
 
-    @Argument(parsing: .postTerminator, help: "The words typed so far; the last is at the cursor.")
+    @Argument(
+        parsing: .postTerminator,
+        help: "The words typed so far, the last at the cursor; for bash the line up to the cursor.")
     var words: [String] = []
 
+    @Option(help: ArgumentHelp("bash's COMP_TYPE.", valueName: "number"))
+    var type = 9
+
+    @Option(help: ArgumentHelp("bash's COMP_WORDBREAKS.", valueName: "characters"))
+    var breaks = "\"'@><=;|&(:"
+
     func run() throws {
-        let words = shell == .bash ? Self.joined(words) : self.words
-        var completion = Completion(words, in: try CommandTree.ofThisProgram())
-        // bash puts back what is before the equals sign by itself.
-        if shell == .bash, case .words(let found) = completion, let option = words.last, option.hasPrefix("--"),
-            let equals = option.firstIndex(of: "=")
-        {
-            let length = option.distance(from: option.startIndex, to: equals) + 1
-            completion = .words(
-                found.map { Completion.Word(text: String($0.text.dropFirst(length)), meaning: $0.meaning) })
+        let tree = try CommandTree.ofThisProgram()
+        for line in shell == .bash ? bashLines(tree) : Completion(plainWords, in: tree).lines {
+            Output.standard.line(line)
         }
-        for line in completion.lines { Output.standard.line(line) }
     }
 
-    /// `--option`, `=` and `value`, as bash splits them, in one word again.
-    static func joined(_ words: [String]) -> [String] {
-        var joined: [String] = []
-        var isBehindEquals = false
-        for word in words {
-            if word == "=", let last = joined.last, last.hasPrefix("--") {
-                joined[joined.count - 1] += "="
-                isBehindEquals = true
-            } else if isBehindEquals {
-                joined[joined.count - 1] += word
-                isBehindEquals = false
-            } else {
-                joined.append(word)
+    /// The line is one argument: bash splits the words that it has itself at `=` and `:`.
+    private func bashLines(_ tree: CommandTree) -> [String] {
+        let line = BashLine(words.joined(separator: " "), breaks: breaks)
+        let completion = Completion(Array(line.words.dropFirst()), in: tree)
+        guard case .words(let found) = completion.resolved() else { return completion.lines }
+        var areNumbers = false
+        if case .asked(let question) = completion { areNumbers = question.values.areNumbers }
+        let isListing = areNumbers && found.count > 1 && Self.listingTypes.contains(type)
+        return ["words"]
+            + found.compactMap { word in
+                line.replacement(for: word.text).map { isListing ? "\($0)  (\(word.meaning))" : $0 }
             }
-        }
-        return joined
+    }
+
+    /// When bash shows the words, and does not put one on the line: `?` and `!` of bash(1). A number without its name says
+    /// nothing to a person.
+    private static let listingTypes = [63, 33]
+
+    /// fish leaves quotes in the word at the cursor.
+    private var plainWords: [String] {
+        guard shell == .fish, let last = words.last else { return words }
+        return words.dropLast() + [BashLine(last, breaks: "").words.joined(separator: " ")]
     }
 }

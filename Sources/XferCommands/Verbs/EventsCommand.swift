@@ -16,7 +16,9 @@ struct EventsCommand: ParsableCommand {
     @Option(name: [.customShort("t"), .long], help: "Only events of this type; may be repeated.")
     var type: [WordArgument<EventName>] = []
 
-    @Option(help: ArgumentHelp("Only events about this task; may be repeated.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Only events about this task; may be repeated.", valueName: "id"),
+        completion: .daemon(.tasks))
     var task: [TaskIDArgument] = []
 
     @Flag(help: "End after what happened so far.")

@@ -33,7 +33,7 @@ struct FailedURLCommand: ParsableCommand {
                 params.cursor = cursor
                 let page = try daemon.call(FailedURLList.self, params)
                 return PageOptions.Page(
-                    text: page.raw.text, entries: page.value.entries, next: page.value.nextCursor)
+                    raw: page.raw, entries: page.value.entries, next: page.value.nextCursor)
             } lines: {
                 FailedURLText.lines($0, $1)
             }
@@ -45,7 +45,8 @@ struct FailedURLCommand: ParsableCommand {
             abstract: "Let URLs be asked for again.",
             discussion: "A URL is given as it was added, with whatever the list shows as ***.")
 
-        @Argument(help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"))
+        @Argument(
+            help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"), completion: .daemon(.failedURLs))
         var entries: [String]
 
         @OptionGroup var options: VerbOptions
@@ -55,12 +56,14 @@ struct FailedURLCommand: ParsableCommand {
             let ids = entries.compactMap(FailedURLText.id)
             var calls: [FailedURLRemove.Params] = ids.isEmpty ? [] : [FailedURLRemove.Params(ids: ids)]
             calls += entries.filter { FailedURLText.id($0) == nil }.map { FailedURLRemove.Params(url: $0) }
-            var missing: [FailedURLID] = []
+            var all = FailedURLRemove.Result()
             for params in calls {
-                let answer = try daemon.call(FailedURLRemove.self, params)
-                options.show(answer) { result, _ in [FailedURLText.removed(result.removed.count)] }
-                missing += answer.value.missing
+                let answer = try daemon.call(FailedURLRemove.self, params).value
+                all.removed += answer.removed
+                all.missing += answer.missing
             }
+            let missing = all.missing
+            options.show(all.wire, [FailedURLText.removed(all.removed.count)])
             guard missing.isEmpty else {
                 throw CommandFailure(
                     .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
@@ -88,23 +91,24 @@ enum FailedURLText {
     static let largestPage = 1000
 
     static func lines(_ entries: [FailedURLRecord], _ terminal: Terminal) -> [String] {
-        guard !entries.isEmpty else { return terminal.isInteractive ? ["no failed URLs"] : [] }
         var table = Table(columns: [
             Table.Column(title: "ID", alignment: .right), Table.Column(title: "FAILED"), Table.Column(title: "UNTIL"),
             Table.Column(title: "TASK", alignment: .right), Table.Column(title: "URL", isFlexible: true),
-            Table.Column(title: "WHY", isFlexible: true),
+            Table.Column(title: "WHY", isFlexible: true, cut: .end),
         ])
         table.rows = entries.map { entry in
             [
                 Table.Cell("\(entry.id)"), Table.Cell(TimeText.local(entry.failedAt)),
                 Table.Cell(TimeText.local(entry.expiresAt)), Table.Cell("#\(entry.taskID)"), Table.Cell(entry.url),
-                Table.Cell(entry.error.message),
+                Table.Cell(FailureText.readable(entry.error.message)),
             ]
         }
-        return table.lines(style: terminal.style, width: terminal.isInteractive ? terminal.size.columns : nil)
+        return table.lines(on: terminal, orElse: "no failed URLs")
     }
 
-    static func removed(_ count: Int) -> String { "\(count) removed" }
+    static func removed(_ count: Int) -> String {
+        count == 0 ? "nothing removed: no such URL is on the list" : "\(count) removed"
+    }
 
     /// Nil for what is a URL.
     static func id(_ argument: String) -> FailedURLID? {

@@ -12,7 +12,7 @@ struct GroupCommand: ParsableCommand {
             operator names another's with --owner. A group can be set up before it has tasks. `xferctl list --group \
             NAME` and the other verbs' --group select its tasks.
             """,
-        subcommands: [List.self, Get.self, Set.self, Pause.self, Resume.self, Remove.self],
+        subcommands: [List.self, Show.self, Set.self, Pause.self, Resume.self, Remove.self],
         defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
@@ -29,22 +29,22 @@ struct GroupCommand: ParsableCommand {
                 params.limit = limit
                 params.cursor = cursor
                 let page = try daemon.call(GroupList.self, params)
-                return PageOptions.Page(text: page.raw.text, entries: page.value.groups, next: page.value.nextCursor)
+                return PageOptions.Page(raw: page.raw, entries: page.value.groups, next: page.value.nextCursor)
             } lines: { groups, terminal in
                 GroupText(style: terminal.style).table(groups, terminal)
             }
         }
     }
 
-    struct Get: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a group's limit and counts.")
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a group's limit and counts.", aliases: ["get"])
 
         @OptionGroup var group: GroupArguments
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let params = GroupGet.Params(name: group.name, owner: group.ownerID)
-            options.show(try options.open().call(GroupGet.self, params)) { result, terminal in
+            options.show(try group.find(try options.open())) { result, terminal in
                 GroupText(style: terminal.style).lines(result.group)
             }
         }
@@ -93,33 +93,47 @@ struct GroupCommand: ParsableCommand {
     struct Pause: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Start none of its tasks; what runs goes on.",
-            discussion: "Holds over restarts, and for tasks added later, until `xferctl group resume`.")
+            discussion: "Holds over restarts, and for tasks added later, until `xferctl group resume`.",
+            aliases: ["stop"])
 
         @OptionGroup var group: GroupArguments
 
         @Flag(help: "Put what runs back into the queue, too, with the bytes it has.")
         var running = false
 
+        @Flag(help: "Hold the group back before it has tasks.")
+        var create = false
+
         @OptionGroup var options: VerbOptions
 
         func run() throws {
+            let daemon = try options.open()
+            let wasPaused = create ? false : try group.find(daemon, orElse: "--create sets it up").value.group.paused
             let params = GroupPause.Params(name: group.name, owner: group.ownerID, running: running)
-            options.show(try options.open().call(GroupPause.self, params)) { result, terminal in
-                GroupText(style: terminal.style).lines(result.group)
+            let answer = try daemon.call(GroupPause.self, params)
+            options.show(answer) { result, terminal in
+                wasPaused && !running
+                    ? ["nothing paused: the group \(SafeText.sanitised(group.name)) is paused already"]
+                    : GroupText(style: terminal.style).lines(result.group)
             }
         }
     }
 
     struct Resume: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let its tasks start again.")
+        static let configuration = CommandConfiguration(
+            abstract: "Let its tasks start again.", aliases: ["start"])
 
         @OptionGroup var group: GroupArguments
         @OptionGroup var options: VerbOptions
 
         func run() throws {
+            let daemon = try options.open()
+            let found = try group.find(daemon).value.group
             let params = GroupGet.Params(name: group.name, owner: group.ownerID)
-            options.show(try options.open().call(GroupResume.self, params)) { result, terminal in
-                GroupText(style: terminal.style).lines(result.group)
+            options.show(try daemon.call(GroupResume.self, params)) { result, terminal in
+                found.paused
+                    ? GroupText(style: terminal.style).lines(result.group)
+                    : ["nothing resumed: the group \(SafeText.sanitised(group.name)) is not paused"]
             }
         }
     }
@@ -142,13 +156,28 @@ struct GroupCommand: ParsableCommand {
 
 /// Arguments that select a group.
 struct GroupArguments: ParsableArguments {
-    @Argument(help: "The group's name.")
+    @Argument(help: "The group's name.", completion: .daemon(.groups))
     var name: String
 
     @Option(help: ArgumentHelp("Whose group, for operators (default: yours).", valueName: "uid"))
     var owner: UInt32?
 
     var ownerID: Owner? { owner.map { Owner(uid: $0) } }
+
+    /// The group as it is.
+    ///
+    /// - Parameter alternative: what a person can do about a group that does not exist.
+    func find(
+        _ daemon: DaemonSession, orElse alternative: String? = nil
+    ) throws(CommandFailure) -> DaemonSession.Answer<GroupGet.Result> {
+        switch try daemon.attempt(GroupGet.self, GroupGet.Params(name: name, owner: ownerID)) {
+        case .success(let found): return found
+        case .failure(let refusal) where refusal.knownCode == .notFound:
+            let text = try GroupNames(daemon).unknown(name)
+            throw CommandFailure(.refused, alternative.map { "\(text); \($0)" } ?? text)
+        case .failure(let refusal): throw CommandFailure(refusal)
+        }
+    }
 }
 
 /// Groups in words.
@@ -170,7 +199,6 @@ struct GroupText: Sendable {
     }
 
     func table(_ groups: [GroupRecord], _ terminal: Terminal) -> [String] {
-        guard !groups.isEmpty else { return terminal.isInteractive ? ["no groups"] : [] }
         var table = Table(columns: [
             Table.Column(title: "GROUP", isFlexible: true), Table.Column(title: "OWNER", alignment: .right),
             Table.Column(title: "STATE"), Table.Column(title: "MAX", alignment: .right),
@@ -183,7 +211,7 @@ struct GroupText: Sendable {
                 Table.Cell("\(group.counts.failed)"),
             ]
         }
-        return table.lines(style: style, width: terminal.isInteractive ? terminal.size.columns : nil)
+        return table.lines(on: terminal, orElse: "no groups")
     }
 
     private func entry(_ name: String, _ text: String) -> String { style(.bold, TextWidth.padded(name, to: 13)) + text }

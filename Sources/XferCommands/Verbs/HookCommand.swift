@@ -18,7 +18,6 @@ struct HookCommand: ParsableCommand {
 
         func run() throws {
             options.show(try options.open().call(HookList.self)) { result, terminal in
-                guard !result.hooks.isEmpty else { return ["no hooks are configured"] }
                 var table = Table(columns: [
                     .init(title: "NAME"), .init(title: "TIMEOUT", alignment: .right), .init(title: "GUESTS"),
                     .init(title: "COMMAND", isFlexible: true),
@@ -29,7 +28,7 @@ struct HookCommand: ParsableCommand {
                         Table.Cell(hook.guests ? "yes" : "no"), Table.Cell(hook.argv.joined(separator: " ")),
                     ]
                 }
-                return table.lines(style: terminal.style, width: terminal.isInteractive ? terminal.size.columns : nil)
+                return table.lines(on: terminal, orElse: "no hooks are configured")
             }
         }
     }

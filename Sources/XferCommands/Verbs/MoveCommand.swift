@@ -3,13 +3,17 @@ import XferModel
 import XferProtocol
 
 /// `xferctl move`: changes the order of starting with `task.move`.
-struct MoveCommand: ParsableCommand {
+struct MoveCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Change the order in which tasks start.",
-        discussion: "The order holds among tasks of one host and priority; --top makes their host the next one, too.")
+        discussion: """
+            The order holds among tasks of one host and priority; --top makes their host the next one, too. Several ids \
+            keep the order given; of filters the oldest task is the first.
+            """)
+    static let states = Set<TaskState>.unfinished
+    private static let deed = "moved"
 
-    @Argument(help: ArgumentHelp("Ids of tasks; several keep the order given.", valueName: "id"))
-    var ids: [TaskIDArgument]
+    @OptionGroup var selection: SelectionOptions
 
     @Flag(help: "Start them first.")
     var top = false
@@ -17,10 +21,10 @@ struct MoveCommand: ParsableCommand {
     @Flag(help: "Start them last.")
     var bottom = false
 
-    @Option(help: ArgumentHelp("Start them before this task.", valueName: "id"))
+    @Option(help: ArgumentHelp("Start them before this task.", valueName: "id"), completion: .daemon(.tasks))
     var before: TaskIDArgument?
 
-    @Option(help: ArgumentHelp("Start them after this task.", valueName: "id"))
+    @Option(help: ArgumentHelp("Start them after this task.", valueName: "id"), completion: .daemon(.tasks))
     var after: TaskIDArgument?
 
     @OptionGroup var options: VerbOptions
@@ -29,13 +33,27 @@ struct MoveCommand: ParsableCommand {
         guard [top, bottom, before != nil, after != nil].filter(\.self).count == 1 else {
             throw ValidationError("Where to? Give one of --top, --bottom, --before ID, --after ID.")
         }
+        try selection.check()
     }
 
     func run() throws {
+        let daemon = try options.open()
+        let target = (before ?? after)?.id
+        // A group may contain the task that its others are moved to.
+        let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: Self.states)
+            .filter { selection.singles.contains($0) || $0 != target }
+        guard ids.count <= TaskLimits.batchSize else {
+            throw CommandFailure.usage(
+                "at most \(TaskLimits.batchSize) tasks can be moved at a time, \(ids.count) match; narrow the filters")
+        }
+        guard !ids.isEmpty else {
+            return options.showNothing(
+                SelectionResult.ids(SelectionResult.Listed()).wire, Self.deed,
+                SelectionReason(selection, daemon).noMatch(in: Self.states))
+        }
         let position: TaskMove.Position = top ? .top : bottom ? .bottom : before != nil ? .before : .after
-        let params = TaskMove.Params(ids: ids.map(\.id), to: position, target: (before ?? after)?.id)
-        let answer = try options.open().call(TaskMove.self, params)
-        options.show(answer) { result, _ in SelectionText.lines(result, deed: "moved") }
-        try SelectionText.refuseMissing(in: answer.value)
+        let answer = try daemon.call(TaskMove.self, TaskMove.Params(ids: ids, to: position, target: target))
+        options.show(answer) { result, _ in SelectionText.lines(result, deed: Self.deed, states: Self.states) }
+        try SelectionText.refuseMissing(in: answer.value, among: selection.ids.isEmpty ? [] : selection.singles)
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl pause`: `task.pause` on ids or filters.
@@ -13,6 +14,7 @@ struct PauseCommand: SelectionVerb {
             """,
         aliases: ["stop"])
     static let deed = "paused"
+    static let states: Set<TaskState> = [.queued, .waiting, .running]
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var options: VerbOptions

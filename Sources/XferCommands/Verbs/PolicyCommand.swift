@@ -20,16 +20,16 @@ struct PolicyCommand: ParsableCommand {
 
         func run() throws {
             options.show(try options.open().call(PolicyList.self)) { result, terminal in
-                PolicyText(style: terminal.style).table(
-                    result.policies, width: terminal.isInteractive ? terminal.size.columns : nil)
+                PolicyText(style: terminal.style).table(result.policies).lines(on: terminal, orElse: "no policies")
             }
         }
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show everything about a policy.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show everything about a policy.", aliases: ["get"])
 
-        @Argument(help: "The policy's name.")
+        @Argument(help: "The policy's name.", completion: .daemon(.policies))
         var name: String
 
         @OptionGroup var options: VerbOptions
@@ -46,7 +46,7 @@ struct PolicyCommand: ParsableCommand {
             abstract: "Forget a policy.",
             discussion: "Its hosts are judged by the next less specific policy from then on.")
 
-        @Argument(help: "The policy's name.")
+        @Argument(help: "The policy's name.", completion: .daemon(.policies))
         var name: String
 
         @OptionGroup var options: VerbOptions
@@ -66,7 +66,9 @@ struct PolicyCommand: ParsableCommand {
         @Argument(help: "An https URL.")
         var url: String
 
-        @Option(help: ArgumentHelp("A policy that a task would name.", valueName: "name"))
+        @Option(
+            help: ArgumentHelp("A policy that a task would name.", valueName: "name"),
+            completion: .daemon(.policies))
         var policy: String?
 
         @OptionGroup var options: VerbOptions
@@ -125,7 +127,7 @@ struct HostAndPort: Hashable {
 struct PolicyText: Sendable {
     let style: Style
 
-    func table(_ policies: [PolicyRecord], width: Int?) -> [String] {
+    func table(_ policies: [PolicyRecord]) -> Table {
         var table = Table(columns: [
             Table.Column(title: "NAME"), Table.Column(title: "VERSION", alignment: .right),
             Table.Column(title: "MODE"), Table.Column(title: "PINS", alignment: .right),
@@ -139,7 +141,7 @@ struct PolicyText: Sendable {
                 Table.Cell(policy.origin.description), Table.Cell(notes(policy).joined(separator: ", "), .yellow),
             ])
         }
-        return table.lines(style: style, width: width)
+        return table
     }
 
     func lines(_ policy: PolicyRecord) -> [String] {

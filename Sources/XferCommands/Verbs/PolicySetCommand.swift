@@ -12,7 +12,9 @@ struct PolicySetCommand: ParsableCommand {
             version judged stops at its next safe point and is judged anew.
             """)
 
-    @Argument(help: "The policy's name; default is the one for hosts that no pattern matches.")
+    @Argument(
+        help: "The policy's name; default is the one for hosts that no pattern matches.",
+        completion: .daemon(.policies))
     var name: String
 
     @Option(

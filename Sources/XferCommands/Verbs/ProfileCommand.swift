@@ -21,16 +21,16 @@ struct ProfileCommand: ParsableCommand {
 
         func run() throws {
             options.show(try options.open().call(ProfileList.self)) { result, terminal in
-                ProfileText(style: terminal.style).table(
-                    result.profiles, width: terminal.isInteractive ? terminal.size.columns : nil)
+                ProfileText(style: terminal.style).table(result.profiles).lines(on: terminal, orElse: "no profiles")
             }
         }
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show everything about a profile but its secrets.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show everything about a profile but its secrets.", aliases: ["get"])
 
-        @Argument(help: "The profile's name.")
+        @Argument(help: "The profile's name.", completion: .daemon(.profiles))
         var name: String
 
         @OptionGroup var options: VerbOptions
@@ -47,7 +47,7 @@ struct ProfileCommand: ParsableCommand {
             abstract: "Forget a profile and its cookies.",
             discussion: "Tasks that took over from it go on, unless they use its credential.")
 
-        @Argument(help: "The profile's name.")
+        @Argument(help: "The profile's name.", completion: .daemon(.profiles))
         var name: String
 
         @OptionGroup var options: VerbOptions
@@ -64,7 +64,7 @@ struct ProfileCommand: ParsableCommand {
 struct ProfileText: Sendable {
     let style: Style
 
-    func table(_ profiles: [ProfileRecord], width: Int?) -> [String] {
+    func table(_ profiles: [ProfileRecord]) -> Table {
         var table = Table(columns: [
             Table.Column(title: "NAME"), Table.Column(title: "BASE URL", isFlexible: true),
             Table.Column(title: "CREDENTIAL"), Table.Column(title: "COOKIES"), Table.Column(title: "FROM"),
@@ -76,13 +76,13 @@ struct ProfileText: Sendable {
                 Table.Cell(profile.cookies?.description ?? ""), Table.Cell(profile.origin.description),
             ])
         }
-        return table.lines(style: style, width: width)
+        return table
     }
 
     /// One line for each field, named as on the wire.
     func lines(_ profile: ProfileRecord) -> [String] {
         (profile.wire.objectValue?.members ?? []).map { name, value in
-            style(.bold, TextWidth.padded(name, to: 17)) + SafeText.sanitised(value.stringValue ?? value.text)
+            style(.bold, TextWidth.padded(name, to: 17)) + SafeText.sanitised(TimeText.readable(value.stringValue ?? value.text))
         }
     }
 }

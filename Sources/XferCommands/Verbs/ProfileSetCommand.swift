@@ -14,7 +14,7 @@ struct ProfileSetCommand: ParsableCommand {
               xferctl profile set api --base-url https://api.example.org/v1 --bearer-from file:/etc/xferd/token
             """)
 
-    @Argument(help: "The profile's name.")
+    @Argument(help: "The profile's name.", completion: .daemon(.profiles))
     var name: String
 
     @Option(

@@ -11,7 +11,7 @@ struct RPCCommand: ParsableCommand {
               xferctl rpc task.list '{"filter": {"state": "failed"}, "limit": 5}'
             """)
 
-    @Argument(help: ArgumentHelp("The method's name.", valueName: "method"))
+    @Argument(help: ArgumentHelp("The method's name.", valueName: "method"), completion: .daemon(.methods))
     var method: String
 
     @Argument(

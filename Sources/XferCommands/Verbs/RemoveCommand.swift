@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl remove`: `task.remove` on ids or filters.
@@ -12,6 +13,7 @@ struct RemoveCommand: ParsableCommand {
             """,
         aliases: ["rm"])
     static let deed = "removed"
+    static let states: Set<TaskState> = [.completed, .failed, .cancelled]
 
     @OptionGroup var selection: SelectionOptions
 

@@ -4,15 +4,16 @@ import XferModel
 import XferProtocol
 
 /// `xferctl result`: what a server answered, with `task.result`.
-struct ResultCommand: ParsableCommand {
+struct ResultCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "result", abstract: "Give the response a data or upload task kept.",
         discussion: """
             Writes the body as it was received to standard output, or to the file given with -o. A terminal is spared \
             bytes that are not text. With --object the object that --parse made of it is given instead, as JSON.
             """)
+    static let states: Set<TaskState> = [.completed, .failed]
 
-    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks))
     var id: TaskIDArgument
 
     @Option(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl resume`: `task.resume` on ids or filters.
@@ -13,6 +14,7 @@ struct ResumeCommand: SelectionVerb {
             """,
         aliases: ["start"])
     static let deed = "resumed"
+    static let states: Set<TaskState> = [.paused, .waiting]
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var options: VerbOptions

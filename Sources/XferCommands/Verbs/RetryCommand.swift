@@ -1,4 +1,5 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl retry`: `task.retry` on ids or filters.
@@ -12,6 +13,7 @@ struct RetryCommand: SelectionVerb {
             A retry goes on from the bytes that are kept.
             """)
     static let deed = "retried"
+    static let states: Set<TaskState> = [.failed]
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var options: VerbOptions

@@ -3,8 +3,14 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
+/// A verb that takes tasks and can do something about them in certain states only.
+protocol TaskVerb: ParsableCommand {
+    /// States in which the verb has something to do; what completions offer, and what filters are narrowed to.
+    static var states: Set<TaskState> { get }
+}
+
 /// A verb that calls one method on selected tasks. Such verbs differ in their method only.
-protocol SelectionVerb: ParsableCommand {
+protocol SelectionVerb: TaskVerb {
     associatedtype Method: RPCMethod where Method.Params == TaskSelection, Method.Result == SelectionResult
 
     /// Past participle, for "3 paused".
@@ -14,26 +20,58 @@ protocol SelectionVerb: ParsableCommand {
 }
 
 extension SelectionVerb {
+    mutating func validate() throws { try selection.check() }
+
     func run() throws {
         let daemon = try options.open()
         let answer = try daemon.call(Method.self, try selection.selection(daemon))
-        options.show(answer) { result, _ in SelectionText.lines(result, deed: Self.deed) }
+        options.show(answer) { result, _ in lines(result, daemon) }
         try SelectionText.refuseMissing(in: answer.value, among: selection.singles)
+    }
+
+    private func lines(_ result: SelectionResult, _ daemon: DaemonSession) -> [String] {
+        let reason = SelectionReason(selection, daemon)
+        guard case .filter(let counted) = result, counted.changedCount == 0 else {
+            return SelectionText.lines(result, deed: Self.deed, states: Self.states)
+        }
+        guard counted.unchangedCount > 0 else { return ["nothing \(Self.deed): \(reason.noMatch())"] }
+        let states = reason.states().map { " (\($0))" } ?? ""
+        return [
+            "nothing \(Self.deed): \(counted.unchangedCount) tasks match\(states), but "
+                + SelectionText.condition(Self.states, Self.deed)
+        ]
     }
 }
 
 /// The output of a verb that acts on selected tasks.
 enum SelectionText {
-    static func lines(_ result: SelectionResult, deed: String) -> [String] {
+    /// - Parameter states: those in which the verb changes a task, for the reason why others stayed as they were.
+    static func lines(_ result: SelectionResult, deed: String, states: Set<TaskState>) -> [String] {
         switch result {
         case .filter(let counted):
             let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
             return ["\(counted.changedCount) \(deed)\(others)"]
         case .ids(let listed):
             let changed = listed.changed.isEmpty ? [] : ["\(deed): \(list(listed.changed))"]
-            return changed
-                + listed.unchanged.map { "unchanged: #\($0.id) is \(SafeText.sanitised($0.state.description))" }
+            return changed + listed.unchanged.map { unchanged($0, deed, states) }
         }
+    }
+
+    /// `only queued, waiting and running tasks can be paused`.
+    static func condition(_ states: Set<TaskState>, _ deed: String) -> String {
+        "only \(states.words(joinedBy: "and")) tasks can be \(deed)"
+    }
+
+    private static func unchanged(
+        _ task: SelectionResult.Unchanged, _ deed: String, _ states: Set<TaskState>
+    ) -> String {
+        let state = "unchanged: #\(task.id) is \(SafeText.sanitised(task.state.description))"
+        if let reason = task.reason {
+            return reason == "not_resumable"
+                ? "\(state), and its request must not be made twice" : "\(state) (\(WaitText.words(reason)))"
+        }
+        guard let known = task.state.value, !states.contains(known), known.rawValue != deed else { return state }
+        return "\(state); \(condition(states, deed))"
     }
 
     /// Throws if some ids name no task. The daemon has acted on the other tasks nevertheless.
@@ -48,7 +86,7 @@ enum SelectionText {
         throw CommandFailure(.refused, "there is no task \(missing.map(\.description).joined(separator: ", "))")
     }
 
-    private static func list(_ ids: [TaskID]) -> String {
+    static func list(_ ids: [TaskID]) -> String {
         let shown = ids.prefix(20).map { "#\($0)" }.joined(separator: " ")
         return ids.count > 20 ? "\(shown) and \(ids.count - 20) more" : shown
     }

@@ -1,16 +1,18 @@
 import ArgumentParser
+import XferModel
 import XferProtocol
 
 /// `xferctl set-source`: gives a download another URL with `task.set_source`.
-struct SetSourceCommand: ParsableCommand {
+struct SetSourceCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "set-source", abstract: "Give a download another URL for the same bytes.",
         discussion: """
             For a signed URL that expired: what is kept is continued if the server shows that it is the same version. \
             A task that waits for this goes on at once.
             """)
+    static let states: Set<TaskState> = [.queued, .waiting, .paused]
 
-    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks))
     var id: TaskIDArgument
 
     @Argument(help: ArgumentHelp("The new URL.", valueName: "url"))

@@ -1,25 +1,51 @@
 import ArgumentParser
+import StrictJSON
 import XferModel
 import XferProtocol
 
 /// `xferctl show`: everything that `task.get` knows.
-struct ShowCommand: ParsableCommand {
+struct ShowCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show everything about tasks.",
         discussion: "For a failed or waiting task this says why, and what can be done about it.", aliases: ["info"])
+    static let states = Set(TaskState.allCases)
 
-    @Argument(help: ArgumentHelp("Ids of tasks.", valueName: "id"))
-    var ids: [TaskIDArgument]
-
+    @OptionGroup var selection: SelectionOptions
     @OptionGroup var options: VerbOptions
+
+    mutating func validate() throws { try selection.check() }
 
     func run() throws {
         let daemon = try options.open()
-        for (index, argument) in ids.enumerated() {
-            if index > 0 && !options.output.json { Output.standard.line("") }
-            options.show(try daemon.call(TaskGet.self, TaskGet.Params(id: argument.id))) { result, terminal in
-                TaskDetails(style: terminal.style, now: .now).lines(result.task)
+        let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: Self.states)
+        let calls = ids.map { TaskGet.Params(id: $0) }
+        var tasks: [JSONValue] = []
+        var failure: CommandFailure?
+        let terminal = Terminal.standard
+        for answer in try daemon.calls(TaskGet.self, calls) {
+            switch answer {
+            case .failure(let refusal): failure = failure ?? CommandFailure(refusal)
+            case .success(let answer) where options.output.json: tasks.append(answer.raw["task"] ?? .null)
+            case .success(let answer):
+                if !tasks.isEmpty { terminal.output.line("") }
+                tasks.append(.null)
+                for line in TaskDetails(style: terminal.style, now: .now).lines(answer.value.task) {
+                    terminal.output.line(line)
+                }
             }
         }
+        if options.output.json, let document = selection.document(of: tasks) { terminal.output.line(document.text) }
+        if let failure { throw failure }
+        guard ids.isEmpty, !options.output.json else { return }
+        terminal.output.line("nothing to show: \(SelectionReason(selection, daemon).noMatch())")
+    }
+}
+
+extension SelectionOptions {
+    /// One document for `--json`: the task alone if a single id was given, otherwise a list. Nil if that single task could
+    /// not be read.
+    func document(of tasks: [JSONValue]) -> JSONValue? {
+        guard ids.count == 1, ids.first?.isSingle == true else { return ["tasks": .array(tasks)] }
+        return tasks.first.map { ["task": $0] }
     }
 }

@@ -9,12 +9,12 @@ struct SlotCommand: ParsableCommand {
             `xferctl add --slot NAME` puts a task into a slot of yours: the task in it is cancelled and ends as \
             task.superseded. A task leaves its slot when it ends; one that is tried again joins it again.
             """,
-        subcommands: [Get.self, Detach.self, Cancel.self])
+        subcommands: [Show.self, Detach.self, Cancel.self])
 
-    struct Get: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the task in a slot.")
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the task in a slot.", aliases: ["get"])
 
-        @Argument(help: "The slot's name.")
+        @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String
 
         @OptionGroup var options: VerbOptions
@@ -33,7 +33,7 @@ struct SlotCommand: ParsableCommand {
             abstract: "Empty a slot; the task goes on.",
             discussion: "Nothing that is added to the slot later ends it.")
 
-        @Argument(help: "The slot's name.")
+        @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String
 
         @OptionGroup var options: VerbOptions
@@ -47,7 +47,7 @@ struct SlotCommand: ParsableCommand {
     struct Cancel: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Cancel the task in a slot.")
 
-        @Argument(help: "The slot's name.")
+        @Argument(help: "The slot's name.", completion: .daemon(.slots))
         var name: String
 
         @OptionGroup var options: VerbOptions

@@ -3,26 +3,33 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// `xferctl update`: changes one task with `task.update`.
-struct UpdateCommand: ParsableCommand {
+/// `xferctl update`: changes tasks with `task.update`.
+struct UpdateCommand: TaskVerb {
     static let configuration = CommandConfiguration(
-        commandName: "update", abstract: "Change an unfinished task.",
+        commandName: "update", abstract: "Change unfinished tasks.",
         discussion: """
             Priority, group, label, meta, retries, rates, metered links, progress interval and when it may run can be \
-            changed at any time, the rest only while the task is not running (pause it first).
-            """)
+            changed at any time, the rest only while the task is not running (pause it first). Of several tasks each is \
+            changed by itself: one that refuses stops nothing, and the exit status is 3.
 
-    @Argument(help: ArgumentHelp("Id of the task.", valueName: "id"))
-    var id: TaskIDArgument
+            --group and --label select tasks. Beside ids, which filters exclude, they are short for --set-group and \
+            --set-label.
+
+              xferctl update 7 --limit-rate 500K
+              xferctl update --group isos --priority high
+            """)
+    static let states = Set<TaskState>.unfinished
+
+    @OptionGroup var selection: SelectionOptions
 
     @Option(help: ArgumentHelp("Higher starts first.", valueName: "level"))
     var priority: WordArgument<Priority>?
 
-    @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"))
-    var group: String?
+    @Option(help: ArgumentHelp("Put them into this group.", valueName: "name"), completion: .daemon(.groups))
+    var setGroup: String?
 
-    @Option(help: ArgumentHelp("Give it this label.", valueName: "text"))
-    var label: String?
+    @Option(help: ArgumentHelp("Give them this label.", valueName: "text"), completion: .daemon(.labels))
+    var setLabel: String?
 
     @Option(help: ArgumentHelp("Small JSON of your own.", valueName: "json"), transform: JSONValue.argument)
     var meta: JSONValue?
@@ -33,10 +40,13 @@ struct UpdateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Start when this task has completed, instead of those it waits for; may be repeated.", valueName: "id"))
+            "Start when this task has completed, instead of those it waits for; may be repeated.", valueName: "id"),
+        completion: .daemon(.tasks))
     var after: [TaskIDArgument] = []
 
-    @Option(help: ArgumentHelp("A trust policy that has to accept besides the host's own.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("A trust policy that has to accept besides the host's own.", valueName: "name"),
+        completion: .daemon(.policies))
     var policy: String?
 
     @Flag(
@@ -61,7 +71,7 @@ struct UpdateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Refuse the file unless it has this digest.", valueName: "digest"),
-        transform: Checksum.argument)
+        transform: Checksum.option)
     var checksum: Checksum?
 
     @Option(
@@ -86,18 +96,55 @@ struct UpdateCommand: ParsableCommand {
         case notBefore = "not-before", window, deadline, after
     }
 
-    func run() throws {
-        let params = TaskUpdate.Params(id: id.id, changes: try changes())
-        options.show(try options.open().call(TaskUpdate.self, params)) { result, terminal in
-            TaskDetails(style: terminal.style, now: .now).lines(result.task)
+    mutating func validate() throws {
+        // Ids leave nothing to select by a group or a label: the task's own are meant.
+        if !selection.ids.isEmpty {
+            setGroup = try Self.moved(&selection.filters.group, to: setGroup, "group")
+            setLabel = try Self.moved(&selection.filters.label, to: setLabel, "label")
         }
+        try selection.check()
+    }
+
+    private static func moved(_ values: inout [String], to value: String?, _ name: String) throws -> String? {
+        guard !values.isEmpty else { return value }
+        guard values.count == 1, value == nil else { throw ValidationError("A task has one \(name) only.") }
+        return values.removeFirst()
+    }
+
+    func run() throws {
+        let changes = try changes()
+        let daemon = try options.open()
+        let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: Self.states)
+        var updated: [TaskID] = []
+        var tasks: [JSONValue] = []
+        var refusals: [(id: TaskID, failure: CommandFailure)] = []
+        let answers = try daemon.calls(TaskUpdate.self, ids.map { TaskUpdate.Params(id: $0, changes: changes) })
+        for (id, answer) in zip(ids, answers) {
+            switch answer {
+            case .success(let answer):
+                updated.append(id)
+                tasks.append(answer.raw["task"] ?? .null)
+            case .failure(let refusal): refusals.append((id, CommandFailure(refusal)))
+            }
+        }
+        if options.output.json {
+            if let document = selection.document(of: tasks) { Output.standard.line(document.text) }
+        } else if ids.isEmpty {
+            let reason = SelectionReason(selection, daemon).noMatch(in: Self.states)
+            Output.standard.line("nothing updated: \(reason)")
+        } else if !updated.isEmpty {
+            Output.standard.line("updated: \(SelectionText.list(updated))")
+        }
+        if ids.count == 1, let refusal = refusals.first { throw refusal.failure }
+        for refusal in refusals { Output.error.line("xferctl: #\(refusal.id): \(refusal.failure.message)") }
+        if !refusals.isEmpty { throw CommandFailure(.refused) }
     }
 
     func changes(paths: PathResolver? = .current()) throws(CommandFailure) -> TaskChanges {
         var changes = TaskChanges()
         changes.priority = priority?.word
-        changes.group = patch(group, .group)
-        changes.label = patch(label, .label)
+        changes.group = patch(setGroup, .group)
+        changes.label = patch(setLabel, .label)
         changes.meta = patch(meta, .meta)
         limits.apply(to: &changes.limits)
         if clear.contains(.maxRetries), !changes.limits.maxRetries.isChange { changes.limits.maxRetries = .clear }

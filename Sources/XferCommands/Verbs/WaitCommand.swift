@@ -4,54 +4,88 @@ import XferModel
 import XferProtocol
 
 /// `xferctl wait`: follows tasks until they have ended.
-struct WaitCommand: ParsableCommand {
+struct WaitCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "wait", abstract: "Wait until tasks have ended, showing progress.",
         discussion: """
             Exits with 0 when all completed, 1 when one failed or was cancelled, 5 when time is up. \
-            A restart of the daemon does not end the waiting, and Ctrl-C does not end the transfers.
+            A restart of the daemon does not end the waiting, and Ctrl-C does not end the transfers. Filters and --all \
+            mean the unfinished tasks that match at the call; tasks that are added later are not waited for.
             """)
+    static let states = Set<TaskState>.unfinished
 
-    @Argument(help: ArgumentHelp("Ids of tasks.", valueName: "id"))
-    var ids: [TaskIDArgument]
+    @OptionGroup var selection: SelectionOptions
 
     @Option(help: ArgumentHelp("Wait at most so long, such as 90s or 2h.", valueName: "time"))
     var timeout: TimeSpan?
 
     @OptionGroup var options: VerbOptions
 
+    mutating func validate() throws { try selection.check() }
+
     func run() throws {
-        let status = try Self.wait(for: ids.map(\.id), timeout: timeout, options: options)
+        let ids = try selectedIDs()
+        let status = try Self.wait(for: ids, timeout: timeout, options: options)
         if status != .done { throw CommandFailure(status) }
     }
 
-    /// Waits until the tasks have ended. With `--json` it then prints the answer of `task.wait`, also after a timeout.
+    /// Says on standard error what a person may not expect of the tasks that match.
+    private func selectedIDs() throws(CommandFailure) -> [TaskID] {
+        if selection.ids.allSatisfy({ $0.hasOnlySingles }), !selection.ids.isEmpty { return selection.ids.flatMap(\.singles) }
+        let daemon = try options.open()
+        let selected = SelectedTasks(options: selection, daemon: daemon)
+        let ids = try selected.ids(in: Self.states)
+        guard selection.ids.isEmpty else { return ids }
+        if ids.isEmpty {
+            options.show(
+                TaskWait.Result(tasks: [], timedOut: false).wire,
+                ["nothing to wait for: \(SelectionReason(selection, daemon).noMatch(in: Self.states))"])
+        } else if selection.filters.states.isEmpty {
+            let paused = try selected.ids(in: [.paused]).count
+            if paused > 0 {
+                Output.error.line("xferctl: \(paused) of them are paused; they end only after `xferctl resume`")
+            }
+        }
+        return ids
+    }
+
+    /// Waits, and for `--json` prints what `task.wait` answers at the end.
     ///
     /// - Parameters:
-    ///   - isDaemonKnown: whether the daemon has just answered. Then, if it cannot be reached, it is restarting, and
-    ///     the command waits for it.
-    ///   - terminal: where progress is shown.
+    ///   - isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
+    ///   - readsStaged: whether staged tasks are read afterwards.
+    ///   - terminal: where news are shown.
     static func wait(
         for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false,
-        on terminal: Terminal = .standard
+        readsStaged: Bool = false, on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
         guard !ids.isEmpty else { return .done }
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
-            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown, terminal: terminal)
+            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown, readsStaged: readsStaged, terminal: terminal)
         guard options.output.json else { return try waiter.run() }
         do throws(CommandFailure) {
             let status = try waiter.run()
-            printAnswer(try waiter.daemon.call(TaskWait.name, params(ids)))
+            try printAnswer(waiter.daemon, ids)
             return status
         } catch {
-            if error.status == .timedOut { printAnswer(try waiter.daemon.call(TaskWait.name, params(ids))) }
+            if error.status == .timedOut { try printAnswer(waiter.daemon, ids) }
             throw error
         }
     }
 
-    /// The timeout is 0 because the waiting is over: the call only returns the present state of the tasks.
-    private static func params(_ ids: [TaskID]) -> JSONValue { TaskWait.Params(ids: ids, timeout: 0).wire }
-
-    private static func printAnswer(_ answer: JSONValue) { Output.standard.line(answer.text) }
+    /// Everything to be waited for has happened: what is asked for is the state of things. One document, though one call
+    /// takes a bounded number of ids.
+    private static func printAnswer(_ daemon: DaemonSession, _ ids: [TaskID]) throws(CommandFailure) {
+        var tasks: [JSONValue] = []
+        var document = JSONObject()
+        for start in stride(from: 0, to: ids.count, by: TaskLimits.batchSize) {
+            let part = Array(ids[start..<min(start + TaskLimits.batchSize, ids.count)])
+            let answer = try daemon.call(TaskWait.name, TaskWait.Params(ids: part, timeout: 0).wire)
+            tasks += answer["tasks"]?.arrayValue ?? []
+            if document["timed_out"] != true { document = answer.objectValue ?? JSONObject() }
+        }
+        document["tasks"] = .array(tasks)
+        Output.standard.line(JSONValue.object(document).text)
+    }
 }

@@ -21,12 +21,19 @@ struct BatchWaiter {
         deadline = timeout.map { Readiness.now.advanced(by: .seconds($0.seconds)) }
     }
 
-    mutating func run() throws(CommandFailure) -> ExitStatus {
+    /// - Parameter showDocument: takes the batch's end where JSON is printed.
+    mutating func run(
+        _ showDocument: (DaemonSession.Answer<BatchGet.Result>) -> Void
+    ) throws(CommandFailure) -> ExitStatus {
         while true {
             do throws(CommandFailure) {
                 if let answer = try follow() {
-                    options.show(answer) { result, terminal in
-                        BatchText(style: terminal.style).lines(result.batch)
+                    if options.output.json {
+                        showDocument(answer)
+                    } else {
+                        options.show(answer) { result, terminal in
+                            BatchText(style: terminal.style).lines(result.batch)
+                        }
                     }
                     let batch = answer.value.batch
                     return batch.skipped > 0 || batch.counts.cancelled > 0 ? .taskFailed : .done
@@ -70,6 +77,6 @@ struct BatchWaiter {
 
     private var interrupted: CommandFailure {
         CommandFailure(
-            .interrupted, "interrupted; the batch goes on in the daemon. Look with `xferctl batch get \(id)`.")
+            .interrupted, "interrupted; the batch goes on in the daemon. Look with `xferctl batch show \(id)`.")
     }
 }

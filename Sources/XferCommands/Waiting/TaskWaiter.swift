@@ -12,6 +12,8 @@ struct TaskWaiter {
     private let terminal: Terminal
     /// Nothing is printed but problems: for `--json`.
     private let isQuiet: Bool
+    /// Whether staged tasks are read, and not published, afterwards.
+    private let readsStaged: Bool
     private let deadline: ContinuousClock.Instant?
     private var lastFrame = Readiness.now - .seconds(1)
     private var needsFrame = true
@@ -31,7 +33,7 @@ struct TaskWaiter {
     /// - Parameter timeout: nil waits without end.
     init(
         _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, isQuiet: Bool, isDaemonKnown: Bool = false,
-        terminal: Terminal = .standard
+        readsStaged: Bool = false, terminal: Terminal = .standard
     ) throws(CommandFailure) {
         board = TaskBoard(ids: ids)
         session = try LiveSession(
@@ -39,6 +41,7 @@ struct TaskWaiter {
         region = LiveRegion(terminal)
         self.terminal = terminal
         self.isQuiet = isQuiet
+        self.readsStaged = readsStaged
         deadline = timeout.map { Readiness.now.advanced(by: $0) }
     }
 
@@ -181,7 +184,10 @@ struct TaskWaiter {
 
     // MARK: What is shown
 
-    private func outcome(_ task: TaskSummary) -> [String] { OutcomeText(style: terminal.style).lines(task) }
+    private func outcome(_ task: TaskSummary) -> [String] {
+        let lines = OutcomeText(style: terminal.style).lines(task)
+        return task.isStaged && readsStaged ? Array(lines.prefix(1)) : lines
+    }
 
     private mutating func report(_ lines: [String]) {
         guard !isQuiet, !lines.isEmpty else { return }

@@ -18,7 +18,7 @@ struct ByteReader {
     init(_ id: TaskID, options: ConnectionOptions) throws(CommandFailure) {
         self.id = id
         session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
-        output = try ByteOutput(path: nil)
+        output = try ByteOutput(path: nil, sparesTerminal: true)
     }
 
     /// Writes the bytes that are available now.

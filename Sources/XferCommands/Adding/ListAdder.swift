@@ -1,0 +1,112 @@
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// Adds the tasks of an input list. What is wrong with one of them stops no other.
+struct ListAdder {
+    let daemon: DaemonSession
+
+    /// What became of a list.
+    struct Outcome {
+        var added = TaskAdd.Many()
+        /// Those that were added, in the order of their ids.
+        var tasks: [NewTask] = []
+        var refused: [InputList.Remark] = []
+
+        /// Says on standard error which lines were refused. What every line is refused for is said once.
+        func report() {
+            let texts = Set(refused.map(\.text))
+            guard refused.count > 1, texts.count == 1, let text = texts.first, added.ids.isEmpty else {
+                for remark in refused.sorted(by: { $0.line ?? 0 < $1.line ?? 0 }) {
+                    Output.error.line("xferctl: \(remark.words)")
+                }
+                return
+            }
+            Output.error.line("xferctl: all \(refused.count) URLs: \(text)")
+        }
+
+        /// For `--json`: as `task.add` answers, and the lines that were refused.
+        var document: JSONValue {
+            var object = added.wire.objectValue ?? JSONObject()
+            if !refused.isEmpty {
+                object["errors"] = .array(
+                    refused.map { remark in
+                        let line = remark.line.map { JSONValue.integer(Int64(clamping: $0)) } ?? .null
+                        return ["line": line, "message": .string(remark.text)]
+                    })
+            }
+            return .object(object)
+        }
+    }
+
+    /// Adds the tasks in calls of a size that lets the first ones run while the next are added.
+    ///
+    /// - Parameter outcome: what was added so far, also after an error that is about no single task.
+    func add(_ tasks: [ListedTask], _ outcome: inout Outcome) throws(CommandFailure) {
+        for batch in TaskBatches(tasks.map(\.task)) {
+            let listed = tasks[batch.indices]
+            switch try daemon.attempt(TaskAdd.self, .many(Array(batch))) {
+            case .success(let answer):
+                guard case .many(let many) = answer.value else { continue }
+                outcome.added.existing += many.existing.map { outcome.added.ids.count + $0 }
+                outcome.added.ids += many.ids
+                outcome.tasks += batch
+            case .failure(let refusal):
+                guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
+                // One refused task refuses its call, so each is a call of its own.
+                try addOneByOne(listed, &outcome)
+            }
+        }
+    }
+
+    /// Adds all tasks in one call, or none.
+    func addAtomically(_ tasks: [ListedTask], _ outcome: inout Outcome) throws(CommandFailure) {
+        let params = TaskAdd.Params.many(tasks.map(\.task))
+        guard tasks.count <= TaskLimits.batchSize, params.wire.text.utf8.count <= TaskBatches.largestMessage else {
+            throw .usage("--atomic: at most \(TaskLimits.batchSize) URLs and 3 MiB can be added in one step; split the list")
+        }
+        switch try daemon.attempt(TaskAdd.self, params) {
+        case .success(let answer):
+            guard case .many(let many) = answer.value else { return }
+            (outcome.added, outcome.tasks) = (many, tasks.map(\.task))
+        case .failure(let refusal): throw CommandFailure(.refused, refusal.words(tasks) + "; nothing was added")
+        }
+    }
+
+    private func addOneByOne(_ tasks: ArraySlice<ListedTask>, _ outcome: inout Outcome) throws(CommandFailure) {
+        let answers = try daemon.calls(TaskAdd.self, tasks.map { .one($0.task) })
+        for (listed, answer) in zip(tasks, answers) {
+            switch answer {
+            case .success(let answer):
+                guard case .one(let one) = answer.value else { continue }
+                if one.existing == true { outcome.added.existing.append(outcome.added.ids.count) }
+                outcome.added.ids.append(one.task.id)
+                outcome.tasks.append(listed.task)
+            case .failure(let refusal):
+                guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
+                outcome.refused.append(listed.remark(CommandFailure(refusal).message, path: refusal.data?.path))
+            }
+        }
+    }
+}
+
+extension RPCFailure {
+    /// Whether others could be added all the same.
+    fileprivate var isAboutOneTask: Bool {
+        switch knownCode {
+        case .invalidParams, .rejectedByPolicy, .conflict, .notFound, .invalidState, .permissionDenied: true
+        default: false
+        }
+    }
+
+    /// The refusal of a call with several tasks, with the line in place of `tasks[N]`.
+    func words(_ tasks: [ListedTask]) -> String {
+        let whole = CommandFailure(self).message
+        guard let path = data?.path, path.hasPrefix("tasks["), let close = path.firstIndex(of: "]"),
+            let index = Int(path.dropFirst(6).prefix { $0 != "]" }, radix: 10), tasks.indices.contains(index)
+        else { return whole }
+        let field = String(path[path.index(after: close)...].drop { $0 == "." })
+        let text = whole.replacing("tasks[\(index)].", with: "").replacing("tasks[\(index)]: ", with: "")
+        return tasks[index].remark(text, path: field).words
+    }
+}

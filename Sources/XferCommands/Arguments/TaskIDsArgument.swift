@@ -1,0 +1,71 @@
+import ArgumentParser
+import XferModel
+import XferProtocol
+
+/// A task's id as an argument: `7`, or `#7` as listings of other programs write it.
+struct TaskIDArgument: Hashable, Sendable, ExpressibleByArgument {
+    let id: TaskID
+
+    init?(argument: String) {
+        let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
+        guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int64(digits, radix: 10), number > 0
+        else {
+            return nil
+        }
+        id = TaskID(number)
+    }
+}
+
+/// Ids of tasks as an argument: `7`, `1,2`, `1-5`, and `7-` up to the newest task.
+struct TaskIDsArgument: Hashable, Sendable, ExpressibleByArgument {
+    /// Each with its last id; nil is the newest task's.
+    private let ranges: [Range]
+
+    private struct Range: Hashable {
+        let first: Int64
+        let last: Int64?
+    }
+
+    init?(argument: String) {
+        var ranges: [Range] = []
+        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let first = TaskIDArgument(argument: String(ends[0]))?.id.rawValue else { return nil }
+            switch ends.count {
+            case 1: ranges.append(Range(first: first, last: first))
+            case 2 where ends[1].isEmpty: ranges.append(Range(first: first, last: nil))
+            default:
+                guard let last = TaskIDArgument(argument: String(ends[1]))?.id.rawValue, first <= last else {
+                    return nil
+                }
+                ranges.append(Range(first: first, last: last))
+            }
+        }
+        self.ranges = ranges
+    }
+
+    /// Whether it is one id, not a list or a range.
+    var isSingle: Bool { ranges.count == 1 && singles.count == 1 }
+
+    /// Whether it names every id, without a range.
+    var hasOnlySingles: Bool { singles.count == ranges.count }
+
+    var hasOpenEnd: Bool { ranges.contains { $0.last == nil } }
+
+    /// The ids that were named one by one. A range may contain ids of tasks that are gone.
+    var singles: [TaskID] { ranges.filter { $0.first == $0.last }.map { TaskID($0.first) } }
+
+    /// All ids, at most one more than a call takes.
+    func ids(newest: TaskID?) -> [TaskID] {
+        let most = TaskLimits.batchSize + 1
+        var ids: [TaskID] = []
+        for range in ranges {
+            let last = range.last ?? newest?.rawValue ?? 0
+            guard range.first <= last else { continue }
+            let count = min(last.subtractingSaturated(range.first), Int64(clamping: most - ids.count)) + 1
+            ids += (0..<count).map { TaskID(range.first + $0) }
+            if ids.count >= most { return Array(ids.prefix(most)) }
+        }
+        return ids
+    }
+}
