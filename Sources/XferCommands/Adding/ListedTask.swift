@@ -97,10 +97,10 @@ struct InputOptionReader {
                 throw option.remark("\(error)")
             }
         case .header:
-            guard let header = HeaderArgument(argument: option.value) else {
+            guard case .field(let header)? = HeaderArgument(argument: option.value) else {
                 throw option.remark("expected \"Name: value\"")
             }
-            headers.append(HeaderField(name: header.name, value: header.value))
+            headers.append(header)
             field = "headers"
         case .referer:
             headers.append(HeaderField(name: "Referer", value: option.value == "*" ? url : option.value))

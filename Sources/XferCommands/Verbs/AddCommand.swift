@@ -79,7 +79,8 @@ struct AddCommand: ParsableCommand {
         let readers = [
             ("-i", inputFile == "-"), ("--password-file", access.passwordFile == "-"),
             ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
-            ("--data", content.data.contains("@-")),
+            ("--data", content.data.contains("@-")), ("-b", access.cookie == .file("-")),
+            ("-H", request.headers.contains(.file("-"))),
         ].filter(\.1).map(\.0)
         if readers.count > 1 {
             throw ValidationError("\(readers[0]) and \(readers[1]) cannot both read standard input.")
@@ -88,6 +89,7 @@ struct AddCommand: ParsableCommand {
     }
 
     func run() throws {
+        SecretArguments(urls: urls + mirrors, headers: request.headers, access: access).warn()
         let list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
         let template = try TaskTemplate(

@@ -3,7 +3,7 @@ import XferModel
 import XferProtocol
 
 /// `xferctl remove`: `task.remove` on ids or filters.
-struct RemoveCommand: ParsableCommand {
+struct RemoveCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Forget ended tasks, with --files their files, too.",
@@ -25,6 +25,8 @@ struct RemoveCommand: ParsableCommand {
 
     @OptionGroup var options: VerbOptions
 
+    mutating func validate() throws { try selection.check() }
+
     func run() throws {
         let daemon = try options.open()
         let chosen = try selection.selection(daemon)
@@ -34,7 +36,7 @@ struct RemoveCommand: ParsableCommand {
         }
         let answer = try daemon.call(TaskRemove.self, TaskRemove.Params(chosen, files: files))
         options.show(answer) { result, _ in
-            SelectionText.lines(result, deed: Self.deed) + RemovedFilesText.lines(result.files)
+            SelectionText.lines(result, deed: Self.deed, states: Self.states) + RemovedFilesText.lines(result.files)
         }
         try SelectionText.refuseMissing(in: answer.value, among: selection.singles)
         if case .ids(let listed) = answer.value, listed.unchanged.contains(where: { $0.reason == "file_kept" }) {

@@ -8,12 +8,13 @@ struct RetryCommand: SelectionVerb {
 
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Try failed tasks again.",
+        abstract: "Try failed or cancelled tasks again.",
         discussion: """
-            A retry goes on from the bytes that are kept.
+            A failed task goes on from the bytes that are kept, a cancelled one begins anew. Filters select cancelled \
+            tasks only with --state cancelled.
             """)
     static let deed = "retried"
-    static let states: Set<TaskState> = [.failed]
+    static let states: Set<TaskState> = [.failed, .cancelled]
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var options: VerbOptions

@@ -6,10 +6,11 @@ import XferProtocol
 /// `xferctl update`: changes tasks with `task.update`.
 struct UpdateCommand: TaskVerb {
     static let configuration = CommandConfiguration(
-        commandName: "update", abstract: "Change unfinished tasks.",
+        commandName: "update", abstract: "Change unfinished and failed tasks.",
         discussion: """
             Priority, group, label, meta, retries, rates, metered links, progress interval and when it may run can be \
-            changed at any time, the rest only while the task is not running (pause it first). Of several tasks each is \
+            changed at any time, the rest only while the task is not running (pause it first). A failed task is changed, \
+            then retried. Of several tasks each is \
             changed by itself: one that refuses stops nothing, and the exit status is 3.
 
             --group and --label select tasks. Beside ids, which filters exclude, they are short for --set-group and \
@@ -17,8 +18,9 @@ struct UpdateCommand: TaskVerb {
 
               xferctl update 7 --limit-rate 500K
               xferctl update --group isos --priority high
+              xferctl update 7 -d /srv/big -u ada && xferctl retry 7
             """)
-    static let states = Set<TaskState>.unfinished
+    static let states = Set<TaskState>.unfinished.union([.failed])
 
     @OptionGroup var selection: SelectionOptions
 
@@ -84,6 +86,8 @@ struct UpdateCommand: TaskVerb {
     var headers: [HeaderArgument] = []
 
     @OptionGroup var timeouts: TimeoutOptions
+    @OptionGroup var route: RouteOptions
+    @OptionGroup(title: "Access") var access: AccessOptions
 
     @Option(help: ArgumentHelp("Unset this field; may be repeated.", valueName: "field"))
     var clear: [ClearableField] = []
@@ -94,6 +98,7 @@ struct UpdateCommand: TaskVerb {
     enum ClearableField: String, CaseIterable, ExpressibleByArgument {
         case group, label, meta, maxRetries = "max-retries", output, checksum, segments, credential, policy
         case notBefore = "not-before", window, deadline, after
+        case clientCertificate = "cert", cookies = "cookie", proxy, interface, resolve, connectTo = "connect-to"
     }
 
     mutating func validate() throws {
@@ -102,6 +107,10 @@ struct UpdateCommand: TaskVerb {
             setGroup = try Self.moved(&selection.filters.group, to: setGroup, "group")
             setLabel = try Self.moved(&selection.filters.label, to: setLabel, "label")
         }
+        if access.profile != nil || access.cookies != nil {
+            throw ValidationError("--profile and --cookies are given when a task is added.")
+        }
+        if access.cookieField != nil { throw ValidationError("-b NAME=VALUE: use -H 'Cookie: NAME=VALUE', or a file.") }
         try selection.check()
     }
 
@@ -112,6 +121,7 @@ struct UpdateCommand: TaskVerb {
     }
 
     func run() throws {
+        SecretArguments(headers: headers).warn()
         let changes = try changes()
         let daemon = try options.open()
         let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: Self.states)
@@ -159,15 +169,31 @@ struct UpdateCommand: TaskVerb {
         changes.destination.onConflict = Patch(onConflict?.word)
         changes.checksum = patch(checksum, .checksum)
         changes.limits.segments = patch(segments?.count, .segments)
-        changes.access.credential = clear.contains(.credential) ? .clear : .unchanged
         let headers = try headers.fields()
         if !headers.isEmpty { changes.headers = HeaderList(headers) }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
+        route.apply(to: &changes.choices)
+        changes.access = try access.choices(paths)
+        unset(in: &changes)
         let destination = try paths.destination(directory: directory, output: output)
         changes.dir = destination.dir
         changes.output = patch(destination.output, .output)
         guard changes != TaskChanges() else { throw .usage("nothing to change; see `xferctl update --help`") }
         return changes
+    }
+
+    /// Fields of which `--clear` alone decides unless an option gives a value.
+    private func unset(in changes: inout TaskChanges) {
+        func unset<Value>(_ choice: inout Patch<Value>, _ field: ClearableField, by value: Patch<Value> = .clear) {
+            if clear.contains(field), !choice.isChange { choice = value }
+        }
+        unset(&changes.access.credential, .credential)
+        unset(&changes.access.clientCert, .clientCertificate)
+        unset(&changes.access.cookieList, .cookies)
+        unset(&changes.access.proxy, .proxy)
+        unset(&changes.choices.interface, .interface)
+        unset(&changes.choices.resolve, .resolve, by: .set([]))
+        unset(&changes.choices.connectTo, .connectTo, by: .set([]))
     }
 
     private func patch<Value>(_ value: Value?, _ field: ClearableField) -> Patch<Value> {

@@ -29,6 +29,6 @@ struct StagedReader {
     private func discard() throws(CommandFailure) {
         let daemon = try options.open()
         _ = try daemon.call(TaskCancel.self, TaskSelection(ids: [id]))
-        _ = try daemon.call(TaskRemove.self, TaskSelection(ids: [id]))
+        _ = try daemon.call(TaskRemove.self, TaskRemove.Params(TaskSelection(ids: [id])))
     }
 }

@@ -70,14 +70,17 @@ extension TaskCommands {
         return outcome
     }
 
-    /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them.
+    /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them. Cancelled
+    /// tasks are retried only if the filter names their state: a group that is retried does not bring back what was
+    /// cancelled in it.
     public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
-        let filter = filter.restricted(to: principal)
+        var filter = filter.restricted(to: principal)
+        if verb == .retry, filter.states == nil { filter.states = TaskState.allCases.filter { $0 != .cancelled } }
         guard let last = try await store.read({ try $0.maxTaskID() }) else { return VerbCounts() }
         var counts = VerbCounts()
         var after: TaskID?
         while true {
-            let ids = try await store.read { [after] in
+            let ids = try await store.read { [after, filter] in
                 try $0.ids(matching: filter, after: after, upTo: last, limit: StoreTransaction.largestStep)
             }
             guard let newest = ids.last else { return counts }

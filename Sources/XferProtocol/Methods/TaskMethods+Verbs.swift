@@ -235,7 +235,7 @@ public enum TaskRetry: RPCMethod {
     public static let scope = MethodScope.own
     public static let summary =
         "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew; cancelled ones from "
-        + "their first byte; suspects, too."
+        + "their first byte, by a filter only if it names their state; suspects, too."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }

@@ -1,0 +1,34 @@
+import XferModel
+
+/// Secrets among a command's arguments, which every user of the machine can read while it runs (proc_pid_cmdline(5)).
+struct SecretArguments {
+    /// The options that have one, each with what to use in its place.
+    let found: [String]
+
+    init(urls: [String] = [], headers: [HeaderArgument] = [], access: AccessOptions? = nil) {
+        var found: [String] = []
+        for case .field(let field) in headers where Redaction.isSecretHeader(field.name) && !field.value.isEmpty {
+            found.append("-H '\(SafeText.sanitised(field.name)): …' (use -H @FILE)")
+        }
+        if access?.cookieField != nil { found.append("-b NAME=VALUE (use -b FILE)") }
+        if urls.contains(where: Self.hasPassword) { found.append("the password in the URL (use -u NAME)") }
+        self.found = found
+    }
+
+    /// Whether the user info before the host has a colon with something behind it (RFC 3986 §3.2.1).
+    private static func hasPassword(_ url: String) -> Bool {
+        guard let scheme = url.firstRange(of: "://") else { return false }
+        let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        guard let end = authority.lastIndex(of: "@"), let colon = authority[..<end].firstIndex(of: ":") else {
+            return false
+        }
+        return authority.index(after: colon) < end
+    }
+
+    /// Says so on standard error.
+    func warn() {
+        for place in found {
+            Output.error.line("xferctl: warning: other users of this machine can read \(place)")
+        }
+    }
+}
