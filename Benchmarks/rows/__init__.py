@@ -19,5 +19,6 @@ ALL = {
     "watchers": slow.watchers,
     "idle": service.idle,
     "status": service.status,
+    "completion": service.completion,
     "kill": service.kill,
 }

@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import subprocess
 import time
 
 from harness import processes
@@ -89,4 +90,30 @@ def kill(bench):
     outcome.notes.append(
         "download.checkpoint_bytes is 16 MiB, as it is unless configured. Counted is what the server handed to its "
         "socket, so what had not been read yet when xferd was killed is in it.")
+    return outcome
+
+
+def completion(bench):
+    """What a shell waits for at the tabulator key, beside a long queue."""
+    count = bench.count * 10
+    outcome = Outcome(f"xferctl complete as a whole process, beside {count:,} tasks")
+    asked = {
+        "a verb": ["pau"], "an option": ["add", "--on"], "an id": ["pause", ""], "a group": ["list", "--group", ""],
+        "a label": ["list", "--label", ""], "a method": ["rpc", "task."],
+    }
+    with Daemon(bench) as daemon:
+        with daemon.client() as client:
+            client.call("queue.pause")
+        daemon.fill(count, lambda index: {
+            "url": f"http://127.0.0.1:9/{index:07}", "group": f"group {index % 100}", "label": f"label {index % 1000}"})
+        errors = bench.place / "completion.errors"
+        for what, words in asked.items():
+            command = [daemon.xferctl, "complete", "zsh", "--", *words]
+            seen = subprocess.run(command, env=daemon.environment, stdout=subprocess.PIPE, text=True, check=True)
+            if len(seen.stdout.splitlines()) < 2:
+                raise Failed(f"nothing is offered for {what}")
+            for _ in range(4 * bench.rounds):
+                took, _, _ = processes.timed(command, errors=errors, env=daemon.environment, is_brief=True)
+                outcome.add(what, "xfer", "ms", took * 1000)
+            outcome.ask(what, at_most=100)
     return outcome

@@ -63,7 +63,8 @@ struct ListAdder {
     func addAtomically(_ tasks: [ListedTask], _ outcome: inout Outcome) throws(CommandFailure) {
         let params = TaskAdd.Params.many(tasks.map(\.task))
         guard tasks.count <= TaskLimits.batchSize, params.wire.text.utf8.count <= TaskBatches.largestMessage else {
-            throw .usage("--atomic: at most \(TaskLimits.batchSize) URLs and 3 MiB can be added in one step; split the list")
+            throw .usage(
+                "--atomic: at most \(TaskLimits.batchSize) URLs and 3 MiB can be added in one step; split the list")
         }
         switch try daemon.attempt(TaskAdd.self, params) {
         case .success(let answer):

@@ -62,7 +62,10 @@ struct DaemonValueSource {
     func words(_ values: DaemonValues, states: Set<TaskState>?) -> [Completion.Word] {
         let found: [Completion.Word]
         switch values {
-        case .methods: found = MethodRegistry.all.map { Completion.Word(text: $0.name, meaning: $0.summary) }
+        case .methods:
+            found = MethodRegistry.all.map {
+                Completion.Word(text: $0.name, meaning: Self.firstSentence(of: $0.summary))
+            }
         case .fields: found = TaskRecord.wireFields.map { Completion.Word(text: $0.name, meaning: $0.documentation) }
         case .columns: found = TaskColumn.allCases.map { Completion.Word(text: $0.rawValue, meaning: $0.meaning) }
         default: found = (try? asked(values, states)) ?? []
@@ -74,7 +77,9 @@ struct DaemonValueSource {
 
     private func asked(_ values: DaemonValues, _ states: Set<TaskState>?) throws -> [Completion.Word] {
         let connection = try SocketLocator.ofThisProcess().connect(to: instance, timeout: Self.patience).connection
-        func call<Method: RPCMethod>(_ method: Method.Type, _ params: Method.Params) throws(CallError) -> Method.Result {
+        func call<Method: RPCMethod>(
+            _ method: Method.Type, _ params: Method.Params
+        ) throws(CallError) -> Method.Result {
             try connection.call(method, params, timeout: Self.patience)
         }
         switch values {
@@ -157,8 +162,12 @@ struct DaemonValueSource {
         return String(authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
     }
 
+    private static func firstSentence(of text: String) -> String {
+        text.firstRange(of: ". ").map { String(text[..<$0.lowerBound]) } ?? text
+    }
+
     /// One line that fits beside the word.
     private static func line(_ text: String) -> String {
-        TextWidth.fitted(SafeText.sanitised(text), to: 60, keepingEnd: true)
+        TextWidth.fitted(SafeText.sanitised(text), to: 72)
     }
 }

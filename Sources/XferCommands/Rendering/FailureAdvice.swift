@@ -6,7 +6,8 @@ enum FailureAdvice {
     static func sentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
         let retry = "`xferctl retry \(id)`"
         switch FailureReason(rawValue: failure.reason) {
-        case .httpStatus?: return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
+        case .httpStatus?:
+            return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
         case .connectFailed? where FailureText.isAboutTLS(failure.message):
             return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)

@@ -8,7 +8,7 @@ enum WaitText {
         let span = seconds.map { " in \(DurationText.short($0))" } ?? ""
         switch WaitReason(rawValue: reason) {
         case .retry:
-            let cause = failure.map { " after: \(FailureText.cause($0))" } ?? ""
+            let cause = failure.map { " after \(FailureText.cause($0))" } ?? ""
             return "next try\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span

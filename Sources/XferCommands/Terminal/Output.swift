@@ -72,7 +72,8 @@ struct ByteOutput {
 
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
         guard !sparesTerminal || PlainBytes.areText(bytes) else {
-            throw .usage("the bytes are not text; write them to a file (> FILE), or pipe them into `cat` to see them anyway")
+            throw .usage(
+                "the bytes are not text; write them to a file (> FILE), or pipe them into `cat` to see them anyway")
         }
         var written = 0
         while written < bytes.count {

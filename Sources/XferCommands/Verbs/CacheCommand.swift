@@ -89,7 +89,8 @@ struct CacheCommand: ParsableCommand {
                 all.missing += answer.missing
             }
             let missing = all.missing
-            options.show(all.wire, [all.removed.isEmpty ? "nothing removed: no such response is kept" : "\(all.removed.count) removed"])
+            let count = all.removed.count
+            options.show(all.wire, [count == 0 ? "nothing removed: no such response is kept" : "\(count) removed"])
             guard missing.isEmpty else {
                 throw CommandFailure(
                     .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
@@ -168,7 +169,9 @@ enum CacheText {
         func line(_ name: String, _ text: String) -> String {
             terminal.style(.bold, TextWidth.padded(name, to: 18)) + SafeText.sanitised(text)
         }
-        var lines = members.filter { $0.key != "response_headers" }.map { line($0, TimeText.readable($1.stringValue ?? $1.text)) }
+        var lines = members.filter { $0.key != "response_headers" }.map { name, value in
+            line(name, TimeText.readable(value.stringValue ?? value.text))
+        }
         for field in entry.responseHeaders?.fields ?? [] {
             lines.append("  " + SafeText.sanitised("\(field.name): \(field.value)"))
         }

@@ -18,7 +18,9 @@ struct LimitCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"))
     var maxActivePerHost: LimitArgument<Int>?
 
-    @Option(help: ArgumentHelp("Which of a host's tasks starts first: fifo, lifo or `default`.", valueName: "order"),
+    @Option(
+        help: ArgumentHelp(
+            "Which of a host's tasks starts first: fifo, lifo or `default`.", valueName: "order"),
         completion: .list(QueueOrder.allCases.map(\.wireName) + ["default"]))
     var order: LimitArgument<QueueOrder>?
 
@@ -63,7 +65,9 @@ struct RateArgument: ExpressibleByArgument {
             patch = .clear
             return
         }
-        guard let rate = ByteAmount(parsing: argument)?.bytes, (0...BandwidthLimits.highest).contains(rate) else { return nil }
+        guard let rate = ByteAmount(parsing: argument)?.bytes, (0...BandwidthLimits.highest).contains(rate) else {
+            return nil
+        }
         patch = .set(rate)
     }
 }

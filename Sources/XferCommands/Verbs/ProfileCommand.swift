@@ -82,7 +82,8 @@ struct ProfileText: Sendable {
     /// One line for each field, named as on the wire.
     func lines(_ profile: ProfileRecord) -> [String] {
         (profile.wire.objectValue?.members ?? []).map { name, value in
-            style(.bold, TextWidth.padded(name, to: 17)) + SafeText.sanitised(TimeText.readable(value.stringValue ?? value.text))
+            style(.bold, TextWidth.padded(name, to: 17))
+                + SafeText.sanitised(TimeText.readable(value.stringValue ?? value.text))
         }
     }
 }

@@ -31,7 +31,10 @@ struct WaitCommand: TaskVerb {
 
     /// Says on standard error what a person may not expect of the tasks that match.
     private func selectedIDs() throws(CommandFailure) -> [TaskID] {
-        if selection.ids.allSatisfy({ $0.hasOnlySingles }), !selection.ids.isEmpty { return selection.ids.flatMap(\.singles) }
+        // The waiting itself finds out which of these there are.
+        if !selection.ids.isEmpty, selection.ids.allSatisfy(\.hasOnlySingles) {
+            return selection.ids.flatMap(\.singles)
+        }
         let daemon = try options.open()
         let selected = SelectedTasks(options: selection, daemon: daemon)
         let ids = try selected.ids(in: Self.states)

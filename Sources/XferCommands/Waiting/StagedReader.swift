@@ -17,7 +17,8 @@ struct StagedReader {
                 throw CommandFailure(
                     error.status,
                     (error.message.isEmpty ? "interrupted" : error.message)
-                        + "; they are kept: `xferctl cat \(id) > FILE`, `xferctl commit \(id)` or `xferctl cancel \(id)`")
+                        + "; they are kept: `xferctl cat \(id) > FILE`, `xferctl commit \(id)` or `xferctl cancel \(id)`"
+                )
             }
             try? discard()
             throw error

@@ -1,5 +1,6 @@
 import StrictJSON
 import Testing
+import XferModel
 import XferTestSupport
 
 /// `xferctl` as a person or a script uses it: exit codes and messages one can act on.
@@ -83,6 +84,52 @@ import XferTestSupport
             let result = try await waiting
             #expect(result.exit == .code(0), "\(result)")
             #expect(try source.equals(file: "\(daemon.downloads)/f"))
+        }
+    }
+
+    @Test func addWritesADownloadToStandardOutputAndKeepsNothing() async throws {
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(93, length: 3_000_000)
+        server.serve("/f", source)
+        server.on("/gone") { _ in .failure(404) }
+        try await withDaemon { daemon in
+            let copy = "\(daemon.downloads)/copy"
+            let shell = try #require(Command.find("sh"))
+            let done = try await Command.run(
+                shell,
+                [
+                    "-c", #""$0" add -o - --checksum "$2" "$1" > "$3""#,
+                    "\(try Command.productsDirectory)/xferctl", server.url("/f"), source.checksum().hexDigits, copy,
+                ], environment: daemon.environment)
+            #expect(done.exit == .code(0), "\(done)")
+            #expect(try source.equals(file: copy))
+            #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
+            try await daemon.expectDownloads(["copy"])
+            let failed = try await daemon.ctl("add", "-o", "-", server.url("/gone"))
+            #expect(failed.exit == .code(1) && failed.output.isEmpty && failed.errors.contains("404"), "\(failed)")
+            for wrong in [["-d", "x"], ["--json"], [server.url("/f")], ["--client-key", "k"]] {
+                let arguments = ["add", "-o", "-", server.url("/f")] + wrong
+                let refused = try await Command.run(
+                    "\(try Command.productsDirectory)/xferctl", arguments, environment: daemon.environment)
+                #expect(refused.exit == .code(2), "\(refused)")
+            }
+        }
+    }
+
+    @Test func aBadLineOfAListStopsNothingUnlessAllOrNothingIsAskedFor() async throws {
+        try await withDaemon { daemon in
+            _ = try await daemon.call("queue.pause")
+            let list = "http://127.0.0.1:9/a\nmailto:x\nhttp://127.0.0.1:9/b\n dir=/etc\nhttp://127.0.0.1:9/c\n"
+            let none = try await daemon.ctl("add", "--atomic", "-i", "-", input: list)
+            #expect(none.exit == .code(3) && none.errors.contains("line 2: mailto:x: "), "\(none)")
+            #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
+            let some = try await daemon.ctl("add", "-i", "-", input: list)
+            #expect(some.exit == .code(3), "\(some)")
+            #expect(some.output == "#1 http://127.0.0.1:9/a\n#2 http://127.0.0.1:9/c\n", "\(some)")
+            #expect(some.errors.contains("line 2: mailto:x: ") && some.errors.contains("line 4: dir: "), "\(some)")
+            let json = try await daemon.ctl("add", "--json", "-i", "-", input: list)
+            let document = try JSONValue(parsing: Array(json.output.utf8))
+            #expect(document["errors"]?.arrayValue?.map { $0["line"] } == [2, 4], "\(json)")
         }
     }
 

@@ -23,7 +23,7 @@ import XferTestSupport
             let events = try await daemon.events(types: "batch.completed")
             #expect(events.count == 1)
             #expect(events.first?["batch"] == 1 && events.first?["finished"] == 5 && events.first?["skipped"] == 2)
-            let again = try await daemon.ctl("batch", "get", "1", "--wait", "--json")
+            let again = try await daemon.ctl("batch", "show", "1", "--wait", "--json")
             #expect(again.exit == .code(1) && again.output.contains(#""skipped":2"#), "\(again)")
             let task = try await daemon.task(1)
             #expect(task["batch"] == 1 && task["priority"] == "low")
@@ -36,7 +36,7 @@ import XferTestSupport
         try await withDaemon { daemon in
             let list = "\(server.url("/a"))\n# a comment\nmailto:somebody\n\(server.url("/b"))\nhttp://\n"
             let atomic = try await daemon.ctl("batch", "add", "--atomic", "-i", "-", input: list)
-            #expect(atomic.exit == .code(3) && atomic.errors.contains("tasks[1].url"), "\(atomic)")
+            #expect(atomic.exit == .code(3) && atomic.errors.contains("line 3: mailto:somebody: "), "\(atomic)")
             #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
             let added = try await daemon.ctl("batch", "add", "-w", "-i", "-", input: list)
             #expect(added.exit == .code(3), "\(added)")
@@ -44,6 +44,28 @@ import XferTestSupport
             #expect(added.errors.contains("line 3: mailto:somebody: "), "\(added)")
             #expect(added.errors.contains("line 5: http://: "), "\(added)")
             #expect(added.output.contains("2 of 2\n"), "\(added)")
+        }
+    }
+
+    /// Mirrors and options of single entries beside the batch's own.
+    @Test func entriesOfABatchHaveTheOptionsOfTheirLines() async throws {
+        try await withDaemon { daemon in
+            _ = try await daemon.call("queue.pause")
+            let list = """
+                http://127.0.0.1:9/a\thttp://127.0.0.1:9/b
+                  out=one.iso
+                  max-tries=3
+                http://127.0.0.1:9/c
+                  check-certificate=false
+                http://127.0.0.1:9/d
+                """
+            let added = try await daemon.ctl("batch", "add", "-d", ".", "--label", "l", "-i", "-", input: list)
+            #expect(added.exit == .code(3) && added.output == "batch 1: 2 tasks, 1 refused\n", "\(added)")
+            #expect(added.errors.hasPrefix("xferctl: line 5: check-certificate: "), "\(added)")
+            let task = try await daemon.task(1)
+            #expect(task["urls"]?.arrayValue?.count == 2 && task["output"] == "one.iso", "\(task.text)")
+            #expect(task["max_retries"] == 2 && task["label"] == "l" && task["dir"] == .string(daemon.downloads))
+            #expect(try await daemon.task(2)["output"] == nil)
         }
     }
 
@@ -103,7 +125,7 @@ import XferTestSupport
                 await daemon.kill9()
                 try await daemon.start()
             }
-            let ended = try await daemon.ctl("batch", "get", "1", "--wait")
+            let ended = try await daemon.ctl("batch", "show", "1", "--wait")
             #expect(ended.exit == .code(0) && ended.output.contains("40 of 40"), "\(ended)")
             #expect(try await daemon.events(types: "batch.completed").count == 1)
         }
@@ -113,7 +135,8 @@ import XferTestSupport
         let server = try await FaultServer()
         Self.serve(["/a", "/b"], on: server)
         try await withDaemon { daemon in
-            #expect(try await daemon.ctl("group", "pause", "isos").output.contains("paused"))
+            #expect(try await daemon.ctl("group", "pause", "isos").exit == .code(3))
+            #expect(try await daemon.ctl("group", "pause", "isos", "--create").output.contains("paused"))
             let id = try await daemon.add(server.url("/a"), ["group": "isos"])
             try await daemon.complete(try await daemon.add(server.url("/b"), ["group": "other"]))
             await daemon.kill9()
@@ -128,9 +151,9 @@ import XferTestSupport
             #expect(try await daemon.ctl("group", "resume", "isos").exit == .code(0))
             try await daemon.complete(id)
             #expect(try await daemon.ctl("group", "remove", "isos").output == "removed\n")
-            let get = try await daemon.ctl("group", "get", "isos")
+            let get = try await daemon.ctl("group", "show", "isos")
             #expect(get.output.contains("no limit of its own"), "\(get)")
-            let unknown = try await daemon.ctl("group", "get", "nobody")
+            let unknown = try await daemon.ctl("group", "show", "nobody")
             #expect(unknown.exit == .code(3) && unknown.errors.contains("there is no group"), "\(unknown)")
         }
     }

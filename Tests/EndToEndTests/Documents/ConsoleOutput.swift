@@ -40,7 +40,7 @@ struct ConsoleOutput {
         text.replace(/(https?:\/\/)?(127\.0\.0\.1|localhost)(:[0-9]+)/, with: "<host>")
         text.replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?/, with: "<time>")
         text.replace(/[0-9]{2}:[0-9]{2}:[0-9]{2}/, with: "<time>")
-        text.replace(/[0-9.]+ ([KMG]i)?B\/s/, with: "<rate>")
+        text.replace(/[0-9.]+ (k|[KMG]i?)?B\/s/, with: "<rate>")
         text.replace(/[0-9]+%/, with: "<share>")
         text.replace(/(process|owner) +[0-9]+/) { "\($0.output.1) <number>" }
         text.replace(/up [0-9dhms]+/, with: "up <duration>")

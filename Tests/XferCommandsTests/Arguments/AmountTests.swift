@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferProtocol
 
 @testable import XferCommands
 
@@ -79,9 +80,11 @@ import XferModel
         #expect(HeaderArgument(argument: "X: a\r\nEvil: b") == nil)
     }
 
-    @Test func urlListsSkipCommentsAndBlankLines() throws {
-        let text = "# mirrors\nhttp://a/1\r\n\n  http://a/2  \n#http://a/3\n"
-        #expect(try URLList.parse(text, name: "list").map(\.url) == ["http://a/1", "http://a/2"])
-        #expect(throws: CommandFailure.self) { try URLList.parse("# nothing\n", name: "list") }
+    @Test func aDigestOf64HexDigitsAloneIsSHA256() throws {
+        let digits = String(repeating: "0aF", count: 21) + "1"
+        #expect(try Checksum.option(digits) == Checksum(parsing: "sha-256=\(digits)"))
+        #expect(throws: (any Error).self) { try Checksum.option(String(digits.dropLast())) }
+        #expect(throws: (any Error).self) { try Checksum.option(digits.replacing("0", with: "g")) }
+        #expect(try Checksum.option("md5=d41d8cd98f00b204e9800998ecf8427e").algorithm == .md5)
     }
 }

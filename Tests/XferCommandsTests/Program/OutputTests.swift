@@ -32,8 +32,108 @@ import XferTestSupport
         #expect(result.errors.contains("#7"))
     }
 
+    @Test func anAddThatIsWaitedForPrintsOneDocument() async throws {
+        let daemon = try ScriptedDaemon { method, _ in
+            switch method {
+            case "task.add": .result(["task": Wire.task(7, "queued")])
+            case "daemon.status": .result(DaemonStatus.Result().wire)
+            case "events.subscribe": .result(["subscription": 1, "last_seq": 1])
+            case "task.list": .result(["tasks": [Wire.task(7, "completed")], "next_cursor": nil])
+            case "task.wait": .result(["tasks": [Wire.task(7, "completed")], "timed_out": false])
+            default: .failure(RPCFailure(.methodNotFound, "no method \(method)"))
+            }
+        }
+        let result = try await Program.run(["add", "--wait", "--json", "http://host/f"], daemon: daemon)
+        #expect(result.exit == .code(0), "\(result)")
+        let document = try JSONValue(parsing: Array(result.output.utf8))
+        #expect(document["tasks"]?.arrayValue?.first?["state"] == "completed")
+    }
+
+    @Test func pagesAreOneDocument() async throws {
+        let daemon = try ScriptedDaemon { _, params in
+            let isFirst = params["cursor"] == nil
+            return .result([
+                "tasks": [Wire.task(isFirst ? 2 : 1, "queued")], "next_cursor": isFirst ? "more" : nil, "later": true,
+            ])
+        }
+        let result = try await Program.run(["list", "--json"], daemon: daemon)
+        #expect(
+            try JSONValue(parsing: Array(result.output.utf8)) == [
+                "tasks": [Wire.task(2, "queued"), Wire.task(1, "queued")], "next_cursor": nil, "later": true,
+            ], "\(result)")
+    }
+
+    @Test func aClosedPipeEndsWithAMessageAndStatus1() async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["tasks": [Wire.task(7, "queued")], "next_cursor": nil]) }
+        let shell = try #require(Command.find("bash"))
+        let result = try await Command.run(
+            shell, ["-c", #"exec 3> >(exec true); sleep 0.2; "$0" list >&3; echo $?"#, try Program.path],
+            environment: ["XFERD_SOCKET": daemon.socket, "PATH": "/usr/bin:/bin"])
+        #expect(result.output == "1\n", "\(result)")
+        #expect(result.errors == "xferctl: cannot write to standard output: Broken pipe\n")
+    }
+
+    @Test(arguments: [
+        (["list", "--fields", "id,colour"], "there is no field \"colour\""),
+        (["list", "--fields", "id,stat"], "did you mean state?"),
+        (["list", "--columns", "id,nmae"], "there is no column \"nmae\"; did you mean name?"),
+    ])
+    func aBadFieldOrColumnIsNamed(arguments: [String], text: String) async throws {
+        let result = try await Program.run(arguments)
+        #expect(result.exit == .code(2) && result.errors.contains(text), "\(result)")
+    }
+
+    @Test(
+        arguments: [
+            (["list"], "task.list", ["tasks": [], "next_cursor": nil], "no tasks"),
+            (["group"], "group.list", ["groups": [], "next_cursor": nil], "no groups"),
+            (["profile"], "profile.list", ["profiles": []], "no profiles"),
+            (["policy"], "policy.list", ["policies": []], "no policies"),
+            (["hook"], "hook.list", ["hooks": []], "no hooks are configured"),
+            (["cache", "list"], "cache.list", ["entries": [], "next_cursor": nil], "nothing is kept"),
+            (["failed-url"], "failed_url.list", ["entries": [], "next_cursor": nil], "no failed URLs"),
+        ] as [([String], String, JSONValue, String)])
+    func anEmptyListSaysSoOnATerminalAndIsNothingElsewhere(
+        arguments: [String], method: String, answer: JSONValue, text: String
+    ) async throws {
+        let daemon = try ScriptedDaemon { called, _ in
+            called == method ? .result(answer) : .failure(RPCFailure(.methodNotFound, "no method \(called)"))
+        }
+        let piped = try await Program.run(arguments, daemon: daemon)
+        #expect(piped.exit == .code(0) && piped.output.isEmpty, "\(piped)")
+        let terminal = try FakeTerminal(columns: 80)
+        let process = try Program.start(arguments, daemon: daemon, on: terminal)
+        _ = await process.exit()
+        #expect(terminal.written() == text + "\n")
+    }
+
+    @Test func bytesThatAreNoTextAreRefusedOnATerminal() async throws {
+        for (bytes, isText) in [("plain \u{fc}\n", true), ("a\u{0}b", false), ("\u{1b}[2J", false)] {
+            let encoded = JSONValue.string(bytes)
+            let daemon = try ScriptedDaemon { _, _ in
+                .result([
+                    "data": encoded, "encoding": "utf-8", "offset": 0, "eof": true, "length": 8, "state": "completed",
+                ])
+            }
+            let terminal = try FakeTerminal(columns: 80)
+            let process = try Program.start(["cat", "7"], daemon: daemon, on: terminal)
+            let exit = await process.exit()
+            #expect(exit == (isText ? .code(0) : .code(2)), "\(bytes.debugDescription)")
+            #expect(terminal.written().contains("not text") == !isText)
+            let piped = try await Program.run(["cat", "7"], daemon: daemon)
+            #expect(piped.exit == .code(0) && piped.output == bytes, "\(piped)")
+        }
+    }
+
+    @Test func aPageMayBeginAndEndWithinACharacter() {
+        let bytes = Array("aüä€".utf8)
+        for end in 1...bytes.count { #expect(PlainBytes.areText(Array(bytes[..<end])), "\(end)") }
+        for start in 0..<bytes.count { #expect(PlainBytes.areText(Array(bytes[start...])), "\(start)") }
+        #expect(!PlainBytes.areText([0x61, 0xff, 0x61, 0x61, 0x61]))
+    }
+
     @Test(arguments: [["list"], ["--help"], ["man"], ["completions", "fish"], ["events", "--no-follow"]])
-    func outputThatCannotBeWrittenEndsWithAStatusOfItsOwn(arguments: [String]) async throws {
+    func outputThatCannotBeWrittenEndsWithAMessageAndStatus1(arguments: [String]) async throws {
         let daemon = try ScriptedDaemon { method, _ in
             switch method {
             case "task.list": .result(["tasks": [Wire.task(7, "queued")], "next_cursor": nil])
@@ -45,7 +145,7 @@ import XferTestSupport
         let result = try await Command.run(
             shell, ["-c", "\"$0\" \"$@\" > /dev/full", try Program.path] + arguments,
             environment: ["XFERD_SOCKET": daemon.socket, "PATH": "/usr/bin:/bin"])
-        #expect(result.exit == .code(6), "\(result)")
+        #expect(result.exit == .code(1), "\(result)")
         #expect(result.errors == "xferctl: cannot write to standard output: No space left on device\n")
     }
 }

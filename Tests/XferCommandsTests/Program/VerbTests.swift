@@ -114,15 +114,17 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
 
 @Suite struct VerbTests {
     @Test(arguments: [
-        ("pause", "paused"), ("resume", "resumed"), ("cancel", "cancelled"), ("retry", "retried"),
-        ("remove", "removed"),
+        ("pause", "paused", "; only queued, waiting and running tasks can be paused"),
+        ("resume", "resumed", "; only waiting and paused tasks can be resumed"),
+        ("cancel", "cancelled", "; only unfinished tasks can be cancelled"),
+        ("retry", "retried", "; only failed tasks can be retried"), ("remove", "removed", ""),
     ])
-    func aVerbWithSeveralIDsMakesOneCall(verb: String, deed: String) async throws {
+    func aVerbWithSeveralIDsMakesOneCall(verb: String, deed: String, reason: String) async throws {
         let daemon = try daemon(
             "task.\(verb)", ["changed": [17], "unchanged": [["id": 18, "state": "completed"]], "missing": []])
         let result = try await Program.run([verb, "17", "#18"], daemon: daemon)
         #expect(result.exit == .code(0))
-        #expect(result.output == "\(deed): #17\nunchanged: #18 is completed\n")
+        #expect(result.output == "\(deed): #17\nunchanged: #18 is completed\(reason)\n")
         #expect(daemon.calls(of: "task.\(verb)") == [["ids": [17, 18]]])
     }
 
@@ -187,9 +189,9 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(
             result.output
                 == """
-                ID  STATE    DONE     SIZE       RATE  NAME        NOTE
-                12  running   50%  1.0 MiB  2.0 KiB/s  file12.iso
-                 7  failed                             evil␛[2J    dns failure
+                ID  STATE    DONE     SIZE       RATE  LABEL     NAME        NOTE
+                12  running   50%  1.0 MiB  2.0 KiB/s            file12.iso
+                 7  failed                             evil␛[2J  file7.iso   no such host
 
                 """)
     }

@@ -1,12 +1,24 @@
 import StrictJSON
 import Testing
+import XferModel
 import XferProtocol
 
 @testable import XferCommands
 
 @Suite struct EventLineTests {
+    /// 2026-01-02T03:04:05Z, the time of the events.
+    private static let day = Timestamp(seconds: 1_767_323_045)
+
+    @Test func anEventOfAnotherDayIsPrintedWithItsDate() throws {
+        let event = try EventMessage(lenient: Wire.event("task.paused", 7, seq: 12))
+        let today = EventLine(style: .plain, now: Self.day).line(event)
+        let later = EventLine(style: .plain, now: Self.day.advanced(by: .seconds(3 * 86_400))).line(event)
+        #expect(!today.contains("2026-01-02"), "\(today)")
+        #expect(later.hasPrefix("2026-01-02 "), "\(later)")
+    }
+
     private func line(_ event: JSONValue) throws -> String {
-        let line = EventLine(style: .plain).line(try EventMessage(lenient: event))
+        let line = EventLine(style: .plain, now: Self.day).line(try EventMessage(lenient: event))
         return String(try #require(line.split(separator: " ", maxSplits: 1).dropFirst().first))
     }
 

@@ -19,6 +19,20 @@ import XferModel
         #expect(ByteText.limit(65_536) == "64 KiB/s")
     }
 
+    @Test(arguments: ["500K", "1.5M", "2Mi", "512Ki", "64K", "1.5Mi", "3G", "250"])
+    func aLimitIsPrintedInTheUnitInWhichItWasTyped(text: String) throws {
+        let limit = try #require(ByteAmount(parsing: text)).bytes
+        let unit = text.drop { $0.isNumber || $0 == "." }
+        let name = unit == "K" ? "k" : String(unit)
+        #expect(ByteText.limit(limit) == "\(text.prefix { !$0.isLetter }) \(name)B/s")
+    }
+
+    @Test func aRateIsPrintedInTheUnitsOfItsLimit() {
+        #expect(ByteText.rate(499_800, in: ByteText.units(of: 500_000)) == "500 kB/s")
+        #expect(ByteText.rate(511_000, in: ByteText.units(of: 524_288)) == "499 KiB/s")
+        #expect(ByteText.rate(499_800, in: ByteText.units(of: nil)) == "488 KiB/s")
+    }
+
     @Test(
         arguments: [
             (0, "0s"), (59, "59s"), (200, "3m20s"), (3900, "1h05m"), (183_600, "2d03h"), (-1, "0s"),

@@ -26,6 +26,14 @@ import Testing
         #expect(table.lines(style: .plain, width: 30).dropFirst().first == " 7  running  a-very-l…d.tar.gz")
     }
 
+    @Test func theWidestColumnIsCutFirstAndASentenceAtItsEnd() {
+        var table = Table(columns: [
+            .init(title: "NAME", isFlexible: true), .init(title: "NOTE", isFlexible: true, cut: .end),
+        ])
+        table.rows = [["short-name.iso", "next try in 5s after the server answered 503"]]
+        #expect(table.lines(style: .plain, width: 40).last == "short-name.iso  next try in 5s after th…")
+    }
+
     @Test func coloursDoNotDisturbTheAlignment() {
         let line = table.lines(style: Style(isEnabled: true), width: nil).dropFirst().first
         #expect(line == " 7  \u{1b}[36mrunning\u{1b}[0m  a-very-long-name-indeed.tar.gz")

@@ -11,9 +11,39 @@ import XferModel
         let text = WaitText.sentence(
             reason: "retry", until: now.advanced(by: .seconds(3)), failure: status, now: now)
         #expect(text == "next try in 3s after a:80 answered 503 (Service Unavailable)")
-        let lost = TaskSummary.Failure(reason: "connection_lost", message: "long story")
+        let lost = TaskSummary.Failure(reason: "connection_lost", message: "")
         #expect(
             WaitText.sentence(reason: "retry", until: nil, failure: lost, now: now)
                 == "next try soon after connection lost")
+    }
+
+    @Test func aCauseIsTheMessageWithoutTheHostAndWithoutTheLibrarysNotation() {
+        let tls = TaskSummary.Failure(
+            reason: "connect_failed",
+            message: "a:443: OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number", host: "a:443")
+        #expect(FailureText.cause(tls) == "TLS: wrong version number")
+        #expect(OutcomeText(style: .plain).reason(tls) == "a:443: TLS: wrong version number (connect_failed)")
+        let newer = TaskSummary.Failure(
+            reason: "connect_failed", message: "TLS connect error: error:0A00010B:SSL routines::wrong version number")
+        #expect(FailureText.cause(newer) == "TLS: wrong version number")
+        let refused = TaskSummary.Failure(
+            reason: "connect_failed",
+            message: "a:1: Failed to connect to a port 1 after 0 ms: Couldn't connect to server", host: "a:1")
+        #expect(FailureText.cause(refused) == "Couldn't connect to server")
+    }
+
+    @Test(arguments: [
+        (404, "when the server has the file again"), (405, "Check the method (-X)"), (403, "-u USER"),
+        (503, "The server has a problem of its own"), (nil, "when the server has the file again"),
+    ])
+    func theAdviceFitsTheStatus(status: Int?, text: String) throws {
+        let failure = TaskSummary.Failure(reason: "http_status", message: "answered", httpStatus: status)
+        #expect(try #require(FailureAdvice.sentence(failure, id: 7)).contains(text))
+    }
+
+    @Test func theAdviceOnAFailedHandshakeIsAboutTheSchemeAndThePort() throws {
+        let failure = TaskSummary.Failure(
+            reason: "connect_failed", message: "OpenSSL/3: error:0A00010B:SSL routines::wrong version number")
+        #expect(try #require(FailureAdvice.sentence(failure, id: 7)).hasPrefix("Check the scheme and the port"))
     }
 }
