@@ -14,7 +14,6 @@ struct CommandTree: Sendable {
     var name: String { raw["commandName"]?.stringValue ?? "" }
     var abstract: String { raw["abstract"]?.stringValue ?? "" }
     var aliases: [String] { (raw["aliases"]?.arrayValue ?? []).compactMap(\.stringValue) }
-    var defaultSubcommand: String? { raw["defaultSubcommand"]?.stringValue }
 
     /// The subcommands that the help shows.
     var subcommands: [CommandTree] {

@@ -106,7 +106,9 @@ struct CompletionReader {
     /// The options that the verb has; before the verb those that every verb has.
     private var arguments: [CommandTree.Argument] {
         if path.isEmpty { return command.arguments + (root.subcommand("status")?.arguments ?? []) }
-        return command.arguments + (command.defaultSubcommand.flatMap(command.subcommand)?.arguments ?? [])
+        // The dump does not say which subcommand is the default.
+        let standard = verb?.configuration.defaultSubcommand?._commandName
+        return command.arguments + (standard.flatMap(command.subcommand)?.arguments ?? [])
     }
 
     private func option(_ word: Substring) -> CommandTree.Argument? {
@@ -126,8 +128,12 @@ struct CompletionReader {
     private var isHelp: Bool { path.first == "help" }
 
     /// States in which the verb can do something about a task.
-    private var states: Set<TaskState>? {
-        let verb = RootCommand.configuration.subcommands.first { $0._commandName == path.first }
-        return (verb as? any TaskVerb.Type)?.states
+    private var states: Set<TaskState>? { (verb as? any TaskVerb.Type)?.states }
+
+    /// The verb, or its subcommand, as ArgumentParser has it.
+    private var verb: (any ParsableCommand.Type)? {
+        path.reduce(RootCommand.self as (any ParsableCommand.Type)?) { command, name in
+            command?.configuration.subcommands.first { $0._commandName == name }
+        }
     }
 }

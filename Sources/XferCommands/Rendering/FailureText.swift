@@ -19,13 +19,25 @@ enum FailureText {
     /// Whether the two sides could not agree about TLS.
     static func isAboutTLS(_ message: String) -> Bool { readable(message).contains("TLS: ") }
 
-    /// The message for a note beside the task: without the host, and without how long it took. The reason in words where
-    /// there is no message.
+    /// A failure in few words, for a note beside the task: the reason's name where that says it, else the message without
+    /// the host and without how long it took.
     static func cause(_ failure: TaskSummary.Failure) -> String {
+        guard FailureReason(rawValue: failure.reason).map(hasManyCauses) ?? true else {
+            return WaitText.words(failure.reason)
+        }
         var text = readable(failure.message)
         if text.contains("Failed to connect") { text = text.replacing(connectPrefix, with: "") }
-        // The host's name tells nothing beside the task, whose URL has it.
+        // The task's URL has the host.
         if let host = failure.host, text.hasPrefix("\(host): ") { text.removeFirst(host.count + 2) }
         return text.isEmpty ? WaitText.words(failure.reason) : SafeText.sanitised(text)
+    }
+
+    private static func hasManyCauses(_ reason: FailureReason) -> Bool {
+        switch reason {
+        case .httpStatus, .connectFailed, .protocolError, .invalidFraming, .trustRejected, .diskError, .fileMoveFailed,
+            .postProcessFailed, .internalError:
+            true
+        default: false
+        }
     }
 }

@@ -191,7 +191,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
                 == """
                 ID  STATE    DONE     SIZE       RATE  LABEL     NAME        NOTE
                 12  running   50%  1.0 MiB  2.0 KiB/s            file12.iso
-                 7  failed                             evil␛[2J  file7.iso   no such host
+                 7  failed                             evil␛[2J  file7.iso   dns failure
 
                 """)
     }
@@ -292,7 +292,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         }
         let result = try await Program.run(["events", "--no-follow", "--since", "0"], daemon: daemon)
         #expect(result.exit == .code(0), "\(result)")
-        #expect(result.output == "03:04:05      5 task.completed      #7     path=/d/file7.iso size=1024\n")
+        #expect(result.output == "2026-01-02 03:04:05      5 task.completed      #7     path=/d/file7.iso size=1024\n")
         #expect(result.errors.contains("the oldest is number 5"))
     }
 }

@@ -11,7 +11,7 @@ import XferModel
         let text = WaitText.sentence(
             reason: "retry", until: now.advanced(by: .seconds(3)), failure: status, now: now)
         #expect(text == "next try in 3s after a:80 answered 503 (Service Unavailable)")
-        let lost = TaskSummary.Failure(reason: "connection_lost", message: "")
+        let lost = TaskSummary.Failure(reason: "connection_lost", message: "long story")
         #expect(
             WaitText.sentence(reason: "retry", until: nil, failure: lost, now: now)
                 == "next try soon after connection lost")
