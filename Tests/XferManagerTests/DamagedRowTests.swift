@@ -24,7 +24,7 @@ import XferTestSupport
         #expect(damaged.isSuccess, "\(damaged)")
         manager = try await fixture.open()
         let page = try await manager.queries.list(
-            TaskQuery(), ascending: true, limit: 10, cursor: nil, for: ManagerFixture.caller)
+            TaskQuery(), .ascending, limit: 10, cursor: nil, for: ManagerFixture.caller)
         #expect(page.tasks.map(\.id) == [id])
         #expect(try await manager.queries.resumability(of: page.tasks) == [:])
         #expect(try await manager.queries.segments(of: page.tasks) == [:])

@@ -43,9 +43,15 @@ struct TaskHandlers: Sendable {
     }
 
     private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
+        let order: TaskQueries.ListOrder =
+            switch params.order {
+            case .ascending: .ascending
+            case .descending: .descending
+            case .queue: .starting
+            }
         let page = try await queries.list(
-            params.filter?.stored ?? TaskQuery(), ascending: params.order == .ascending,
-            limit: params.limit, cursor: params.cursor, for: context.caller.principal)
+            params.filter?.stored ?? TaskQuery(), order, limit: params.limit, cursor: params.cursor,
+            for: context.caller.principal)
         return TaskList.Result(
             tasks: try await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor,
             unreadable: page.unreadable)

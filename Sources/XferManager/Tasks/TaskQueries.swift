@@ -65,14 +65,28 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
-    /// One page of tasks ordered by id.
+    /// The order of a list of tasks.
+    public enum ListOrder: Hashable, Sendable {
+        /// By id.
+        case ascending, descending
+        /// Queued tasks alone, as they start.
+        case starting
+    }
+
+    /// One page of tasks.
     public func list(
-        _ filter: TaskQuery, ascending: Bool, limit: Int, cursor: String?, for principal: Principal
+        _ filter: TaskQuery, _ order: ListOrder, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {
         let filter = filter.restricted(to: principal)
         do {
-            let page = try await store.read {
-                try $0.list(filter, ascending: ascending, limit: limit, cursor: cursor)
+            let page: TaskPage
+            if order == .starting {
+                let order = await scheduler.activity.limits.order
+                page = try await store.read { try $0.listQueue(filter, order: order, limit: limit, cursor: cursor) }
+            } else {
+                page = try await store.read {
+                    try $0.list(filter, ascending: order == .ascending, limit: limit, cursor: cursor)
+                }
             }
             if !page.unreadable.isEmpty {
                 logger.error(

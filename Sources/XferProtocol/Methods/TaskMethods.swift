@@ -65,7 +65,8 @@ public enum TaskList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "Tasks by id, newest first, page by page. A task that matches throughout appears exactly once."
+        "Tasks by id, newest first, page by page. A task that matches throughout appears exactly once. In the order queue "
+        + "a task that moves between two pages may appear twice or be left out."
 
     public static let examples = [
         MethodExample(
@@ -80,13 +81,28 @@ public enum TaskList: RPCMethod {
                     ],
                 ],
                 "next_cursor": "d:19",
-            ])
+            ]),
+        MethodExample(
+            "what starts next", params: ["order": "queue", "fields": ["priority"], "limit": 2],
+            result: [
+                "tasks": [["id": 23, "priority": "high"], ["id": 20, "priority": "normal"]], "next_cursor": "q:20",
+            ]),
     ]
+
+    /// The order of the list.
+    public enum Order: String, WireEnum {
+        /// By id, oldest first.
+        case ascending = "asc"
+        /// By id, newest first.
+        case descending = "desc"
+        /// Queued tasks alone, by priority, then lane by lane in the order of their turns, each in its own order.
+        case queue
+    }
 
     public struct Params: WireInput, WireParams, Hashable {
         public var filter: TaskFilter?
         public var fields: TaskColumns?
-        public var order = ListOrder.descending
+        public var order = Order.descending
         public var limit = 100
         public var cursor: String?
 
@@ -96,12 +112,23 @@ public enum TaskList: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .optional("filter", \.filter, "Which tasks; default all that the caller may see."),
             .optional("fields", \.fields, "Fields to give; default all but response_headers."),
-            .defaulted("order", \.order, "By id: newest first (desc) or oldest first (asc)."),
+            .defaulted(
+                "order", \.order,
+                "By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by priority, then host by host "
+                    + "(and group and profile) in the order in which these are served next, and for each as they start."),
             .defaulted("limit", \.limit, "Most tasks in one answer.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; filter and order must be the same.",
                 .length(1...1024)),
         ]
+
+        public func validate() throws(WireError) {
+            guard order == .queue, let states = filter?.state?.values, states.contains(where: { $0 != .queued }) else {
+                return
+            }
+            throw WireError(
+                .conflictingFields, at: "filter.state", expected: "queued alone, or the field left out, beside the order queue")
+        }
     }
 
     public struct Result: WireRecord, Hashable {

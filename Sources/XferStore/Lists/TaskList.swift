@@ -11,17 +11,22 @@ extension StoreReader {
         let bounds = ascending ? (last, nil) : (nil, last)
         // One more than asked for, to know whether there is another page.
         let ids = try pageOfIDs(filter, above: bounds.0, below: bounds.1, ascending: ascending, limit: limit + 1)
+        var page = try page(of: Array(ids.prefix(limit)))
+        if ids.count > limit, let last = ids.prefix(limit).last {
+            page.nextCursor = ListCursor(last: last.rawValue, of: filter.words(ascending: ascending)).text
+        }
+        return page
+    }
+
+    /// These tasks, without a cursor. An unreadable row does not prevent listing the others.
+    func page(of ids: [TaskID]) throws(StoreError) -> TaskPage {
         var page = TaskPage(tasks: [])
-        for id in ids.prefix(limit) {
+        for id in ids {
             do throws(StoreError) {
                 if let task = try task(id) { page.tasks.append(task) }
             } catch .unreadable {
-                // An unreadable row does not prevent listing the others.
                 page.unreadable.append(id)
             }
-        }
-        if ids.count > limit, let last = ids.prefix(limit).last {
-            page.nextCursor = ListCursor(last: last.rawValue, of: filter.words(ascending: ascending)).text
         }
         return page
     }

@@ -1,0 +1,87 @@
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferStore
+
+/// Queued tasks in the order in which they start.
+struct QueueListTests {
+    private static func pages(
+        _ reader: StoreReader, _ filter: TaskQuery = TaskQuery(), _ order: QueueOrder = .fifo, limit: Int
+    ) throws -> [TaskID] {
+        var (found, cursor): ([TaskID], String?) = ([], nil)
+        repeat {
+            let page = try reader.listQueue(filter, order: order, limit: limit, cursor: cursor)
+            #expect(page.tasks.count <= limit && (page.nextCursor == nil || page.tasks.count == limit))
+            found += page.tasks.map(\.id)
+            cursor = page.nextCursor
+        } while cursor != nil
+        return found
+    }
+
+    @Test(arguments: QueueOrder.allCases, [1, 2, 7, 100])
+    func queuedTasksAreListedLaneByLaneAsTheyStart(order: QueueOrder, limit: Int) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for host in ["b", "a", "c"] { try transaction.add(3, to: host) }
+                try transaction.move(TaskID(6), to: .top, order: order)
+                try transaction.move(TaskID(7), to: .bottom, order: order)
+                try transaction.setState(.paused, of: TaskID(2))
+                let lanes = try transaction.nextHosts(priority: .normal, limit: 9)
+                try #require(lanes == ["a", "b", "c"], "a move to the top makes the host the next one")
+                let expected = try lanes.flatMap {
+                    try transaction.heads(of: QueueLane(priority: .normal, host: $0), order: order, limit: 9)
+                }
+                try #require(expected.count == 8)
+                #expect(try Self.pages(transaction, TaskQuery(), order, limit: limit) == expected)
+            }
+        }
+    }
+
+    @Test func higherPrioritiesComeFirst() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (host, priority) in [("a", Priority.low), ("b", .high), ("c", .normal), ("d", .high)] {
+                    try transaction.add(1, to: host, priority: priority)
+                }
+                #expect(try Self.pages(transaction, limit: 1).map(\.rawValue) == [2, 4, 3, 1])
+            }
+        }
+    }
+
+    @Test func filtersHoldInTheOrderOfTheQueue() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                try transaction.add(3, to: "a")
+                try transaction.add(3, to: "b")
+                #expect(try Self.pages(transaction, TaskQuery(hosts: ["b"]), limit: 2).map(\.rawValue) == [4, 5, 6])
+                #expect(try Self.pages(transaction, TaskQuery(ids: [5, 1].map { TaskID($0) }), limit: 1).count == 2)
+                #expect(try Self.pages(transaction, TaskQuery(states: [.paused]), limit: 9).isEmpty)
+                #expect(try Self.pages(transaction, TaskQuery(groups: []), limit: 9).isEmpty)
+            }
+        }
+    }
+
+    @Test func aCursorStaysValidWhenTheTaskBeforeItStarts() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                try transaction.add(5, to: "a")
+                let cursor = try transaction.listQueue(TaskQuery(), order: .fifo, limit: 2).nextCursor
+                try transaction.setState(.running, of: TaskID(2))
+                try transaction.deleteTask(TaskID(1))
+                let rest = try transaction.listQueue(TaskQuery(), order: .fifo, limit: 9, cursor: cursor)
+                #expect(rest.tasks.map(\.id.rawValue) == [3, 4, 5])
+                for (filter, order) in [(TaskQuery(hosts: ["a"]), QueueOrder.fifo), (TaskQuery(), .lifo)] {
+                    #expect(throws: StoreError.invalidCursor) {
+                        try transaction.listQueue(filter, order: order, limit: 9, cursor: cursor)
+                    }
+                }
+                for nonsense in ["", ".", "1.2.3.4", "1.2.3.4.5", "zz zz", (cursor ?? "") + "0"] {
+                    #expect(throws: StoreError.invalidCursor) {
+                        try transaction.listQueue(TaskQuery(), order: .fifo, limit: 9, cursor: nonsense)
+                    }
+                }
+            }
+        }
+    }
+}
