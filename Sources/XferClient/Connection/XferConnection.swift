@@ -87,6 +87,9 @@ public final class XferConnection {
         try send(method, params, Deadline(after: timeout))
     }
 
+    /// Whether the answer to a call that was sent has come, as `nextNotification` notices, too.
+    public func hasAnswer(to id: Int64) -> Bool { answers[id] != nil }
+
     /// Waits for the answer to a call that `send` has sent. Each answer can be fetched once.
     public func answer(to id: Int64, timeout: Duration? = nil) throws(CallError) -> JSONValue {
         try answer(to: id, Deadline(after: timeout))

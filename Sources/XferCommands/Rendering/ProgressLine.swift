@@ -39,7 +39,7 @@ struct ProgressLine: Sendable {
     }
 
     /// The figures that fit, most telling first; what is left is the bar's.
-    private func running(_ task: TaskSummary, _ room: Int) -> String {
+    func running(_ task: TaskSummary, _ room: Int) -> String {
         let eta = task.eta.map { DurationText.short($0) } ?? ""
         let amount = task.total.map { "\(ByteText.size(task.received))/\(ByteText.size($0))" }
         let figures = [
@@ -49,7 +49,8 @@ struct ProgressLine: Sendable {
             TextWidth.padded(amount ?? ByteText.size(task.received), to: 17, alignment: .right),
         ]
         if let phase = task.phase, phase != TaskPhase.transferring.rawValue {
-            return TextWidth.fitted("\(WaitText.words(phase)) \(amount ?? "")", to: room)
+            return TextWidth.fitted(
+                "\(WaitText.words(phase)) \(amount ?? "")", to: room, ellipsis: bar.usesUnicode ? "…" : "..")
         }
         var text = ""
         for figure in figures where TextWidth.columns(of: text) + figure.count + 1 <= room {

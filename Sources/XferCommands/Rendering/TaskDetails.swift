@@ -8,22 +8,26 @@ struct TaskDetails: Sendable {
     /// What waits are counted down from.
     let now: Timestamp
 
-    private static let nameWidth = 18
+    /// Columns of the names.
+    static let nameWidth = 18
 
-    func lines(_ task: TaskRecord) -> [String] {
+    func lines(_ task: TaskRecord) -> [String] { entries(task).map { line($0.name, $0.text) } }
+
+    /// A field's name and its value; an empty name goes on with the field before.
+    func entries(_ task: TaskRecord) -> [(name: String, text: String)] {
         let glance = TaskSummary(task)
-        var lines: [String] = []
+        var entries: [(name: String, text: String)] = []
         for (name, value) in task.wire.objectValue?.members ?? [] {
             for (index, text) in texts(name, value, task, glance).enumerated() {
-                lines.append(line(index == 0 ? name : "", text))
+                entries.append((index == 0 ? name : "", text))
             }
         }
         if let failure = glance.failure, let advice = FailureAdvice.sentence(failure, id: glance.id),
             glance.state == TaskState.failed.rawValue
         {
-            lines.append(line("what to do", advice))
+            entries.append(("what to do", advice))
         }
-        return lines
+        return entries
     }
 
     private func line(_ name: String, _ text: String) -> String {

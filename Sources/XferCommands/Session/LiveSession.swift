@@ -40,12 +40,16 @@ struct LiveSession {
         /// The daemon went away.
         case lost
         case signals(Set<Int32>)
+        /// What a terminal sent; nothing when it hung up.
         case keys([UInt8])
+        /// The answer to a call that was sent is there.
+        case answered(Int64)
         case timeUp
     }
 
     /// The next thing that happens, at the latest when `deadline` has passed.
-    mutating func next(until deadline: ContinuousClock.Instant?) -> Occurrence {
+    /// - Parameter calls: calls that were sent, in the order in which their answers are wanted.
+    mutating func next(until deadline: ContinuousClock.Instant?, answersTo calls: [Int64] = []) -> Occurrence {
         while true {
             // First, so that a stream of events cannot keep the user waiting.
             if let occurrence = interruption(Readiness.wait(for: descriptors, timeout: .zero)) { return occurrence }
@@ -56,16 +60,24 @@ struct LiveSession {
                 }
             } catch ConnectionError.interrupted {
                 // Signals are read below, whatever noticed them.
+            } catch ConnectionError.closed where calls.contains(where: daemon.connection.hasAnswer) {
+                // The answers that came before are taken first.
             } catch is WireError {
                 continue
             } catch {
                 return .lost
             }
+            if let call = calls.first(where: daemon.connection.hasAnswer) { return .answered(call) }
             let timeout = deadline.map { Readiness.now.duration(to: $0) }
             if let timeout, timeout <= .zero { return .timeUp }
             let ready = Readiness.wait(for: descriptors + [daemon.connection.descriptor], timeout: timeout)
             if let occurrence = interruption(ready) { return occurrence }
         }
+    }
+
+    /// The next signal or key while the daemon is away.
+    func nextWithoutDaemon(until deadline: ContinuousClock.Instant) -> Occurrence {
+        interruption(Readiness.wait(for: descriptors, timeout: Readiness.now.duration(to: deadline))) ?? .timeUp
     }
 
     /// Connects again as soon as the daemon answers; never to another one, which would have other tasks.
@@ -100,8 +112,7 @@ struct LiveSession {
         if let keyboard, ready.contains(keyboard) {
             var bytes = [UInt8](repeating: 0, count: 64)
             let count = read(keyboard, &bytes, bytes.count)
-            // A terminal that hung up reads as "quit".
-            return .keys(count > 0 ? Array(bytes[..<count]) : [UInt8(ascii: "q")])
+            return .keys(Array(bytes[..<max(0, count)]))
         }
         return nil
     }

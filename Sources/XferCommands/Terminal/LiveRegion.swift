@@ -67,18 +67,33 @@ struct LiveRegion {
 /// The terminal's alternate screen (xterm's `1049`): what was there before comes back at the end.
 struct FullScreen {
     let terminal: Terminal
+    /// What is on the screen now, row by row; empty when that is unknown.
+    private var drawn: [LiveRegion.Line] = []
+    private var size = Terminal.Size(columns: 0, rows: 0)
 
-    /// Switches to it and hides the cursor.
-    func enter() {
-        terminal.output.write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[2J")
+    init(terminal: Terminal) { self.terminal = terminal }
+
+    /// Switches to it, hides the cursor and keeps lines from wrapping.
+    mutating func enter() {
+        drawn = []
+        terminal.output.write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J")
     }
 
-    /// Draws a whole frame in one write; lines that do not fit are left out.
-    func show(_ lines: [LiveRegion.Line]) {
-        let visible = lines.prefix(max(1, terminal.size.rows))
-        let body = visible.map { $0.text + "\u{1b}[K" }.joined(separator: "\r\n")
-        terminal.output.write("\u{1b}[H" + body + "\u{1b}[J")
+    /// Draws a frame in one write: the rows that changed, or all of them after another size. Lines that do not fit are left
+    /// out.
+    mutating func show(_ lines: [LiveRegion.Line]) {
+        let size = terminal.size
+        let visible = Array(lines.prefix(max(1, size.rows)))
+        let isKnown = size == self.size && drawn.count == visible.count
+        var frame = isKnown ? "" : "\u{1b}[H\u{1b}[2J"
+        for (row, line) in visible.enumerated() where !isKnown || drawn[row] != line {
+            // A full row is not cleared behind its end: the cursor stays on its last character.
+            let end = line.columns < size.columns ? "\u{1b}[K" : ""
+            frame += "\u{1b}[\(row + 1);1H\(line.text)\(end)"
+        }
+        if !frame.isEmpty { terminal.output.write(frame) }
+        (drawn, self.size) = (visible, size)
     }
 
-    func leave() { terminal.output.write("\u{1b}[?25h\u{1b}[?1049l") }
+    func leave() { terminal.output.write("\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l") }
 }

@@ -30,6 +30,10 @@ struct SignalPipe: Sendable {
     /// What a live display wants to know: the end, another size, Ctrl-Z.
     static let displaySignals = [SIGINT, SIGTERM, SIGWINCH, SIGTSTP]
 
+    /// What a program on the alternate screen wants to know besides: the end of its terminal, and that it goes on after
+    /// another process stopped it.
+    static let fullScreenSignals = displaySignals + [SIGHUP, SIGQUIT, SIGCONT]
+
     /// Stops this process as Ctrl-Z does where it is not caught; returns when it goes on.
     static func suspendProcess() { raise(SIGSTOP) }
 

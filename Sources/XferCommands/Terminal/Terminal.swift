@@ -50,6 +50,7 @@ struct Style: Sendable {
     enum Attribute: Int, Sendable {
         case bold = 1
         case dim = 2
+        case reverse = 7
         case red = 31
         case green = 32
         case yellow = 33

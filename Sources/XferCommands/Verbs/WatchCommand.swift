@@ -1,17 +1,25 @@
 import ArgumentParser
 
-/// `xferctl watch`: shows the running, the waiting and the last ended tasks, and updates the view.
+/// `xferctl watch`: the whole queue, live.
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Watch what runs, waits and ended last.",
-        discussion: "On a terminal a view that fills the screen, q quits; when piped, a line for every event.")
+        commandName: "watch", abstract: "Watch the whole queue, and command it by keys.",
+        discussion: """
+            On a terminal a view that fills the screen: what runs, then the queue in its order, what waits and why, and \
+            what ended. ? shows the keys, q quits; the transfers go on. When piped, or with --plain, a line for every event.
+            """)
+
+    @Flag(help: "Print a line for every event, for screen readers and logs.")
+    var plain = false
 
     @OptionGroup(title: "Daemon") var connection: ConnectionOptions
 
     func run() throws {
         let terminal = Terminal.standard
-        guard terminal.isInteractive else { return try EventStream(options: connection, isRaw: false).follow() }
+        guard terminal.isInteractive, !plain else {
+            return try EventStream(options: connection, isRaw: false).follow()
+        }
         var watcher = try QueueWatcher(options: connection, terminal: terminal)
-        try watcher.run()
+        watcher.run()
     }
 }

@@ -69,7 +69,7 @@ struct BatchWaiter {
             case .signals(let caught):
                 if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
                 if caught.contains(SIGTSTP) { SignalPipe.suspendProcess() }
-            case .keys: break
+            case .keys, .answered: break
             case .timeUp: throw CommandFailure(.timedOut, "time is up; the batch goes on in the daemon")
             }
         }

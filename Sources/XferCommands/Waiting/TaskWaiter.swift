@@ -75,7 +75,7 @@ struct TaskWaiter {
             case .event(let event, _): try apply(event)
             case .lost: try recover()
             case .signals(let caught): try handle(caught)
-            case .keys: break
+            case .keys, .answered: break
             case .timeUp:
                 if let deadline, Readiness.now >= deadline { throw timedOut }
                 needsFrame = true

@@ -109,7 +109,7 @@ struct ByteReader {
                 return
             case .lost: throw CommandFailure(.noDaemon, "the daemon went away")
             case .signals: throw CommandFailure(.interrupted)
-            case .keys, .timeUp: continue
+            case .keys, .answered, .timeUp: continue
             }
         }
     }

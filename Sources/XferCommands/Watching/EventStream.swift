@@ -31,7 +31,7 @@ struct EventStream {
                 }
             case .lost: try recover(&session, since: &last)
             case .signals: throw CommandFailure(.interrupted)
-            case .keys, .timeUp: break
+            case .keys, .answered, .timeUp: break
             }
         }
     }

@@ -1,155 +1,189 @@
 import Glibc
-import StrictJSON
+import XferClient
 import XferModel
 import XferProtocol
 
-/// Keeps the live view of the whole queue current until the user quits.
+/// Keeps the live view of the whole queue on the screen until the user quits.
+///
+/// `WatchModel` decides what is shown and asked for; here are the effects: the connection, the terminal, time. No call
+/// is waited for, so that keys work while the daemon is busy or away.
 struct QueueWatcher {
     private var session: LiveSession
-    private var model = WatchModel()
+    private var model: WatchModel
+    private var keys = KeyDecoder()
+    private var screen: FullScreen
     private let terminal: Terminal
-    private let screen: FullScreen
     private let keyboard: TerminalMode?
-    private var notice: String?
+    /// Calls whose answers have not come, in the order they were sent.
+    private var calls: [(id: Int64, request: WatchRequest, sentAt: ContinuousClock.Instant)] = []
+    /// When the daemon is looked for next; nil while there is a connection.
+    private var nextSearch: ContinuousClock.Instant?
     private var nextFrame = Readiness.now
-    private var nextRefresh = Readiness.now
     private var needsFrame = true
 
-    /// Least time between two frames and between two listings.
-    private static let frameInterval = Duration.milliseconds(100)
-    private static let refreshInterval = Duration.seconds(1)
+    /// Least time between two frames.
+    private static let frameInterval = Duration.milliseconds(50)
+    /// How often a daemon that is away is looked for.
+    private static let searchInterval = Duration.milliseconds(250)
+    /// Longest pause between the bytes of one key.
+    private static let keyInterval = Duration.milliseconds(50)
+    /// How long an answer may take before the user is told.
+    private static let answerTime = Duration.seconds(5)
 
     init(options: ConnectionOptions, terminal: Terminal) throws(CommandFailure) {
-        let signals = SignalPipe(catching: SignalPipe.displaySignals)
+        let signals = SignalPipe(catching: SignalPipe.fullScreenSignals)
         let readsKeys = isatty(STDIN_FILENO) == 1
         // Connected first: without a daemon the screen stays as it was and shows the error.
         session = try LiveSession(options, signals: signals, keyboard: readsKeys ? STDIN_FILENO : nil)
         self.terminal = terminal
+        model = WatchModel(size: terminal.size)
         keyboard = readsKeys ? TerminalMode(readingKeysFrom: STDIN_FILENO, keepsSignals: true) : nil
         screen = FullScreen(terminal: terminal)
     }
 
-    mutating func run() throws(CommandFailure) {
+    mutating func run() {
         screen.enter()
         defer {
             screen.leave()
             keyboard?.restore()
         }
-        do throws(CommandFailure) {
-            try subscribe()
-            while try step() {}
-        } catch {
-            // Leaving a view by Ctrl-C is how one leaves it.
-            guard error.status == .interrupted else { throw error }
-        }
+        while step() {}
     }
 
     /// - Returns: whether to go on.
-    private mutating func step() throws(CommandFailure) -> Bool {
+    private mutating func step() -> Bool {
         let now = Readiness.now
-        if model.isStale || model.isMoving, now >= nextRefresh { try refreshOrRecover() }
-        if needsFrame && now >= nextFrame { draw() }
-        switch session.next(until: wakeUp) {
-        case .event(let event, _):
-            model.onEvent(event)
-            if event.type == .known(.overflow) { try subscribe() }
-            needsFrame = true
-        case .lost: try recover()
-        case .signals(let caught):
-            if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { return false }
-            if caught.contains(SIGTSTP) { suspend() }
-            needsFrame = true
-        case .keys(let keys):
-            let quit: [UInt8] = [UInt8(ascii: "q"), UInt8(ascii: "Q"), 3, 4]
-            if keys.contains(where: quit.contains) { return false }
-        case .timeUp: needsFrame = needsFrame || model.hasCountdown
+        if let nextSearch { if now >= nextSearch { search() } } else { ask(at: now) }
+        noticeSilence(at: now)
+        if needsFrame && now >= nextFrame { draw(at: now) }
+        let occurrence =
+            nextSearch == nil
+            ? session.next(until: wakeUp(at: now), answersTo: calls.map(\.id))
+            : session.nextWithoutDaemon(until: wakeUp(at: now) ?? now + Self.searchInterval)
+        switch occurrence {
+        case .event(let event, _): model.onEvent(event)
+        case .answered(let id): take(id)
+        case .lost: lose()
+        case .signals(let caught): return handle(caught)
+        // A terminal that hung up.
+        case .keys(let bytes) where bytes.isEmpty: return false
+        case .keys(let bytes): return handle(keys.decode(bytes))
+        case .timeUp: if keys.isAfterEscape { return handle(keys.onPause()) }
         }
+        needsFrame = true
         return true
     }
 
-    /// Ctrl-Z: gives the terminal back as it was until the shell lets this go on.
-    private func suspend() {
-        screen.leave()
-        keyboard?.restore()
-        SignalPipe.suspendProcess()
-        keyboard?.apply()
-        screen.enter()
+    private mutating func handle(_ keys: [Key]) -> Bool {
+        for key in keys {
+            switch model.onKey(key) {
+            case .quit: return false
+            case .send(let request):
+                // The notice that the daemon is away is in the place of a message.
+                if nextSearch == nil { send(request) }
+            case nil: break
+            }
+        }
+        needsFrame = true
+        return true
+    }
+
+    private mutating func handle(_ signals: Set<Int32>) -> Bool {
+        if !signals.isDisjoint(with: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { return false }
+        if signals.contains(SIGTSTP) {
+            // Ctrl-Z: the shell gets the terminal as it was until it lets this go on.
+            screen.leave()
+            keyboard?.restore()
+            SignalPipe.suspendProcess()
+        }
+        if signals.contains(SIGTSTP) || signals.contains(SIGCONT) {
+            keyboard?.apply()
+            screen.enter()
+        }
+        needsFrame = true
+        return true
     }
 
     /// Nil while nothing moves: then nothing wakes this process.
-    private var wakeUp: ContinuousClock.Instant? {
-        var times: [ContinuousClock.Instant] = []
-        if model.isStale || model.isMoving { times.append(nextRefresh) }
+    private func wakeUp(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        var times = [nextSearch ?? model.wakeUp(at: now)].compactMap(\.self)
         if needsFrame { times.append(nextFrame) }
-        if model.hasCountdown { times.append(Readiness.now + .seconds(1)) }
+        if keys.isAfterEscape { times.append(now + Self.keyInterval) }
+        if let oldest = calls.first { times.append(max(oldest.sentAt + Self.answerTime, now + .seconds(1))) }
         return times.min()
     }
 
-    private mutating func draw() {
+    private mutating func draw(at now: ContinuousClock.Instant) {
+        model.size = terminal.size
         let layout = WatchScreen(
-            style: terminal.style, bar: Bar(usesUnicode: terminal.usesUnicode), size: terminal.size, now: .now)
-        screen.show(layout.lines(model, notice: notice))
+            style: terminal.style, glyphs: Glyphs(usesUnicode: terminal.usesUnicode), readsKeys: keyboard != nil,
+            now: .now)
+        screen.show(layout.lines(model))
         needsFrame = false
-        nextFrame = Readiness.now + Self.frameInterval
+        nextFrame = now + Self.frameInterval
     }
 
     // MARK: The daemon
 
-    private mutating func subscribe() throws(CommandFailure) {
-        _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params())
+    private mutating func ask(at now: ContinuousClock.Instant) {
+        model.size = terminal.size
+        for request in model.requests(at: now) where nextSearch == nil { send(request) }
     }
 
-    private mutating func refreshOrRecover() throws(CommandFailure) {
-        do throws(CommandFailure) {
-            if model.isStale { try refresh() } else { try refreshRates() }
+    private mutating func send(_ request: WatchRequest) {
+        do throws(CallError) {
+            let id = try session.daemon.connection.send(
+                request.method, request.params, timeout: DaemonSession.patience)
+            calls.append((id, request, Readiness.now))
         } catch {
-            guard error.status == .noDaemon else { throw error }
-            try recover()
+            lose()
         }
     }
 
-    private mutating func refresh() throws(CommandFailure) {
-        let stats = try session.daemon.call(QueueStats.self).value
-        let active = try list([.running, .waiting], .ascending, limit: WatchModel.capacity)
-        let recent = try list([.completed, .failed, .cancelled], .descending, limit: 50)
-        model.onRefresh(stats: stats, active: active, recent: recent)
-        nextRefresh = Readiness.now + Self.refreshInterval
+    /// Takes an answer that has come.
+    private mutating func take(_ id: Int64) {
+        guard let index = calls.firstIndex(where: { $0.id == id }) else { return }
+        let request = calls.remove(at: index).request
+        let answer: WatchAnswer
+        do throws(CallError) {
+            answer = request.answer(try session.daemon.connection.answer(to: id, timeout: .zero))
+        } catch .refused(let failure) {
+            answer = .refused(CommandFailure(failure).message, code: failure.knownCode)
+        } catch {
+            return lose()
+        }
+        if case .refused(_, .shuttingDown) = answer { return lose() }
+        model.notice = nil
+        model.onAnswer(answer, to: request, at: Readiness.now)
+    }
+
+    private mutating func noticeSilence(at now: ContinuousClock.Instant) {
+        guard let oldest = calls.first, now >= oldest.sentAt + Self.answerTime else { return }
+        let span = DurationText.short(oldest.sentAt.duration(to: now).components.seconds)
+        let notice = "the daemon has not answered for \(span)"
+        guard model.notice != notice else { return }
+        model.notice = notice
         needsFrame = true
     }
 
-    private mutating func refreshRates() throws(CommandFailure) {
-        model.stats = try session.daemon.call(QueueStats.self).value
-        nextRefresh = Readiness.now + Self.refreshInterval
+    private mutating func lose() {
+        calls = []
+        nextSearch = Readiness.now + Self.searchInterval
+        model.notice = "the daemon went away; looking for it"
         needsFrame = true
     }
 
-    private func list(
-        _ states: [TaskState], _ order: ListOrder, limit: Int
-    ) throws(CommandFailure) -> [TaskSummary] {
-        var params = TaskList.Params()
-        params.filter = TaskFilter()
-        params.filter?.state = OneOrMany(states)
-        params.fields = TaskSummary.columns
-        params.order = order
-        params.limit = limit
-        return try session.daemon.call(TaskList.self, params).value.tasks.map { TaskSummary($0) }
-    }
-
-    private mutating func recover() throws(CommandFailure) {
-        notice = "the daemon went away; looking for it"
-        draw()
-        let end = Readiness.now + LiveSession.patience
-        while true {
-            if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }
-            do throws(CommandFailure) {
-                try subscribe()
-                try refresh()
-                break
-            } catch {
-                guard error.status == .noDaemon else { throw error }
+    private mutating func search() {
+        do throws(CommandFailure) {
+            if try session.reconnect(until: Readiness.now) == nil {
+                nextSearch = nil
+                model.notice = nil
+                model.onConnection()
             }
+        } catch {
+            // It is still away, or a signal came, which is handled next.
+            nextSearch = Readiness.now + Self.searchInterval
         }
-        notice = nil
         needsFrame = true
     }
 }

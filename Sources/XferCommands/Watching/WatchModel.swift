@@ -1,49 +1,275 @@
 import XferModel
 import XferProtocol
 
-/// What the live view of the whole queue knows. A value: fed with listings and events.
+/// What the live view of the queue knows and shows. A value: fed with answers, events and keys, asked for requests and
+/// laid out by `WatchScreen`.
 struct WatchModel: Sendable {
-    var stats = QueueStats.Result()
-    /// Running and waiting tasks, oldest first; bounded by what a screen can show.
-    private(set) var active: [TaskSummary] = []
-    /// Ended last, newest first.
-    private(set) var recent: [TaskSummary] = []
-    /// Whether something happened that only a new listing can tell.
-    private(set) var isStale = true
+    // What the daemon says.
+    private(set) var counts: StateCounts?
+    private(set) var stats: QueueStats.Result?
+    private(set) var list = WatchList()
+    private(set) var history = RateHistory()
+    private(set) var totals = WatchTotals()
+    /// Callers that are no operators may not ask for `queue.stats`.
+    private var isGuest = false
 
-    /// Most tasks of each kind: no terminal has more rows.
-    static let capacity = 200
+    // What the user sees.
+    var size: Terminal.Size { didSet { if size != oldValue { scroll() } } }
+    private(set) var rows: [WatchRow] = []
+    /// The selected task; its row moves with it.
+    private(set) var selected: WatchTask?
+    /// The selected task's row, or where it was.
+    private(set) var cursor = 0
+    /// The first row on the screen.
+    private(set) var top = 0
+    var pane: WatchPane?
+    var isHelpShown = false
+    var helpTop = 0
+    var prompt: WatchPrompt?
+    var message: WatchMessage?
+    /// Why nothing is current; nil while the daemon answers.
+    var notice: String?
 
-    mutating func onRefresh(stats: QueueStats.Result, active: [TaskSummary], recent: [TaskSummary]) {
-        self.stats = stats
-        self.active = Array(active.prefix(Self.capacity))
-        self.recent = Array(recent.prefix(Self.capacity))
-        isStale = false
-    }
+    // What has been asked for.
+    private var isSubscribed = false
+    private var pagesAsked: Set<WatchSection> = []
+    private var statsAsked = false
+    private var detailsAsked = false
+    private var statsGeneration = -1
+    private var nextStats: ContinuousClock.Instant?
+    private var nextPages: [WatchSection: ContinuousClock.Instant] = [:]
+    private var nextDetails: ContinuousClock.Instant?
 
-    mutating func onEvent(_ event: EventMessage) {
-        // Progress is the frequent one and needs no listing; for all others the counts have to be asked anew.
-        if event.type != .known(.progress) { isStale = true }
-        guard let id = event.taskID?.rawValue, let index = active.firstIndex(where: { $0.id == id }) else {
-            if event.type == .known(.progress) { isStale = true }
-            return
-        }
-        active[index].apply(event)
-        guard active[index].isTerminal else { return }
-        recent.insert(active.remove(at: index), at: 0)
-        if recent.count > Self.capacity { recent.removeLast() }
-    }
+    /// Least time between two listings of the same.
+    static let interval = Duration.seconds(1)
+
+    init(size: Terminal.Size = Terminal.Size(columns: 80, rows: 24)) { self.size = size }
+
+    var layout: WatchLayout { WatchLayout(size: size, hasPane: pane != nil) }
+
+    var filter: WatchFilter { list.filter }
 
     /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share several
     /// times.
     var rate: Int64 {
-        let sum = stats.rates.received.addingReportingOverflow(stats.rates.sent)
-        return sum.overflow ? .max : sum.partialValue
+        guard let stats else { return list.running.map(\.summary.rate).saturatedSum }
+        return stats.rates.received.addingSaturated(stats.rates.sent)
     }
 
-    /// Whether the rate changes without an event.
-    var isMoving: Bool { rate > 0 || active.contains(where: \.isRunning) }
+    /// Whether figures change without an event.
+    var isMoving: Bool { rate > 0 || (counts?.running ?? 0) > 0 || !list.running.isEmpty }
+
+    /// The rows on the screen.
+    var visible: ArraySlice<WatchRow> { rows[min(top, rows.count)..<min(rows.count, top + layout.listRows)] }
 
     /// Whether something on the screen counts down.
-    var hasCountdown: Bool { active.contains { !$0.isRunning && $0.waitUntil != nil } }
+    private var hasCountdown: Bool {
+        visible.contains { row in
+            if case .task(let task) = row { !task.summary.isRunning && task.summary.waitUntil != nil } else { false }
+        }
+    }
+
+    // MARK: Asking
+
+    /// What to ask for now. Each is asked for once until its answer comes.
+    mutating func requests(at now: ContinuousClock.Instant) -> [WatchRequest] {
+        var requests: [WatchRequest] = []
+        if !isSubscribed {
+            // First, so that nothing happens unseen between a listing and the subscription.
+            isSubscribed = true
+            requests.append(.subscribe)
+        }
+        if !statsAsked, wantsStats, isDue(nextStats, now) {
+            statsAsked = true
+            statsGeneration = list.generation
+            nextStats = now + Self.interval
+            requests.append(isGuest ? .status : .stats)
+        }
+        for (key, isUrgent) in outdated where isUrgent || isDue(nextPages[key.section], now) {
+            pagesAsked.insert(key.section)
+            nextPages[key.section] = now + Self.interval
+            requests.append(.page(key, generation: list.generation))
+        }
+        if let id = selected?.id, wantsDetails, pane?.id != id || isDue(nextDetails, now) {
+            detailsAsked = true
+            nextDetails = now + Self.interval
+            requests.append(.details(id))
+        }
+        return requests
+    }
+
+    /// When to ask or draw again without an event; nil while nothing changes.
+    func wakeUp(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        var times: [ContinuousClock.Instant] = []
+        if !statsAsked, wantsStats { times.append(nextStats ?? now) }
+        times += outdated.map { $0.isUrgent ? now : nextPages[$0.key.section] ?? now }
+        if wantsDetails { times.append(nextDetails ?? now) }
+        if hasCountdown { times.append(now + .seconds(1)) }
+        return times.min()
+    }
+
+    private var wantsStats: Bool {
+        statsGeneration < list.generation || isMoving || !history.isQuiet(for: RateHistory.capacity)
+    }
+
+    private var wantsDetails: Bool {
+        guard let pane, !detailsAsked, let selected else { return false }
+        return pane.id != selected.id || pane.generation < list.generation || selected.summary.isRunning
+    }
+
+    private var outdated: [(key: WatchPageKey, isUrgent: Bool)] {
+        let ids = Set(visible.compactMap(\.id))
+        // Tasks that follow are asked for a screen ahead. Those above the selection are not: a row for more stays in
+        // sight there, however many tasks come.
+        let ahead = rows[min(top, rows.count)..<min(rows.count, top + 2 * max(1, layout.listRows))]
+        let more = zip(ahead.indices, ahead).compactMap { index, row -> WatchSection? in
+            guard case .more(let section, _) = row, index >= cursor || filter.isSearch else { return nil }
+            return section
+        }
+        return list.outdated(visible: ids, more: Set(more)).filter { !pagesAsked.contains($0.key.section) }
+    }
+
+    private func isDue(_ time: ContinuousClock.Instant?, _ now: ContinuousClock.Instant) -> Bool {
+        time.map { $0 <= now } ?? true
+    }
+
+    // MARK: What comes
+
+    /// A new connection: everything is asked for anew. It may lead to a restarted daemon.
+    mutating func onConnection() {
+        (isSubscribed, statsAsked, detailsAsked, pagesAsked) = (false, false, false, [])
+        askAgain()
+    }
+
+    /// Lists and counts have changed: they are asked for at once.
+    mutating func askAgain() {
+        list.invalidate()
+        (nextStats, nextPages, nextDetails) = (nil, [:], nil)
+    }
+
+    mutating func onEvent(_ event: EventMessage) {
+        if event.type == .known(.overflow) {
+            isSubscribed = false
+            list.invalidate()
+            return
+        }
+        totals.onEvent(event, list)
+        if list.onEvent(event) { list.invalidate() }
+        totals.update(list.running, isIdle: !isMoving && counts?.queued == 0)
+        refresh()
+    }
+
+    mutating func onAnswer(_ answer: WatchAnswer, to request: WatchRequest, at now: ContinuousClock.Instant) {
+        switch request {
+        case .stats, .status: statsAsked = false
+        case .page(let key, _): pagesAsked.remove(key.section)
+        case .details: detailsAsked = false
+        default: break
+        }
+        switch (answer, request) {
+        case (.stats(let result), _):
+            (stats, counts) = (result, result.counts)
+            history.record(rate, at: now)
+        case (.status(let status), _):
+            counts = status.counts
+            history.record(rate, at: now)
+        case (.page(let tasks, let next), .page(let key, let generation)):
+            list.onPage(key, tasks, next: next, generation: generation)
+        case (.details(let record), _): showDetails(record)
+        case (.refused(let reason, let code), _): onRefusal(reason, code, of: request)
+        case (.acted(let result), .act(let deed, let id)):
+            message = WatchMessage(result, deed, id)
+            askAgain()
+        case (.limited, .limitTask(let id, let rate, _)):
+            message = WatchMessage("limit of #\(id): \(ByteText.limit(rate))", isRefusal: false)
+            askAgain()
+        case (.limited, .limitAll(let rate)):
+            let text = rate.map(ByteText.limit) ?? "as configured"
+            message = WatchMessage("limit of all transfers: \(text)", isRefusal: false)
+            askAgain()
+        default: break
+        }
+        totals.update(list.running, isIdle: !isMoving && counts?.queued == 0)
+        refresh()
+    }
+
+    private mutating func onRefusal(_ reason: String, _ code: ErrorCode?, of request: WatchRequest) {
+        switch request {
+        case .stats where code == .permissionDenied:
+            isGuest = true
+            (nextStats, statsGeneration) = (nil, -1)
+        case .details where code == .notFound:
+            pane = pane.map { _ in WatchPane(id: selected?.id ?? 0, generation: .max) }
+        default: message = WatchMessage(reason, isRefusal: true)
+        }
+    }
+
+    private mutating func showDetails(_ record: TaskRecord) {
+        guard let pane else { return }
+        let id = record.id.rawValue
+        self.pane = WatchPane(
+            id: id, record: record, generation: list.generation, top: pane.id == id ? pane.top : 0)
+    }
+
+    // MARK: Rows and selection
+
+    mutating func setFilter(_ text: String) {
+        list.setFilter(WatchFilter(text))
+        refresh()
+    }
+
+    /// Moves the selection by so many rows. Downwards it stops before a row for more, whose tasks are on their way. A search
+    /// may take long to find some: there, and while the daemon is away, the next move goes on behind the row.
+    mutating func moveSelection(by distance: Int) {
+        let target = cursor + distance
+        let first = filter.isSearch || notice != nil ? cursor + 2 : cursor + 1
+        let gap = rows.indices.first { $0 >= first && $0 <= target && rows[$0].id == nil }
+        if distance > 0, let gap { select(near: gap - 1, towards: -1) } else { select(near: target, towards: distance) }
+    }
+
+    mutating func selectFirst() { select(near: 0, towards: 1) }
+
+    mutating func selectLast() { select(near: rows.count - 1, towards: -1) }
+
+    /// Selects the task at the row, else the next one in the direction, else the last one before it.
+    private mutating func select(near row: Int, towards direction: Int) {
+        guard !rows.isEmpty else { return }
+        let row = min(max(0, row), rows.count - 1)
+        let ahead = direction < 0 ? Array((0...row).reversed()) : Array(row..<rows.count)
+        let behind = direction < 0 ? Array(row..<rows.count) : Array((0...row).reversed())
+        for index in ahead + behind {
+            guard case .task(let task) = rows[index] else { continue }
+            (selected, cursor) = (task, index)
+            break
+        }
+        // A row for more is reached by scrolling: its tasks come when it is on the screen.
+        scroll(showing: row)
+    }
+
+    /// Makes the rows anew and finds the selected task among them.
+    private mutating func refresh() {
+        let (before, isAtTop) = (cursor, top == 0)
+        rows = list.rows(counts)
+        if let id = selected?.id, let index = rows.firstIndex(where: { $0.id == id }) {
+            if case .task(let task) = rows[index] { selected = task }
+            cursor = index
+            // What comes above it does not move it on the screen.
+            if !isAtTop { top = max(0, top + cursor - before) }
+        } else if selected == nil || (pagesAsked.isEmpty && outdated.isEmpty) {
+            // It is not only on its way from one section to another: its neighbour takes its place.
+            selected = nil
+            select(near: cursor, towards: 1)
+        }
+        scroll()
+    }
+
+    private mutating func scroll(showing row: Int? = nil) {
+        let room = max(1, layout.listRows)
+        top = min(top, max(0, rows.count - room))
+        for row in [row, cursor].compactMap(\.self) {
+            if row < top { top = row }
+            if row >= top + room { top = row - room + 1 }
+        }
+        top = max(0, top)
+    }
 }

@@ -78,6 +78,38 @@ import Testing
     }
 }
 
+@Suite struct FullScreenTests {
+    @Test func onlyRowsThatChangedAreDrawnAgain() throws {
+        let fake = try FakeTerminal(columns: 10, rows: 3)
+        var screen = FullScreen(terminal: fake.terminal())
+        screen.enter()
+        screen.show([.init("a"), .init("b"), .init("1234567890"), .init("below")])
+        #expect(fake.written().hasSuffix("\u{1b}[1;1Ha\u{1b}[K\u{1b}[2;1Hb\u{1b}[K\u{1b}[3;1H1234567890"))
+        screen.show([.init("a"), .init("B"), .init("1234567890")])
+        #expect(fake.written() == "\u{1b}[2;1HB\u{1b}[K")
+        screen.show([.init("a"), .init("B"), .init("1234567890")])
+        #expect(fake.written() == "")
+    }
+
+    @Test func anotherSizeDrawsEverything() throws {
+        let fake = try FakeTerminal(columns: 10, rows: 2)
+        var screen = FullScreen(terminal: fake.terminal())
+        screen.show([.init("a"), .init("b")])
+        _ = fake.written()
+        fake.resize(columns: 9, rows: 2)
+        screen.show([.init("a"), .init("b")])
+        #expect(fake.written() == "\u{1b}[H\u{1b}[2J\u{1b}[1;1Ha\u{1b}[K\u{1b}[2;1Hb\u{1b}[K")
+    }
+
+    @Test func leavingRestoresCursorWrappingAndScreen() throws {
+        let fake = try FakeTerminal()
+        var screen = FullScreen(terminal: fake.terminal())
+        screen.enter()
+        screen.leave()
+        #expect(fake.written() == "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l")
+    }
+}
+
 @Suite struct PasswordTests {
     @Test func aTypedPasswordIsNotEchoed() async throws {
         let fake = try FakeTerminal()

@@ -1,0 +1,149 @@
+import XferModel
+import XferProtocol
+
+/// Bytes of the tasks that run, and of those that completed since the queue was last empty.
+struct WatchTotals: Hashable, Sendable {
+    private var running = Amount()
+    private var completed = Amount()
+    /// What completed stays on the screen until something runs again.
+    private var isOver = true
+
+    private struct Amount: Hashable {
+        var done: Int64 = 0
+        var total: Int64 = 0
+    }
+
+    var done: Int64 { running.done.addingSaturated(completed.done) }
+    /// Of the tasks whose length is known.
+    var total: Int64 { running.total.addingSaturated(completed.total) }
+
+    var fraction: Double? { total > 0 ? Double(done) / Double(total) : nil }
+
+    /// Seconds until the running tasks are done at this rate; nil when that cannot be said.
+    func timeLeft(rate: Int64) -> Int64? {
+        let left = running.total.subtractingSaturated(running.done)
+        return rate > 0 && left > 0 ? left / rate : nil
+    }
+
+    /// Takes the running tasks as they are now.
+    /// - Parameter isIdle: whether nothing runs or may start.
+    mutating func update(_ tasks: [WatchTask], isIdle: Bool) {
+        if isIdle { isOver = true }
+        if isOver, !tasks.isEmpty { (completed, isOver) = (Amount(), false) }
+        running = Amount()
+        for task in tasks {
+            guard let total = task.summary.total else { continue }
+            running.done = running.done.addingSaturated(min(task.summary.received, total))
+            running.total = running.total.addingSaturated(total)
+        }
+    }
+
+    /// A completion is counted before the list forgets that the task ran.
+    mutating func onEvent(_ event: EventMessage, _ list: WatchList) {
+        guard event.type == .known(.durable(.taskCompleted)), let id = event.taskID?.rawValue,
+            let size = event.value("size", Int64.self), list.running.contains(where: { $0.id == id })
+        else { return }
+        completed.done = completed.done.addingSaturated(size)
+        completed.total = completed.total.addingSaturated(size)
+    }
+}
+
+/// The details of the selected task.
+struct WatchPane: Hashable, Sendable {
+    var id: Int64
+    /// Nil until it has come.
+    var record: TaskRecord?
+    /// Of the list when they came.
+    var generation = -1
+    /// The first line on the screen.
+    var top = 0
+}
+
+/// What is typed at the bottom of the screen.
+enum WatchPrompt: Hashable, Sendable {
+    /// Whether to cancel this task.
+    case cancel(Int64, name: String)
+    /// Bytes per second of one task.
+    case limitTask(Int64, isUpload: Bool, TypedLine)
+    /// Bytes per second of all.
+    case limitAll(TypedLine)
+    /// - Parameter before: what holds again after Escape.
+    case filter(TypedLine, before: String)
+}
+
+/// What the last key led to.
+struct WatchMessage: Hashable, Sendable {
+    let text: String
+    let isRefusal: Bool
+
+    init(_ text: String, isRefusal: Bool) {
+        self.text = text
+        self.isRefusal = isRefusal
+    }
+
+    init(_ result: SelectionResult, _ deed: WatchDeed, _ id: Int64) {
+        guard case .ids(let listed) = result else {
+            self.init("\(deed.past): #\(id)", isRefusal: false)
+            return
+        }
+        if let task = listed.unchanged.first {
+            let reason = task.reason.map { " (\(WaitText.words($0)))" } ?? ""
+            let state = SafeText.sanitised(task.state.description)
+            self.init("not \(deed.past): #\(id) is \(state)\(reason)", isRefusal: true)
+        } else if listed.missing.isEmpty {
+            self.init("\(deed.past): #\(id)", isRefusal: false)
+        } else {
+            self.init("there is no task \(id)", isRefusal: true)
+        }
+    }
+}
+
+/// Where the parts of the live view lie on a screen.
+struct WatchLayout: Hashable, Sendable {
+    /// Where the details are.
+    enum Pane: Hashable, Sendable {
+        case beside, below, instead
+    }
+
+    /// Lines of figures at the top.
+    let headRows: Int
+    /// Whether the list has titles.
+    let hasTitles: Bool
+    let listRows: Int
+    let listColumns: Int
+    let pane: Pane?
+    let paneRows: Int
+    let paneColumns: Int
+    /// Whether there is a line about the selected task.
+    let hasRemark: Bool
+    /// Whether there is a line for keys and messages.
+    let hasFooter: Bool
+
+    init(size: Terminal.Size, hasPane: Bool) {
+        let rows = max(1, size.rows)
+        headRows = rows >= 12 ? 3 : rows >= 8 ? 2 : rows >= 4 ? 1 : 0
+        hasTitles = rows >= 12
+        hasRemark = rows >= 10
+        hasFooter = rows >= 2
+        let body = rows - headRows - [hasTitles, hasRemark, hasFooter].filter(\.self).count
+        guard hasPane else {
+            (pane, listRows, listColumns, paneRows, paneColumns) = (nil, body, size.columns, 0, 0)
+            return
+        }
+        if size.columns >= 120 {
+            pane = .beside
+            paneColumns = min(90, size.columns * 2 / 5)
+            // Between them a blank, a line and a blank.
+            listColumns = size.columns - paneColumns - 3
+            (listRows, paneRows) = (body, body + (hasTitles ? 1 : 0))
+        } else if body >= 12 {
+            pane = .below
+            (listColumns, paneColumns) = (size.columns, size.columns)
+            listRows = max(4, body * 2 / 5)
+            // A line between them.
+            paneRows = body - listRows - 1
+        } else {
+            (pane, listRows, listColumns, paneRows, paneColumns) = (.instead, 0, size.columns, body, size.columns)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// What the live view asks the daemon for. A value: the model makes it, the watcher sends it.
+enum WatchRequest: Hashable, Sendable {
+    case subscribe
+    /// Counts, rates and limits.
+    case stats
+    /// The counts alone, for those who may not see the queue.
+    case status
+    /// - Parameter generation: of the list when it was asked for.
+    case page(WatchPageKey, generation: Int)
+    case details(Int64)
+    case act(WatchDeed, Int64)
+    /// 0 is unlimited; of an upload what is sent.
+    case limitTask(Int64, rate: Int64, isUpload: Bool)
+    /// Of all transfers together; nil is what the configuration says.
+    case limitAll(rate: Int64?)
+}
+
+/// What can be done with the selected task.
+enum WatchDeed: Hashable, Sendable {
+    case pause, resume, cancel, retry, moveToTop, moveToBottom
+
+    /// Past participle, for "paused #3".
+    var past: String {
+        switch self {
+        case .pause: "paused"
+        case .resume: "resumed"
+        case .cancel: "cancelled"
+        case .retry: "retried"
+        case .moveToTop: "moved to the top"
+        case .moveToBottom: "moved to the bottom"
+        }
+    }
+}
+
+/// What the daemon answered to a `WatchRequest`.
+enum WatchAnswer: Sendable {
+    case subscribed
+    case stats(QueueStats.Result)
+    case status(DaemonStatus.Result)
+    case page([WatchTask], next: String?)
+    case details(TaskRecord)
+    case acted(SelectionResult)
+    case limited
+    /// - Parameter code: nil when the answer was not understood.
+    case refused(String, code: ErrorCode?)
+}
+
+extension WatchRequest {
+    /// Tasks asked for at once.
+    static let pageSize = 100
+    /// The same while a search reads what it does not show.
+    static let searchPageSize = 500
+
+    private static let columns = TaskColumns([
+        "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
+        "not_modified", "finished_at",
+    ])
+
+    var method: String {
+        switch self {
+        case .subscribe: EventsSubscribe.name
+        case .stats: QueueStats.name
+        case .status: DaemonStatus.name
+        case .page: TaskList.name
+        case .details: TaskGet.name
+        case .act(let deed, _):
+            switch deed {
+            case .pause: TaskPause.name
+            case .resume: TaskResume.name
+            case .cancel: TaskCancel.name
+            case .retry: TaskRetry.name
+            case .moveToTop, .moveToBottom: TaskMove.name
+            }
+        case .limitTask: TaskUpdate.name
+        case .limitAll: QueueSetLimits.name
+        }
+    }
+
+    var params: JSONValue {
+        switch self {
+        case .subscribe: return EventsSubscribe.Params().wire
+        case .stats, .status: return NoParams().wire
+        case .page(let key, _): return Self.listing(key).wire
+        case .details(let id): return TaskGet.Params(id: TaskID(id)).wire
+        case .act(.moveToTop, let id): return TaskMove.Params(ids: [TaskID(id)], to: .top, target: nil).wire
+        case .act(.moveToBottom, let id): return TaskMove.Params(ids: [TaskID(id)], to: .bottom, target: nil).wire
+        case .act(_, let id): return TaskSelection(ids: [TaskID(id)]).wire
+        case .limitTask(let id, let rate, let isUpload):
+            var changes = TaskChanges()
+            if isUpload { changes.limits.maxSendRate = .set(rate) } else { changes.limits.maxReceiveRate = .set(rate) }
+            return TaskUpdate.Params(id: TaskID(id), changes: changes).wire
+        case .limitAll(let rate):
+            var params = QueueSetLimits.Params()
+            params.maxReceiveRate = rate.map { .set($0) } ?? .clear
+            return params.wire
+        }
+    }
+
+    private static func listing(_ key: WatchPageKey) -> TaskList.Params {
+        var params = TaskList.Params()
+        let states = key.section.states.filter {
+            key.section == .running || key.filter.states?.contains($0) ?? true
+        }
+        params.filter = TaskFilter()
+        params.filter?.state = OneOrMany(states)
+        params.fields = columns
+        params.order = key.section.order
+        params.cursor = key.cursor
+        params.limit =
+            key.section == .running ? TaskPages.largest : key.filter.isSearch ? searchPageSize : pageSize
+        return params
+    }
+
+    /// The answer as values.
+    func answer(_ result: JSONValue) -> WatchAnswer {
+        do throws(WireError) {
+            switch self {
+            case .subscribe: return .subscribed
+            case .stats: return .stats(try QueueStats.Result(lenient: result))
+            case .status: return .status(try DaemonStatus.Result(lenient: result))
+            case .page:
+                let page = try TaskList.Result(lenient: result)
+                return .page(page.tasks.map { WatchTask($0) }, next: page.nextCursor)
+            case .details: return .details(try TaskGet.Result(lenient: result).task)
+            case .act: return .acted(try SelectionResult(lenient: result))
+            case .limitTask, .limitAll: return .limited
+            }
+        } catch {
+            return .refused("the daemon's answer to \(method) is not understood: \(error)", code: nil)
+        }
+    }
+}
