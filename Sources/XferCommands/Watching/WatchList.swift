@@ -63,8 +63,11 @@ struct WatchList: Sendable {
         var tasks: [WatchTask]
         /// Nil after the last page.
         var next: String?
-        /// The `generation` it was asked for in.
+        /// The `generation` it was asked for in; negative once it begins elsewhere.
         var generation: Int
+
+        /// Whether it is wrong, and what follows it as well, until it is asked for again.
+        var isMisplaced: Bool { generation < 0 }
     }
 
     private var pages: [WatchSection: [Page]] = [:]
@@ -109,6 +112,9 @@ struct WatchList: Sendable {
         return rows
     }
 
+    /// Pages of a section that are loaded.
+    func pageCount(_ section: WatchSection) -> Int { pages[section, default: []].count }
+
     var running: [WatchTask] { pages[.running, default: []].flatMap(\.tasks) }
 
     func task(_ id: Int64) -> WatchTask? {
@@ -139,15 +145,17 @@ struct WatchList: Sendable {
                 keys.append((WatchPageKey(section: section, index: 0, cursor: nil, filter: filter), true))
                 continue
             }
-            // The first page shows what comes new; the running tasks make the sums of the head.
+            // The running tasks make the sums of the head, and what comes new is on a first page or on a last one.
             let index = pages.indices.first { index in
-                pages[index].generation < generation
-                    && (index == 0 && (section == .running || pages[0].tasks.isEmpty || pages[0].generation < 0)
-                        || pages[index].tasks.contains { visible.contains($0.id) })
+                let isWanted =
+                    index == 0 && (section == .running || pages[0].tasks.isEmpty)
+                    || filter.isSearch && index == pages.count - 1
+                return pages[index].generation < generation
+                    && (isWanted || pages[index].isMisplaced || pages[index].tasks.contains { visible.contains($0.id) })
             }
             if let index {
                 let key = WatchPageKey(section: section, index: index, cursor: pages[index].cursor, filter: filter)
-                keys.append((key, pages[index].generation < 0))
+                keys.append((key, pages[index].isMisplaced))
             } else if more.contains(section), let next = pages.last?.next {
                 keys.append((WatchPageKey(section: section, index: pages.count, cursor: next, filter: filter), true))
             }
@@ -171,9 +179,11 @@ struct WatchList: Sendable {
         let page = Page(cursor: key.cursor, tasks: tasks, next: next, generation: generation)
         if key.index == pages.count { pages.append(page) } else { pages[key.index] = page }
         if key.index + 1 < pages.count, pages[key.index + 1].cursor != next {
-            // The pages that follow begin elsewhere now. One of them stays until its successor comes.
-            pages.removeLast(pages.count - key.index - (next == nil ? 1 : 2))
-            if next != nil {
+            // The pages that follow begin elsewhere now. One of them stays until its successor comes; in a search all do,
+            // because it takes long to find them again.
+            let kept = next == nil ? 0 : filter.isSearch ? pages.count - key.index - 1 : 1
+            pages.removeLast(pages.count - key.index - 1 - kept)
+            if kept > 0 {
                 pages[key.index + 1].cursor = next
                 pages[key.index + 1].generation = -1
             }

@@ -87,7 +87,7 @@ struct WatchModel: Sendable {
         }
         for (key, isUrgent) in outdated where isUrgent || isDue(nextPages[key.section], now) {
             pagesAsked.insert(key.section)
-            nextPages[key.section] = now + Self.interval
+            nextPages[key.section] = now + interval(of: key.section)
             requests.append(.page(key, generation: list.generation))
         }
         if let id = selected?.id, wantsDetails, pane?.id != id || isDue(nextDetails, now) {
@@ -127,6 +127,11 @@ struct WatchModel: Sendable {
             return section
         }
         return list.outdated(visible: ids, more: Set(more)).filter { !pagesAsked.contains($0.key.section) }
+    }
+
+    /// A search reads many pages, and all of them when the first one shifts: the more there are, the longer they hold.
+    private func interval(of section: WatchSection) -> Duration {
+        filter.isSearch ? Self.interval + .milliseconds(100) * list.pageCount(section) : Self.interval
     }
 
     private func isDue(_ time: ContinuousClock.Instant?, _ now: ContinuousClock.Instant) -> Bool {
@@ -266,7 +271,8 @@ struct WatchModel: Sendable {
     private mutating func scroll(showing row: Int? = nil) {
         let room = max(1, layout.listRows)
         top = min(top, max(0, rows.count - room))
-        for row in [row, cursor].compactMap(\.self) {
+        // The selected task may be missing for a moment, and its row with it.
+        for row in [row, cursor].compactMap(\.self).map({ min($0, rows.count - 1) }) {
             if row < top { top = row }
             if row >= top + room { top = row - room + 1 }
         }

@@ -2,6 +2,7 @@ import StrictJSON
 import Testing
 import XferModel
 import XferProtocol
+import XferTestSupport
 
 @testable import XferCommands
 
@@ -157,15 +158,47 @@ import XferProtocol
         #expect(watched.ids.filter { $0 > 40 } == (41...260).map { Int64($0) })
     }
 
+    @Test(arguments: 1...30 as ClosedRange<UInt64>)
+    func whateverIsAskedForInBetweenTheFilterFindsEveryTask(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var watched = Watched((1...1500).map { ($0, $0 % 10 == 0 ? "waiting" : "queued") })
+        let keys: [Key] = [
+            .down, .pageDown, .pageDown, .end, .home, "/", "f", "2", "9", .backspace, .enter, .escape, .up, .pageUp,
+        ]
+        for _ in 0..<60 {
+            watched.pressOnly(keys.randomElement(using: &random) ?? .down)
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                let id = Int64.random(in: 1...1500, using: &random)
+                let state = ["running", "queued", "waiting", "completed"].randomElement(using: &random) ?? "queued"
+                watched.tasks[id] = state
+                watched.model.askAgain()
+            }
+            if Int.random(in: 0..<9, using: &random) == 0 { watched.now += .seconds(1) }
+            watched.answerPending(Int.random(in: 0...3, using: &random))
+        }
+        for key: Key in [.escape, .escape, .escape, "/", .control("u"), "9", "9", .enter] { watched.press(key) }
+        watched.model.askAgain()
+        watched.advance(seconds: 10)
+        let expected = (1...1500).filter { "file\($0)".contains("99") }.map { Int64($0) }
+        #expect(Set(watched.ids) == Set(expected) && watched.ids.count == expected.count)
+        for row in watched.model.rows {
+            guard case .task(let task) = row else { continue }
+            #expect(task.summary.state == watched.tasks[task.id] || task.section != .running, "\(task.id)")
+        }
+    }
+
     // MARK: The filter
 
     @Test func theFilterSearchesEveryPage() {
         var watched = Watched((1...3000).map { ($0, "queued") } + [(3001, "failed")])
+        for _ in 0..<10 { watched.press(.pageDown) }
         watched.press("/")
         for character in "file29" { watched.press(.character(character)) }
         #expect(watched.ids.first == 29 && watched.ids.last == 2999 && watched.ids.count == 111)
+        #expect(!watched.model.visible.isEmpty && watched.model.selected?.id == 29)
         watched.press(.escape)
-        #expect(watched.ids.first == 1 && watched.model.filter.isEmpty)
+        watched.press(.home)
+        #expect(watched.ids.first == 1 && watched.model.selected?.id == 1 && watched.model.filter.isEmpty)
     }
 
     @Test func aStateInTheFilterAsksForThatStateAlone() {

@@ -10,6 +10,7 @@ struct Watched {
     var now = ContinuousClock().now
     /// States by id; ids are the order.
     var tasks: [Int64: String] = [:]
+    private var pending: [WatchRequest] = []
     private(set) var pageRequests: [WatchPageKey] = []
     private let fields: JSONObject
 
@@ -40,6 +41,18 @@ struct Watched {
         requests.compactMap { if case .page(let key, _) = $0 { key.section } else { nil } }
     }
 
+    /// Presses a key; what that leads to is not answered yet.
+    mutating func pressOnly(_ key: Key) {
+        if case .send(let request)? = model.onKey(key) { pending.append(request) }
+    }
+
+    /// Asks for what is wanted, and answers at most so many of the calls that are under way, in their order.
+    mutating func answerPending(_ count: Int = .max) {
+        pending += model.requests(at: now)
+        for request in pending.prefix(count) { answer(request) }
+        pending.removeFirst(min(count, pending.count))
+    }
+
     /// Presses a key, and the daemon answers what that leads to.
     mutating func press(_ key: Key) {
         if case .send(let request)? = model.onKey(key) { answer(request) }
@@ -62,6 +75,7 @@ struct Watched {
 
     /// Answers until nothing is asked for.
     private mutating func settle() {
+        while !pending.isEmpty { answerPending() }
         while case let requests = model.requests(at: now), !requests.isEmpty {
             for request in requests { answer(request) }
         }
