@@ -60,7 +60,7 @@ struct KeyDecoder: Sendable {
         case .sequence(let parameters): continueSequence(parameters, byte, into: &keys)
         case .shift: finish(byte, into: &keys) { Self.key(final: byte, number: nil) }
         case .console:
-            finish(byte, into: &keys) { (0x41...0x45).contains(byte) ? .function(Int(byte) - 0x40) : nil }
+            finish(byte, into: &keys) { (0x41...0x45).contains(byte) ? .function(Int(clamping: byte) - 0x40) : nil }
         case .string: state = byte == 0x07 ? .ground : byte == 0x1b ? .stringEscape : .string
         case .stringEscape:
             state = .escape
@@ -155,7 +155,7 @@ struct KeyDecoder: Sendable {
         case UInt8(ascii: "H"): .home
         case UInt8(ascii: "F"): .end
         case UInt8(ascii: "M"): .enter
-        case UInt8(ascii: "P")...UInt8(ascii: "S"): .function(Int(final) - 0x4f)
+        case UInt8(ascii: "P")...UInt8(ascii: "S"): .function(Int(clamping: final) - 0x4f)
         case UInt8(ascii: "~"): number.flatMap(editingKey)
         default: nil
         }

@@ -82,11 +82,14 @@ struct WatchList: Sendable {
     mutating func setFilter(_ filter: WatchFilter) {
         guard filter != self.filter else { return }
         self.filter = filter
-        for section in WatchSection.allCases {
-            guard let first = pages[section]?.first else { continue }
-            pages[section] = [Page(cursor: nil, tasks: first.tasks, next: first.next, generation: -1)]
-        }
+        for section in WatchSection.allCases { restart(section) }
         invalidate()
+    }
+
+    /// Forgets all pages but the first, which is asked for anew.
+    mutating func restart(_ section: WatchSection) {
+        guard let first = pages[section]?.first else { return }
+        pages[section] = [Page(cursor: nil, tasks: first.tasks, next: first.next, generation: -1)]
     }
 
     // MARK: Rows

@@ -33,6 +33,8 @@ struct WatchModel: Sendable {
     // What has been asked for.
     private var isSubscribed = false
     private var pagesAsked: Set<WatchSection> = []
+    /// Sections whose last page was refused: they are not urgent any more.
+    private var pagesRefused: Set<WatchSection> = []
     private var statsAsked = false
     private var detailsAsked = false
     private var statsGeneration = -1
@@ -127,6 +129,7 @@ struct WatchModel: Sendable {
             return section
         }
         return list.outdated(visible: ids, more: Set(more)).filter { !pagesAsked.contains($0.key.section) }
+            .map { ($0.key, $0.isUrgent && !pagesRefused.contains($0.key.section)) }
     }
 
     /// A search reads many pages, and all of them when the first one shifts: the more there are, the longer they hold.
@@ -179,6 +182,7 @@ struct WatchModel: Sendable {
             counts = status.counts
             history.record(rate, at: now)
         case (.page(let tasks, let next), .page(let key, let generation)):
+            pagesRefused.remove(key.section)
             list.onPage(key, tasks, next: next, generation: generation)
         case (.details(let record), _): showDetails(record)
         case (.refused(let reason, let code), _): onRefusal(reason, code, of: request)
@@ -203,8 +207,17 @@ struct WatchModel: Sendable {
         case .stats where code == .permissionDenied:
             isGuest = true
             (nextStats, statsGeneration) = (nil, -1)
-        case .details where code == .notFound:
-            pane = pane.map { _ in WatchPane(id: selected?.id ?? 0, generation: .max) }
+        case .details(let id):
+            // Not asked for again before something happens.
+            pane = pane.map { _ in WatchPane(id: id, generation: list.generation) }
+            if code != .notFound { message = WatchMessage(reason, isRefusal: true) }
+        case .page(let key, _) where code == .invalidParams && key.cursor != nil:
+            // The queue's order was changed, and places in the former one mean nothing now.
+            pagesRefused.insert(key.section)
+            list.restart(key.section)
+        case .page(let key, _):
+            pagesRefused.insert(key.section)
+            message = WatchMessage(reason, isRefusal: true)
         default: message = WatchMessage(reason, isRefusal: true)
         }
     }

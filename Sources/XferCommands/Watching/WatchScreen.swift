@@ -219,7 +219,7 @@ struct WatchFooter: Sendable {
         var line = screen.builder(width)
         if let prompt = model.prompt {
             // A refused answer stays beside what it is about.
-            if let message = model.message { line.append("\(message.text)  ", .red) }
+            if let message = model.message { line.append(screen.glyphs.text(message.text) + "  ", .red) }
             append(prompt, to: &line)
         } else if let notice = model.notice {
             line.append(screen.glyphs.text(notice), .yellow)

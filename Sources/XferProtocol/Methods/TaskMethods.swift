@@ -115,7 +115,8 @@ public enum TaskList: RPCMethod {
             .defaulted(
                 "order", \.order,
                 "By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by priority, then host by host "
-                    + "(and group and profile) in the order in which these are served next, and for each as they start."),
+                    + "(and group and profile) in the order in which these are served next, and for each as they start."
+            ),
             .defaulted("limit", \.limit, "Most tasks in one answer.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; filter and order must be the same.",
@@ -127,7 +128,8 @@ public enum TaskList: RPCMethod {
                 return
             }
             throw WireError(
-                .conflictingFields, at: "filter.state", expected: "queued alone, or the field left out, beside the order queue")
+                .conflictingFields, at: "filter.state",
+                expected: "queued alone, or the field left out, beside the order queue")
         }
     }
 

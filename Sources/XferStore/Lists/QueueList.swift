@@ -62,7 +62,8 @@ extension StoreReader {
         let (comparison, direction) = order == .fifo ? (">", "ASC") : ("<", "DESC")
         var conditions = ""
         if let start {
-            conditions = " AND (rank, id) \(comparison) (\(parameter(.integer(start.rank))), \(parameter(.integer(start.id))))"
+            conditions =
+                " AND (rank, id) \(comparison) (\(parameter(.integer(start.rank))), \(parameter(.integer(start.id))))"
         }
         for restriction in filter.restrictions {
             let list = parameter(.text(restriction.list))

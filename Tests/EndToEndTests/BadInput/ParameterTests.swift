@@ -54,6 +54,8 @@ import XferTestSupport
             ("task.get", ["id": -1], -32602), ("task.pause", [:], -32602), ("task.pause", ["filter": [:]], -32602),
             ("task.pause", ["ids": [1], "filter": ["all": true]], -32602), ("task.list", ["limit": 0], -32602),
             ("task.list", ["limit": 100_000], -32602), ("task.list", ["cursor": "nonsense"], -32602),
+            ("task.list", ["order": "queue", "cursor": "1.1.1.1.1"], -32602),
+            ("task.list", ["order": "queue", "filter": ["state": ["queued", "running"]]], -32602),
             ("task.list", ["filter": ["colour": "red"]], -32602), ("task.fly", [:], -32601), ("", [:], -32601),
             ("events.since", ["seq": -1], -32602), ("queue.set_limits", ["max_active": -1], -32602),
             ("daemon.shutdown", ["mode": "explode"], -32602), ("task.wait", ["ids": [1], "timeout": -1], -32602),

@@ -49,7 +49,7 @@ import XferTestSupport
 
     /// Ids of the listed tasks, from the top.
     private static func ids(_ rows: [String]) -> [Int64] {
-        let titles = rows.firstIndex { $0.hasPrefix("  ID STATE") } ?? rows.count
+        let titles = rows.firstIndex { $0.contains(" ID STATE") } ?? rows.count
         return rows.dropFirst(titles + 1).compactMap { row in
             let words = row.drop { $0 == ">" || $0 == " " }.split(separator: " ")
             return words.count > 1 && !row.hasPrefix("#") ? words.first.flatMap { Int64($0, radix: 10) } : nil

@@ -145,6 +145,36 @@ import XferTestSupport
         #expect(watched.model.cursor - watched.model.top == offset)
     }
 
+    @Test func aRefusedPageIsNotAskedForWithoutEnd() {
+        var watched = Watched((1...500).map { ($0, "queued") })
+        watched.model.askAgain()
+        for second in 0..<5 {
+            let requests = watched.model.requests(at: watched.now)
+            #expect(requests.filter { $0.method == "task.list" }.count <= 5, "in second \(second)")
+            for request in requests {
+                watched.model.onAnswer(.refused("full", code: .storageUnavailable), to: request, at: watched.now)
+            }
+            #expect(watched.model.requests(at: watched.now).isEmpty)
+            #expect(watched.model.message == WatchMessage("full", isRefusal: true))
+            watched.now += .seconds(1)
+        }
+        watched.advance(seconds: 2)
+        #expect(watched.ids.first == 1)
+    }
+
+    @Test func aPlaceThatTheDaemonNoLongerKnowsBeginsTheSectionAnew() {
+        var watched = Watched((1...500).map { ($0, "queued") })
+        for _ in 0..<12 { watched.press(.pageDown) }
+        watched.model.askAgain()
+        for request in watched.model.requests(at: watched.now) {
+            watched.model.onAnswer(.refused("cursor", code: .invalidParams), to: request, at: watched.now)
+        }
+        watched.advance(seconds: 5)
+        watched.press(.home)
+        for _ in 0..<40 { watched.press(.pageDown) }
+        #expect(watched.ids == (1...500).map { Int64($0) })
+    }
+
     @Test func pagesThatShiftLeaveNoTaskTwiceAndNoneOut() {
         var watched = Watched((1...260).map { ($0, "queued") })
         for _ in 0..<12 { watched.press(.pageDown) }

@@ -63,7 +63,7 @@ import XferProtocol
 
     @Test func withoutUnicodeEveryCharacterIsASCII() {
         var watched = busy()
-        for keys: [Key] in [[], ["o"], ["c"], ["?"], [.escape, .escape, "/", "日"]] {
+        for keys: [Key] in [[], ["o"], ["c"], ["?"], [.escape, .escape, "/", "日"], [.escape, "l", "日", .enter]] {
             for key in keys { watched.press(key) }
             for line in Self.ascii.lines(watched.model) {
                 #expect(line.text.utf8.allSatisfy { (32..<127).contains($0) })
