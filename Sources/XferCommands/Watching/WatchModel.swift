@@ -233,6 +233,8 @@ struct WatchModel: Sendable {
 
     mutating func setFilter(_ text: String) {
         list.setFilter(WatchFilter(text))
+        // The first task that matches takes the place of one that does not.
+        if let task = selected, !filter.matches(task) { (selected, cursor, top) = (nil, 0, 0) }
         refresh()
     }
 
