@@ -47,7 +47,8 @@ struct WatchScreen: Sendable {
     private func details(_ model: WatchModel, _ layout: WatchLayout) -> [LiveRegion.Line] {
         guard let pane = model.pane else { return [] }
         let details = WatchDetails(pane, columns: layout.paneColumns, now: now)
-        var lines = details.lines.dropFirst(pane.top).prefix(layout.paneRows).map { name, text in
+        let top = min(pane.top, max(0, details.count - layout.paneRows))
+        var lines = details.lines.dropFirst(top).prefix(layout.paneRows).map { name, text in
             var line = builder(layout.paneColumns)
             line.append(TextWidth.padded(glyphs.text(name), to: TaskDetails.nameWidth), .bold)
             line.append(" " + glyphs.text(text))

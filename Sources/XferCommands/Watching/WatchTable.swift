@@ -16,7 +16,7 @@ struct WatchTable: Sendable {
         let rows = model.visible.map { row in
             switch row {
             case .task(let task): line(task, idWidth, isSelected: task.id == model.selected?.id)
-            case .more(let section, let count): more(section, count)
+            case .more(let section, let count): more(section, count, isSearch: model.filter.isSearch)
             }
         }
         let room = model.layout.listRows
@@ -78,9 +78,10 @@ struct WatchTable: Sendable {
         return LiveRegion.Line(text: screen.style(.reverse, line.line.text), columns: line.line.columns)
     }
 
-    private func more(_ section: WatchSection, _ count: Int64?) -> LiveRegion.Line {
+    private func more(_ section: WatchSection, _ count: Int64?, isSearch: Bool) -> LiveRegion.Line {
         var line = screen.builder(width)
-        line.append("  \(screen.glyphs.ellipsis) \(count.map { "\($0) " } ?? "")more \(section.words)", .dim)
+        let words = isSearch ? "searching what is" : count.map { "\($0) more" } ?? "more"
+        line.append("  \(screen.glyphs.ellipsis) \(words) \(section.words)", .dim)
         return line.line
     }
 

@@ -234,6 +234,7 @@ import XferTestSupport
             try await screen.showsRow("> ", "8 waiting", "for its time in")
             try await screen.press("o")
             try await screen.showsRow("── #8 ──")
+            try await screen.showsRow("method", "GET")
             try await screen.press("PageDown", "PageDown", "PageDown", "PageDown")
             try await screen.showsRow("created_at")
             try await screen.resize(columns: 140, rows: 24)
