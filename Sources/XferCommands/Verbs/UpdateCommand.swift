@@ -124,7 +124,7 @@ struct UpdateCommand: TaskVerb {
         SecretArguments(headers: headers).warn()
         let changes = try changes()
         let daemon = try options.open()
-        let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: Self.states)
+        let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: .unfinished)
         var updated: [TaskID] = []
         var tasks: [JSONValue] = []
         var refusals: [(id: TaskID, failure: CommandFailure)] = []
@@ -140,7 +140,7 @@ struct UpdateCommand: TaskVerb {
         if options.output.json {
             if let document = selection.document(of: tasks) { Output.standard.line(document.text) }
         } else if ids.isEmpty {
-            let reason = SelectionReason(selection, daemon).noMatch(in: Self.states)
+            let reason = SelectionReason(selection, daemon).noMatch(in: .unfinished)
             Output.standard.line("nothing updated: \(reason)")
         } else if !updated.isEmpty {
             Output.standard.line("updated: \(SelectionText.list(updated))")

@@ -124,7 +124,7 @@ struct WatchTable: Sendable {
             let kind = summary.isSkipped ? "skipped" : summary.isNotModified ? "not modified" : ""
             let size = kind.isEmpty ? ByteText.size(summary.total ?? summary.received) : kind
             return [size, task.finishedAt.map { "at \(TimeText.clock($0))" }].compactMap(\.self).joined(separator: " ")
-        case .failed: return summary.failure.map(WaitText.cause)
+        case .failed: return summary.failure.map(FailureText.cause)
         case .cancelled: return task.finishedAt.map { "at \(TimeText.clock($0))" }
         case nil: return nil
         }

@@ -1,7 +1,7 @@
 /// Sizes and rates as people write them, wherever a text says one: `4096`, `64K`, `1.5M`, `2MB`, `256Mi`, `5 MiB/s`.
 ///
 /// `K`, `M`, `G`, `T` are powers of 1000 and `Ki`, `Mi`, `Gi`, `Ti` powers of 1024 (IEC 80000-13). Case does not matter.
-/// A `B` or `B/s` behind the unit, and a space before it, mean nothing.
+/// A `B`, `/s` or `B/s` behind the unit, and a space before it, mean nothing.
 public enum ByteSizeText {
     /// The accepted form, for error messages.
     public static let expected = "a size in bytes such as 4096, 64K, 1.5MB, 256Mi or 1 GiB"
@@ -20,8 +20,8 @@ public enum ByteSizeText {
 
     private static func factor(_ unit: some StringProtocol) -> Int64? {
         var name = unit.lowercased()
-        if name.hasPrefix(" ") { name.removeFirst() }
-        if name.hasSuffix("b/s") { name.removeLast(2) } else if name.hasSuffix("/s") { return nil }
+        if name.count > 1, name.hasPrefix(" ") { name.removeFirst() }
+        if name.hasSuffix("/s") { name.removeLast(2) }
         if name.hasSuffix("b") { name.removeLast() }
         return name.isEmpty ? 1 : units.first { $0.suffix.lowercased() == name }?.factor
     }

@@ -102,7 +102,7 @@ import XferTestSupport
             try await complete(["retry", ""], daemon) == [
                 "112\tfailed: l ␛[2J", "12\tfailed: l ␛[2J", "7\tfailed: l ␛[2J",
             ])
-        #expect(daemon.calls(of: "task.list").first?["filter"] == ["state": "failed"])
+        #expect(daemon.calls(of: "task.list").first?["filter"] == ["state": ["failed", "cancelled"]])
         #expect(daemon.calls(of: "task.list").first?["limit"] == 200)
         #expect(try await complete(["pause", "1"], daemon).map { String($0.prefix { $0 != "\t" }) } == ["112", "12"])
     }

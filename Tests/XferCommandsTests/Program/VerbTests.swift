@@ -117,7 +117,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         ("pause", "paused", "; only queued, waiting and running tasks can be paused"),
         ("resume", "resumed", "; only waiting and paused tasks can be resumed"),
         ("cancel", "cancelled", "; only unfinished tasks can be cancelled"),
-        ("retry", "retried", "; only failed tasks can be retried"), ("remove", "removed", ""),
+        ("retry", "retried", "; only failed and cancelled tasks can be retried"), ("remove", "removed", ""),
     ])
     func aVerbWithSeveralIDsMakesOneCall(verb: String, deed: String, reason: String) async throws {
         let daemon = try daemon(

@@ -209,14 +209,14 @@ import XferModel
     @Test(
         arguments: [
             (
-                "download: { reserve: 1.5G }",
-                "download.reserve: expected a size in bytes such as 4096, 64K, 256Mi or 1G"
+                "download: { reserve: 1.5X }",
+                "download.reserve: expected a size in bytes such as 4096, 64K, 1.5MB, 256Mi or 1 GiB"
             ),
             ("download: { reserve: -1 }", "download.reserve: expected a size"),
             ("download: { checkpoint_bytes: 1 }", "from 64Ki to 1Gi, found \"1\""),
             (
                 "queue: { retry_for: soon }",
-                "queue.retry_for: expected a duration such as 90 (seconds), 500ms, 15m, 24h or 30d"
+                "queue.retry_for: expected a duration such as 90 (seconds), 500ms, 15m, 1h30m, 24h or 30d"
             ),
             ("events: { max_age: 1h }", "from 86400 to 3153600000, found \"1h\""),
         ] as [(String, String)])
