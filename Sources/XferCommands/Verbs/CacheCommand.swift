@@ -104,7 +104,9 @@ struct CacheCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(CacheClear.self)) { result, _ in [CacheText.removed(result)] }
+            options.show(try options.open().call(CacheClear.self)) { result, _ in
+                [CacheText.removed(result, orElse: "nothing is kept")]
+            }
         }
     }
 
@@ -125,7 +127,9 @@ struct CacheCommand: ParsableCommand {
             var params = CacheTrim.Params()
             params.maxBytes = maxBytes?.bytes
             params.maxAge = maxAge?.wholeSeconds
-            options.show(try options.open().call(CacheTrim.self, params)) { result, _ in [CacheText.removed(result)] }
+            options.show(try options.open().call(CacheTrim.self, params)) { result, _ in
+                [CacheText.removed(result, orElse: "what is kept is within the limits")]
+            }
         }
     }
 
@@ -178,10 +182,10 @@ enum CacheText {
         return lines
     }
 
-    static func removed(_ result: CacheClear.Result) -> String {
-        result.removedCount == 0
-            ? "nothing removed: nothing is kept that could be"
-            : "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"
+    /// - Parameter reason: why nothing was, if nothing was.
+    static func removed(_ result: CacheClear.Result, orElse reason: String) -> String {
+        guard result.removedCount > 0 else { return "nothing removed: \(reason)" }
+        return "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"
     }
 
     /// Nil for what is a URL.

@@ -46,7 +46,8 @@ struct WaitCommand: TaskVerb {
         } else if selection.filters.states.isEmpty {
             let paused = try selected.ids(in: [.paused]).count
             if paused > 0 {
-                Output.error.line("xferctl: \(paused) of them are paused; they end only after `xferctl resume`")
+                let verb = paused == 1 ? "is" : "are"
+                Output.error.line("xferctl: \(paused) of them \(verb) paused and will not end before `xferctl resume`")
             }
         }
         return ids

@@ -83,6 +83,20 @@ import XferTestSupport
             "\(shown)")
     }
 
+    @Test func waitingForPausedTasksSaysThatTheyWillNotEnd() async throws {
+        let tasks = [Wire.task(3, "staged")]
+        let daemon = try ScriptedDaemon { method, _ in
+            switch method {
+            case "task.list": .result(["tasks": .array(tasks), "next_cursor": nil])
+            case "daemon.status": .result(DaemonStatus.Result().wire)
+            default: .result(["subscription": 1, "last_seq": 1])
+            }
+        }
+        let result = try await Program.run(["wait", "--all"], daemon: daemon)
+        #expect(result.errors == "xferctl: 1 of them is paused and will not end before `xferctl resume`\n", "\(result)")
+        #expect(daemon.calls(of: "task.list").dropFirst().first?["filter"] == ["state": "paused"])
+    }
+
     @Test func aRangeMeansTheTasksInItThatExist() async throws {
         let daemon = try daemon()
         let result = try await Program.run(["update", "1-9", "--priority", "low"], daemon: daemon)
