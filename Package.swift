@@ -17,6 +17,8 @@ let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -51,6 +53,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
@@ -94,6 +97,13 @@ let package = Package(
         library(
             "JSONRPC",
             ["CLinux", "StrictJSON", "XferSystem", "XferModel", nioCore, nioPosix, nioHTTP1, nioLocks]),
+        library(
+            "XferGateway",
+            [
+                "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel", logging, nioCore, nioPosix,
+                nioHTTP1,
+                nioWebSocket, nioSSL, nioLocks,
+            ]),
 
         // The service.
         library(
@@ -106,7 +116,8 @@ let package = Package(
             "XferDaemon",
             [
                 "CLinux", "XferSystem", "XferThreads", "XferManager", "XferModel", "XferProtocol", "JSONRPC",
-                "StrictJSON", lifecycle, unixSignals, yams, logging, metrics, coreMetrics, nioLocks, deque, heap,
+                "XferGateway", "StrictJSON", lifecycle, unixSignals, yams, logging, metrics, coreMetrics, nioLocks,
+                deque, heap,
             ]),
         .executableTarget(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
@@ -142,6 +153,12 @@ let package = Package(
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests(
+            "XferGatewayTests",
+            [
+                "XferGateway", "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel", "XferTestSupport",
+                logging, nioCore, nioLocks,
+            ]),
+        tests(
             "XferManagerTests",
             [
                 "XferManager", "XferCore", "XferStore", "XferFiles", "XferCurl", "XferProtocol",
@@ -151,8 +168,8 @@ let package = Package(
         tests(
             "XferDaemonTests",
             [
-                "XferDaemon", "XferManager", "XferSystem", "XferModel", "XferProtocol", "StrictJSON", "XferTestSupport",
-                logging,
+                "XferDaemon", "XferManager", "XferGateway", "XferSystem", "XferModel", "XferProtocol", "StrictJSON",
+                "XferTestSupport", logging,
                 coreMetrics,
                 nioLocks,
             ]),

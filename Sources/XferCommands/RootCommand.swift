@@ -26,7 +26,7 @@ struct RootCommand: ParsableCommand {
                 subcommands: [
                     QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
                     CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
-                    WebhookCommand.self,
+                    WebhookCommand.self, TokenCommand.self,
                     NetworkCommand.self, EventsCommand.self,
                     StatusCommand.self,
                     ShutdownCommand.self,

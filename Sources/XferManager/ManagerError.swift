@@ -35,6 +35,9 @@ public enum ManagerError: Error, Hashable, Sendable {
     case profileNotFound(String)
     /// `read_only`: the profile is written in the configuration file.
     case profileIsConfigured(String)
+    case tokenNotFound(String)
+    /// `in_use`: a token of this name exists.
+    case tokenExists(String)
     /// The operator's policies refuse the request.
     case rejectedByPolicy(path: String, reason: String)
     /// The database cannot be written; `reason` says why.
@@ -122,6 +125,13 @@ extension ManagerError {
             RPCFailure(
                 .conflict, "profile \"\(name)\" is written in the configuration file and changed there",
                 data: ErrorData(reason: "read_only", path: "name"))
+        case .tokenNotFound(let name):
+            RPCFailure(
+                .notFound, "there is no token \"\(name)\"", data: ErrorData(reason: "not_found", path: "name"))
+        case .tokenExists(let name):
+            RPCFailure(
+                .conflict, "there is a token \"\(name)\" already; revoke it, or choose another name",
+                data: ErrorData(reason: "in_use", path: "name"))
         case .rejectedByPolicy(let path, let reason):
             RPCFailure(
                 .rejectedByPolicy, "\(path): \(reason)", data: ErrorData(reason: "rejected_by_policy", path: path))

@@ -33,14 +33,19 @@ enum ImportTable {
             "NIOConcurrencyHelpers",
         ],
 
+        "XferGateway": posix + [
+            "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel", "NIOCore", "NIOPosix", "NIOHTTP1",
+            "NIOWebSocket", "NIOSSL", "NIOConcurrencyHelpers",
+        ],
+
         // The service.
         "XferManager": posix + [
             "CCrash", "CLinux", "XferSystem", "XferCore", "XferStore", "XferCurl", "XferFiles", "XferNetwork",
             "XferProtocol", "XferModel", "StrictJSON", "Metrics", "NIOConcurrencyHelpers",
         ],
         "XferDaemon": posix + [
-            "CLinux", "XferSystem", "XferThreads", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "StrictJSON",
-            "ServiceLifecycle", "Yams",
+            "CLinux", "XferSystem", "XferThreads", "XferManager", "XferProtocol", "XferModel", "JSONRPC", "XferGateway",
+            "StrictJSON", "ServiceLifecycle", "Yams",
             "Metrics",
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals", "DequeModule", "HeapModule",
             "_Concurrency",

@@ -337,6 +337,24 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseOfSchema20IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(20))
+        let store = try directory.open()
+        let stored = try #require(try await store.read { try $0.tokens() }.first)
+        #expect(stored.token.id == 3 && stored.token.name == "phone" && stored.token.scope == .add)
+        #expect(stored.token.owner == Owner(uid: 1000) && stored.token.expiresAt != nil)
+        #expect(stored.digest == [UInt8](repeating: 0xAB, count: 32))
+        try await store.write { try $0.removeToken(named: "phone") }
+        let next = AccessToken(name: "phone", owner: Owner(uid: 1000), scope: .read, createdAt: noon)
+        let added = try await store.write { tx in
+            try tx.addToken(StoredToken(token: next, digest: [UInt8](repeating: 1, count: 32)))
+        }
+        #expect(added.token.id > 3, "the id of a revoked token is not used again")
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

@@ -7,6 +7,8 @@ public final class RPCConnection: Sendable {
     /// Unique among all connections of the server, including closed ones.
     public let id: UInt64
     public let peer: PeerCredentials
+    /// Nil for a process that connected to a Unix socket.
+    public let remote: RPCRemote?
 
     private let limits: RPCLimits
     private let channel: any Channel
@@ -24,9 +26,13 @@ public final class RPCConnection: Sendable {
         var nextWaiter: UInt64 = 0
     }
 
-    init(id: UInt64, peer: PeerCredentials, channel: any Channel, limits: RPCLimits, output: UserOutput) {
+    init(
+        id: UInt64, peer: PeerCredentials, remote: RPCRemote? = nil, channel: any Channel, limits: RPCLimits,
+        output: UserOutput
+    ) {
         self.id = id
         self.peer = peer
+        self.remote = remote
         self.channel = channel
         self.limits = limits
         self.output = output

@@ -5,11 +5,11 @@ import StrictJSON
 /// Serves HTTP/1.1 on one connection: `POST /rpc` and the server's routes, one request after the other.
 ///
 /// `HTTPServerPipelineHandler` precedes it and delivers a request only after the previous answer was written.
-final class HTTPHandler: ChannelInboundHandler {
+final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private enum State {
+    enum State {
         case idle
         /// The request's body is being received.
         case receiving(HTTPRequestHead, HTTPTarget, body: ByteBuffer)
@@ -18,26 +18,47 @@ final class HTTPHandler: ChannelInboundHandler {
         case closing
     }
 
-    private let connection: RPCConnection
-    private let dispatcher: Dispatcher
-    private let routes: [String: HTTPRoute]
-    private var state = State.idle
+    /// Whose requests arrive.
+    enum Origin {
+        /// The process at the other end of a Unix socket.
+        case peer(RPCConnection)
+        /// Clients on the network, each request for itself.
+        case gated(GatedRequests)
+    }
+
+    let origin: Origin
+    /// The connection for the current request; nil while there is none, or if it was refused.
+    var connection: RPCConnection?
+    let dispatcher: Dispatcher
+    let routes: [String: HTTPRoute]
+    var state = State.idle
+    /// Header fields that the gate adds to the current answer.
+    var addedHeaders: [(name: String, value: String)] = []
     /// The `Task` that computes the answer or sends a stream.
     private var task: Task<Void, Never>?
     /// Whether no further requests are accepted: the client has ended its side or the server shuts down.
-    private var isLastRequest = false
+    var isLastRequest = false
     private var isStreaming = false
     /// Runs from a request's first byte to its last.
-    private let timer: RequestTimer
+    let timer: RequestTimer
     /// Whether bytes arrived while the current request was being answered. Then the client has begun the next request.
     private var hasBytesAhead = false
 
-    init(connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
-        self.connection = connection
+    /// Runs while no request has begun.
+    let idleTimer: RequestTimer?
+
+    init(origin: Origin, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
+        self.origin = origin
         self.dispatcher = dispatcher
         self.routes = routes
         timer = RequestTimer(dispatcher.limits.requestTime)
+        idleTimer = dispatcher.limits.idleTime.map { RequestTimer($0) }
+        if case .peer(let connection) = origin { self.connection = connection }
     }
+
+    func handlerAdded(context: ChannelHandlerContext) { waitForRequest(context: context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { idleTimer?.stop() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (Self.unwrapInboundIn(data), state) {
@@ -93,7 +114,9 @@ final class HTTPHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         state = .closing
         timer.stop()
+        idleTimer?.stop()
         task?.cancel()
+        release()
         context.fireChannelInactive()
     }
 
@@ -105,7 +128,15 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
+    /// Starts the timer that closes a connection on which no request begins.
+    private func waitForRequest(context: ChannelHandlerContext) {
+        idleTimer?.start(on: context.eventLoop) { [self] in
+            if case .idle = state { context.close(promise: nil) }
+        }
+    }
+
     private func watch(context: ChannelHandlerContext) {
+        idleTimer?.stop()
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         timer.start(on: context.eventLoop) { bound.value.handler.giveUp(context: bound.value.context) }
     }
@@ -134,9 +165,9 @@ final class HTTPHandler: ChannelInboundHandler {
 
 extension HTTPHandler {
     private func receive(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
-        let target = HTTPTarget(head, routes: routes)
         let length = head.headers.first(name: "content-length").flatMap { Int($0, radix: 10) } ?? 0
         let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
+        guard let target = target(of: head, context: context) else { return }
         switch target {
         case .refused(let answer) where hasBody:
             // To find the next request, the handler would have to read this body.
@@ -145,7 +176,10 @@ extension HTTPHandler {
         case .rpc where length > dispatcher.limits.messageBytes:
             refuse(head, with: tooLarge, context: context)
             return
-        case .rpc, .route, .refused:
+        case .upgrade where hasBody:
+            refuse(head, with: .text("a handshake has no body\n", status: 400), context: context)
+            return
+        case .rpc, .route, .refused, .upgrade:
             break
         }
         state = .receiving(head, target, body: ByteBuffer())
@@ -179,18 +213,24 @@ extension HTTPHandler {
             send(answer, to: head, context: context)
             return
         }
+        guard let connection else { return context.close(promise: nil) }
+        if case .upgrade = target {
+            upgrade(head, connection, context: context)
+            return
+        }
         if case .route = target, connection.output.isBeyondLimit {
             send(.text("\(connection.output.refusal.message)\n", status: 503), to: head, context: context)
             return
         }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
-        task = Task { [connection, dispatcher] in
+        task = Task { [dispatcher] in
             let answer =
                 switch target {
                 case .rpc: await dispatcher.answer(toPost: body, on: connection)
                 case .route(let route, let request): await route.respond(request, connection)
                 case .refused(let answer): answer
+                case .upgrade: HTTPAnswer.text("", status: 500)
                 }
             loop.execute { bound.value.handler.send(answer, to: head, context: bound.value.context) }
         }
@@ -208,7 +248,7 @@ extension HTTPHandler {
 
 extension HTTPHandler {
     /// Answers before the request is complete, and closes the connection.
-    private func refuse(_ head: HTTPRequestHead, with answer: HTTPAnswer, context: ChannelHandlerContext) {
+    func refuse(_ head: HTTPRequestHead, with answer: HTTPAnswer, context: ChannelHandlerContext) {
         isLastRequest = true
         state = .answering(head)
         send(answer, to: head, lingers: true, context: context)
@@ -237,7 +277,7 @@ extension HTTPHandler {
         }
     }
 
-    private func send(
+    func send(
         _ answer: HTTPAnswer, to head: HTTPRequestHead, lingers: Bool = false, context: ChannelHandlerContext
     ) {
         guard case .answering = state else { return }
@@ -245,6 +285,7 @@ extension HTTPHandler {
         let isLast = isLastRequest || !head.isKeepAlive || head.headers.contains(name: "upgrade")
         var response = HTTPResponseHead(answer, to: head)
         if isLast { response.headers.replaceOrAdd(name: "connection", value: "close") }
+        for (name, value) in addedHeaders { response.headers.replaceOrAdd(name: name, value: value) }
         isLastRequest = isLast || response.isCutByClosing
         context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
         switch answer.body {
@@ -253,10 +294,10 @@ extension HTTPHandler {
             stream(chunks, context: context)
             return
         case .bytes(let bytes) where head.method != .HEAD && !bytes.isEmpty:
-            let output = connection.output
-            output.add(bytes.count)
+            let output = connection?.output
+            output?.add(bytes.count)
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))))
-                .whenComplete { _ in output.add(-bytes.count) }
+                .whenComplete { _ in output?.add(-bytes.count) }
         case .bytes, .stream:
             break
         }
@@ -290,11 +331,14 @@ extension HTTPHandler {
     private func end(lingers: Bool, context: ChannelHandlerContext) {
         guard case .answering = state else { return }
         task = nil
+        release()
+        addedHeaders = []
         let isLast = isLastRequest
         // `state` changes before the end is written, because that write makes `HTTPServerPipelineHandler` deliver the
         // next request.
         state = isLast ? .closing : .idle
         if !isLast, hasBytesAhead { watch(context: context) }
+        if !isLast, !hasBytesAhead { waitForRequest(context: context) }
         hasBytesAhead = false
         let sent = context.writeAndFlush(Self.wrapOutboundOut(.end(nil)))
         guard isLast else { return }
@@ -305,24 +349,5 @@ extension HTTPHandler {
                 context.close(promise: nil)
             }
         }
-    }
-}
-
-/// Reports received bytes to the later handlers, because the decoder reports a request only when its head is complete.
-final class HTTPBytesHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    struct BytesReceived: Sendable {}
-
-    /// Passes the last byte on separately. If the bytes before it complete a request, the last byte begins another
-    /// request, and the second `BytesReceived` reports that.
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var bytes = Self.unwrapInboundIn(data)
-        context.fireUserInboundEventTriggered(BytesReceived())
-        if let most = bytes.readSlice(length: max(0, bytes.readableBytes - 1)), most.readableBytes > 0 {
-            context.fireChannelRead(NIOAny(most))
-            context.fireUserInboundEventTriggered(BytesReceived())
-        }
-        context.fireChannelRead(NIOAny(bytes))
     }
 }

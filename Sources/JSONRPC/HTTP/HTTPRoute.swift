@@ -14,7 +14,7 @@ public struct HTTPRoute: Sendable {
 
 /// The request, as a route gets it (RFC 9110).
 public struct HTTPRequest: Sendable {
-    /// `GET` or `HEAD`.
+    /// For a route `GET` or `HEAD`.
     public let method: String
     public let path: String
     /// The text after `?`, still percent-encoded; nil if the target has no `?`.

@@ -6,13 +6,16 @@ enum HTTPTarget: Sendable {
     case rpc
     case route(HTTPRoute, HTTPRequest)
     case refused(HTTPAnswer)
+    /// The request opens a WebSocket.
+    case upgrade
 
     static let rpcPath = "/rpc"
 
-    init(_ head: HTTPRequestHead, routes: [String: HTTPRoute]) {
-        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts.first.map(String.init) ?? ""
-        if head.headers.contains(name: "origin") {
+    /// - Parameter isGated: whether a gate has judged the request's origin.
+    init(_ head: HTTPRequestHead, routes: [String: HTTPRoute], isGated: Bool = false) {
+        let request = HTTPRequest(head)
+        let path = request.path
+        if !isGated, head.headers.contains(name: "origin") {
             // Only browsers send `Origin`. A web page must not be able to send commands to the daemon through a proxy.
             self = .refused(.text("requests from web pages (with an Origin header) are refused\n", status: 403))
         } else if path == Self.rpcPath {
@@ -22,14 +25,21 @@ enum HTTPTarget: Sendable {
                 self = .refused(.methodNotAllowed(allowed: "GET, HEAD"))
                 return
             }
-            let request = HTTPRequest(
-                method: head.method.rawValue, path: path, query: parts.count > 1 ? String(parts[1]) : nil,
-                headers: head.headers.map { (name: $0.name, value: $0.value) })
             self = .route(route, request)
         } else {
             let known = (["POST \(Self.rpcPath)"] + routes.keys.sorted().map { "GET \($0)" }).joined(separator: ", ")
             self = .refused(.text("there is nothing here; there is \(known)\n", status: 404))
         }
+    }
+}
+
+extension HTTPRequest {
+    init(_ head: HTTPRequestHead) {
+        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        self.init(
+            method: head.method.rawValue, path: parts.first.map(String.init) ?? "",
+            query: parts.count > 1 ? String(parts[1]) : nil,
+            headers: head.headers.map { (name: $0.name, value: $0.value) })
     }
 }
 

@@ -23,8 +23,8 @@ final class LineHandler: ChannelDuplexHandler {
 
     private let connection: RPCConnection
     private let dispatcher: Dispatcher
-    /// The executor of the connection's event loop.
-    private let executor: LoopExecutor
+    /// The executor of the connection's event loop. Without one, all requests run on Swift's global executor.
+    private let executor: LoopExecutor?
     private var framer: LineFramer
     private var gate: RequestGate
     private var running: [UInt64: (task: Task<Void, Never>, share: RequestGate.Share)] = [:]
@@ -36,7 +36,7 @@ final class LineHandler: ChannelDuplexHandler {
     /// Runs while a line is incomplete.
     private let timer: RequestTimer
 
-    init(connection: RPCConnection, dispatcher: Dispatcher, executor: LoopExecutor) {
+    init(connection: RPCConnection, dispatcher: Dispatcher, executor: LoopExecutor? = nil) {
         self.connection = connection
         self.dispatcher = dispatcher
         self.executor = executor

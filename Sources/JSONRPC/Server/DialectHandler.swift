@@ -1,5 +1,4 @@
 import NIOCore
-import NIOHTTP1
 
 /// Waits for the first byte of a connection and sets up the dialect it chooses.
 final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -28,7 +27,10 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
                 try pipeline.addHandler(
                     LineHandler(connection: connection, dispatcher: dispatcher, executor: executor))
             case .http:
-                try pipeline.addHandlers(httpHandlers())
+                try pipeline.addHandlers(
+                    HTTPHandler.pipeline(
+                        HTTPHandler(origin: .peer(connection), dispatcher: dispatcher, routes: routes),
+                        limits: dispatcher.limits))
             }
         } catch {
             context.close(promise: nil)
@@ -46,22 +48,6 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-    private func httpHandlers() -> [any ChannelHandler] {
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = dispatcher.limits.headerBytes
-        limits.maxHeaderListSize = dispatcher.limits.headerBytes
-        limits.maxHeaderFieldCount = dispatcher.limits.headerFields
-        var framing = HTTPResponseEncoder.Configuration()
-        framing.automaticallySetFramingHeaders = false
-        return [
-            HTTPBytesHandler(),
-            HTTPResponseEncoder(configuration: framing),
-            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)),
-            HTTPServerPipelineHandler(),
-            HTTPHandler(connection: connection, dispatcher: dispatcher, routes: routes),
-        ]
-    }
 }
 
 /// The protocol of a connection, chosen by the first byte that the client sends.

@@ -18,6 +18,8 @@ public struct RPCLimits: Hashable, Sendable {
     /// How long a client may take to send a request, from its first byte to its last. Beyond: −32600 (HTTP: 408), and
     /// the connection is closed.
     public var requestTime = Duration.seconds(30)
+    /// How long a client of HTTP may wait before it begins a request; nil is for ever. Beyond: the connection is closed.
+    public var idleTime: Duration?
     /// Most requests of one connection that have begun and are not answered yet. At the limit the server reads no
     /// further requests from the connection.
     public var requestsInFlight = 64

@@ -28,6 +28,11 @@ public struct Caller: Hashable, Sendable {
     public let maxTasks: Int?
     public let maxPriority: Priority
 
+    /// The same caller without the rights of an operator, for a token whose scope does not have them.
+    var withoutOperatorRights: Caller {
+        Caller(peer: peer, isOperator: false, roots: roots, maxTasks: maxTasks, maxPriority: maxPriority)
+    }
+
     /// The owner of the caller's tasks.
     public var owner: Owner { Owner(uid: peer.uid) }
 

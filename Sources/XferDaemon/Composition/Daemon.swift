@@ -6,6 +6,7 @@ import NIOConcurrencyHelpers
 import ServiceLifecycle
 import StrictJSON
 import UnixSignals
+import XferGateway
 import XferManager
 import XferModel
 import XferProtocol
@@ -101,24 +102,39 @@ public enum Daemon {
                 configurationProblem: { configuration.rejection },
                 shutDown: { mode in Task { await shutdown.perform(mode, on: manager) } }
             ).all
+        let tokens = RemoteTokens(manager.tokens)
+        let hasListeners = !settings.listen.isEmpty
+        handlers += TokenHandlers(tokens: manager.tokens, learn: { if hasListeners { tokens.learn($0) } }).all
         let memory = MemoryCare()
         let service = DaemonService(handlers: handlers, access: configuration.access, memory: memory)
         configuration.onAccessChange { service.setAccess($0) }
-        let server = RPCServer(
-            service: service,
-            routes: HTTPRoutes(
-                hub: manager.hub, queries: manager.queries, service: service, metrics: metrics, leases: leases
-            ).all,
-            limits: RPCLimits(settings))
+        let routes = HTTPRoutes(
+            hub: manager.hub, queries: manager.queries, service: service, metrics: metrics, leases: leases
+        ).all
+        let server = RPCServer(service: service, routes: routes, limits: RPCLimits(settings))
+        let gateway = hasListeners ? Gateway(service, routes, tokens, settings, logger) : nil
+        if let gateway {
+            configuration.onReload {
+                gateway.reloadCertificates()
+                try? await tokens.refresh()
+            }
+        }
 
         // The state of the last process is restored before the first client can call.
         try await manager.start()
         try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
+        var listening: [any Service] = [
+            SocketService(server: server, endpoints: endpoints, notifier: notifier, logger: logger)
+        ]
+        if let gateway {
+            try await manager.tokens.load()
+            try await tokens.refresh()
+            manager.tokens.onRevocation { gateway.revoke(tokenID: $0) }
+            listening.append(GatewayService(gateway: gateway, listeners: settings.listen, logger: logger))
+        }
         let group = ServiceGroup(
-            services: [
-                ManagerService(manager: manager, shutdown: shutdown),
-                SocketService(server: server, endpoints: endpoints, notifier: notifier, logger: logger),
+            services: [ManagerService(manager: manager, shutdown: shutdown)] + listening + [
                 WatchdogService(watchdog: Watchdog(environment: instance.environment), manager: manager),
                 ReloadService(configuration: configuration, notifier: notifier),
                 StatusService(manager: manager, notifier: notifier),
@@ -140,7 +156,9 @@ public enum Daemon {
     /// error says why.
     private static func lockSocket(_ path: String) throws(RPCServerError) -> SocketLock? {
         do throws(SystemCallError) {
-            guard let lock = try SocketLock.acquire(forSocket: path) else { throw SystemCallError("fcntl", code: EAGAIN) }
+            guard let lock = try SocketLock.acquire(forSocket: path) else {
+                throw SystemCallError("fcntl", code: EAGAIN)
+            }
             return lock
         } catch {
             if error.code == EAGAIN { throw RPCServerError.alreadyListening(path: path) }

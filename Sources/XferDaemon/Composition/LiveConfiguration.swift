@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import NIOConcurrencyHelpers
+import XferGateway
 import XferManager
 import XferModel
 import XferProtocol
@@ -11,6 +12,7 @@ final class LiveConfiguration: Sendable {
         var loaded: LoadedSettings
         var access: AccessPolicy
         var onAccessChange: (@Sendable (AccessPolicy) -> Void)?
+        var onReload: (@Sendable () async -> Void)?
         /// Why the file, as it was read last, is not in force.
         var rejection: String?
     }
@@ -32,10 +34,12 @@ final class LiveConfiguration: Sendable {
     }
 
     var path: String { instance.paths.configurationFile }
-    /// Files whose contents are part of the configuration: pins and certificate authorities.
+    /// Files whose contents are part of the configuration: pins, certificate authorities and listeners' certificates.
     var namedFiles: Set<String> {
-        let trust = loaded.settings.trust
-        return Set(trust.policies.flatMap(\.pinFiles) + [trust.authoritiesFile])
+        let settings = loaded.settings
+        let certificates = settings.listen.compactMap(\.tls).flatMap(\.files.files)
+        return Set(
+            settings.trust.policies.flatMap(\.pinFiles) + [settings.trust.authoritiesFile] + certificates)
     }
     var loaded: LoadedSettings { state.withLockedValue(\.loaded) }
     var access: AccessPolicy { state.withLockedValue(\.access) }
@@ -45,6 +49,9 @@ final class LiveConfiguration: Sendable {
     func onAccessChange(_ body: @escaping @Sendable (AccessPolicy) -> Void) {
         state.withLockedValue { $0.onAccessChange = body }
     }
+
+    /// Calls `body` after each successful reload.
+    func onReload(_ body: @escaping @Sendable () async -> Void) { state.withLockedValue { $0.onReload = body } }
 
     /// Defaults for fields that new tasks do not set.
     var taskDefaults: TaskDefaults {
@@ -87,6 +94,7 @@ final class LiveConfiguration: Sendable {
             return state.onAccessChange
         }
         notify?(access)
+        await state.withLockedValue(\.onReload)?()
         log.level = reload.inForce.settings.log.level
         let changed = reload.applied.isEmpty ? "nothing" : reload.applied.joined(separator: " ")
         logger.notice("configuration read again", metadata: ["changed": "\(changed)"])

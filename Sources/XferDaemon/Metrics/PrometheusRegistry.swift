@@ -119,6 +119,7 @@ public final class PrometheusRegistry: MetricsFactory {
 /// `# HELP` texts of the service's metrics, by the name that is written.
 enum MetricHelp {
     static let texts = [
+        "xferd_gateway_refusals_total": "Requests over the network that were refused before they were carried out.",
         "xferd_received_bytes_total": "Bytes of response bodies received, while they move.",
         "xferd_retries_total": "Failed tries that are followed by another one.",
         "xferd_running_transfers": "Transfers that run now.",

@@ -48,7 +48,7 @@ final class DaemonService: RPCService {
         guard let handler = handlers[method] else { throw Self.unknown(method) }
         defer { memory.scheduleRelease() }
         do {
-            let caller = try caller(connection.peer)
+            let caller = try caller(connection)
             guard caller.mayCall(handler.access) else { throw Self.denied("\(method) is for operators only") }
             return .encoded(try await handler.respond(params, CallContext(caller: caller, connection: connection)))
         } catch let refusal as AccessPolicy.Refusal {
@@ -56,6 +56,14 @@ final class DaemonService: RPCService {
         } catch {
             throw ErrorAnswers.answer(to: error)
         }
+    }
+
+    /// The caller of a connection. A client on the network has its user's rights, and those of an operator only if its
+    /// token's scope has them.
+    func caller(_ connection: RPCConnection) throws(AccessPolicy.Refusal) -> Caller {
+        let caller = try caller(connection.peer)
+        guard let remote = connection.remote, !remote.isPrivileged else { return caller }
+        return caller.withoutOperatorRights
     }
 
     func caller(_ peer: PeerCredentials) throws(AccessPolicy.Refusal) -> Caller {

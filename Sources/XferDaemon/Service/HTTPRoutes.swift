@@ -41,7 +41,7 @@ struct HTTPRoutes: Sendable {
                 status: 400)
         }
         do {
-            let caller = try service.caller(connection.peer)
+            let caller = try service.caller(connection)
             let filter = EventFilter(types: nil, taskIDs: nil, caller: caller)
             guard let lease = leases.lease(for: connection) else {
                 return .text("a user can have \(EventLeases.maxPerUser) event streams\n", status: 503)

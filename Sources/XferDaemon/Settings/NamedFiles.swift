@@ -1,4 +1,5 @@
 import Glibc
+import XferGateway
 import XferManager
 import XferModel
 
@@ -29,6 +30,7 @@ struct NamedFiles {
         checkRoots()
         checkProfiles()
         checkWebhooks()
+        checkListeners()
     }
 
     private var settings: Settings { loaded.settings }
@@ -98,6 +100,15 @@ struct NamedFiles {
                         origin: origin("profiles", steps), key: "profiles.\(steps.joined(separator: "."))",
                         message: "\(error.description); its tasks fail until that is put right"))
             }
+        }
+    }
+
+    private mutating func checkListeners() {
+        for (index, listener) in settings.listen.enumerated() {
+            guard let fault = listener.tls?.files.fault else { continue }
+            problems.append(
+                SettingsProblem(
+                    origin: origin("listen", ["\(index)", "tls"]), key: "listen.[\(index)].tls", message: fault))
         }
     }
 

@@ -54,7 +54,7 @@ extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
         queue + bandwidth + download + sharing + cache + trust + profiles + hooks + webhooks + network + engine
-        + results + past + rpc + access + redaction + log
+        + results + past + rpc + listen + access + redaction + log
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -231,6 +231,15 @@ extension SettingKey {
         SettingKey(
             "rpc.max_in_flight", \.rpc.maxInFlight, .integer(1...65_536), reload: false,
             "Requests of one client worked on at a time"),
+    ]
+
+    private static let listen: [SettingKey] = [
+        SettingKey(
+            "listen", \.listen, .listeners, reload: false,
+            "Where clients with tokens may call over the network; without it only the Unix socket is there"),
+        SettingKey(
+            "gateway.max_clients", \.gateway.maxClients, .integer(1...65_536), reload: false,
+            "Clients connected over the network at a time"),
     ]
 
     private static let access: [SettingKey] = [

@@ -25,6 +25,9 @@ public struct Settings: Hashable, Sendable {
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
     public var rpc = RPC()
+    /// Where it listens on the network, beside the Unix socket.
+    public var listen: [Listener] = []
+    public var gateway = GatewayLimits()
     public var access = Access()
     public var log = Log()
 
@@ -158,6 +161,11 @@ public struct Settings: Hashable, Sendable {
         public var maxWaitingPerUser: Int64 = 33_554_432
         /// Requests of one client that are being worked on; beyond that its socket is not read.
         public var maxInFlight = 64
+    }
+
+    public struct GatewayLimits: Hashable, Sendable {
+        /// Connections of all listeners at a time.
+        public var maxClients = 2000
     }
 
     public struct Access: Hashable, Sendable {

@@ -24,6 +24,8 @@ struct ManagerContext: Sendable {
     let stateDirectory: StateDirectory
     /// Computes digests with the key of this database; see `CoalesceKey`.
     let digest: KeyedDigest
+    /// Recognises the tokens of clients on the network.
+    let tokens = TokenRegistry()
     /// The operator's settings in force. `TransferManager.reload` replaces them.
     let settings: NIOLockedValueBox<ManagerSettings>
     /// Set by `TransferManager.beginShutdown`. While it is true, no task starts and none is added.

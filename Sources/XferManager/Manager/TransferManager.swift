@@ -31,6 +31,7 @@ public final class TransferManager: ManagerPart, Sendable {
     public let profiles: ProfileCommands
     public let policies: TrustPolicies
     public var webhooks: WebhookCommands { WebhookCommands(context: context) }
+    public var tokens: TokenCommands { TokenCommands(context: context) }
     public let network: NetworkFollower
 
     let scheduler: RunScheduler

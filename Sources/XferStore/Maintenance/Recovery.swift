@@ -50,13 +50,14 @@ enum Recovery {
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
         "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id", "queue_group": "id",
         "batch": "id", "transfer_source": "id", "abandoned_upload": "id", "task_crash": "task_id",
-        "webhook_delivery": "id",
+        "webhook_delivery": "id", "token": "id",
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
         "upload", "task", "request_body", "task_result", "spooled_source", "reservation", "ready_file",
         "published_file", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "task_crash",
-        "transfer_source", "abandoned_upload", "webhook_delivery", "webhook_state", "event",
+        "transfer_source", "abandoned_upload", "webhook_delivery", "webhook_state", "token",
+        "event",
     ]
     /// Schema numbers from here on are damage.
     static let implausibleVersion = 10_000

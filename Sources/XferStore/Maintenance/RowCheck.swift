@@ -56,6 +56,11 @@ enum RowCheck {
         Reading(table: "profile", key: "name", columns: "name, is_configured, profile") { row throws(StoreError) in
             _ = try StoredProfile(row)
         },
+        Reading(
+            table: "token", key: "id", columns: "id, name, digest, owner, scope, created_at, expires_at"
+        ) { row throws(StoreError) in
+            _ = try StoredToken(row)
+        },
         Reading(table: "ready_file", key: "task_id", columns: StoreReader.readyFileColumns) { row throws(StoreError) in
             _ = try StoreReader.readyFile(row)
         },

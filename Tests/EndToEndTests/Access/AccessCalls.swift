@@ -41,6 +41,7 @@ enum AccessCalls {
             "hook.list": [:], "webhook.list": [:], "webhook.test": ["name": "own"],
             "events.subscribe": [:], "events.unsubscribe": ["subscription": 1], "events.since": ["seq": 0],
             "network.status": [:],
+            "token.add": ["name": "other", "scope": "read"], "token.list": [:], "token.revoke": ["name": "other"],
             "daemon.status": [:], "daemon.config": [:], "daemon.shutdown": [:],
             "rpc.discover": [:],
         ]

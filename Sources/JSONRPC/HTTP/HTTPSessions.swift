@@ -1,0 +1,63 @@
+import NIOConcurrencyHelpers
+public import NIOCore
+import NIOHTTP1
+
+/// Serves HTTP/1.1 and WebSockets on the connections of a listener that the caller owns.
+///
+/// The methods and routes are those of an `RPCServer`. A gate decides about each request.
+public struct HTTPSessions: Sendable {
+    private let dispatcher: Dispatcher
+    private let routes: [String: HTTPRoute]
+    private let gated: GatedRequests
+
+    /// If two routes have the same path, the last one is used.
+    public init(service: any RPCService, routes: [HTTPRoute], limits: RPCLimits, gate: any HTTPGate) {
+        dispatcher = Dispatcher(service: service, limits: limits)
+        self.routes = Dictionary(routes.map { ($0.path, $0) }) { $1 }
+        gated = GatedRequests(gate: gate, limits: limits)
+    }
+
+    /// The handlers of a new connection.
+    public func handlers() -> [any ChannelHandler] {
+        HTTPHandler.pipeline(
+            HTTPHandler(origin: .gated(gated), dispatcher: dispatcher, routes: routes), limits: dispatcher.limits)
+    }
+
+    /// Makes the handlers of a connection end it: at once, or after the answer to the request that has begun.
+    public static func finish(_ channel: any Channel) {
+        channel.pipeline.fireUserInboundEventTriggered(FinishEvent())
+    }
+}
+
+/// Makes a connection for each request that a gate admits: requests of several clients may share a channel, since
+/// proxies use their connections for all their clients.
+final class GatedRequests: Sendable {
+    let gate: any HTTPGate
+    private let limits: RPCLimits
+    private let state = NIOLockedValueBox(State())
+
+    private struct State {
+        var lastID = GatedRequests.firstID
+        /// One for each user who ever had a token.
+        var outputs: [UInt32: UserOutput] = [:]
+    }
+
+    /// Above the ids that the connections of an `RPCServer` reach.
+    private static let firstID: UInt64 = 1 << 48
+
+    init(gate: any HTTPGate, limits: RPCLimits) {
+        self.gate = gate
+        self.limits = limits
+    }
+
+    func connection(for client: HTTPClient, on channel: any Channel) -> RPCConnection {
+        let (id, output) = state.withLockedValue { state in
+            state.lastID += 1
+            let output = state.outputs[client.user.userID] ?? UserOutput(limit: limits.waitingBytesPerUser)
+            state.outputs[client.user.userID] = output
+            return (state.lastID, output)
+        }
+        return RPCConnection(
+            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output)
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import XferModel
+import XferProtocol
+
+/// `xferctl token`: the `token.*` methods.
+struct TokenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Make, list and revoke tokens of clients on the network.",
+        discussion: """
+            The daemon listens on the network only where its configuration says so, under `listen`. A token has the \
+            rights of its user, narrowed to its scope.
+            """,
+        subcommands: [List.self, Add.self, Revoke.self], defaultSubcommand: List.self)
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List them, without the tokens themselves.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            options.show(try options.open().call(TokenList.self)) { result, terminal in
+                TokenText.lines(result.tokens, terminal)
+            }
+        }
+    }
+
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a token and print it.",
+            discussion: """
+                It is printed once and kept nowhere. Of the scopes, metrics allows only /metrics, read what changes \
+                nothing, add only adding tasks, own what belongs to the user, and operate everything the user may do \
+                on the socket.
+                """)
+
+        @Argument(help: ArgumentHelp("By which it is listed and revoked.", valueName: "name"))
+        var name: String
+
+        @Option(
+            help: ArgumentHelp("Whom it calls for: a name or a uid; default is you.", valueName: "user"))
+        var user: String?
+
+        @Option(
+            help: ArgumentHelp("metrics, read, add, own or operate.", valueName: "scope"),
+            completion: .list(TokenScope.allCases.map(\.rawValue)),
+            transform: { text in
+                guard let scope = TokenScope(rawValue: text) else {
+                    throw ValidationError("expected metrics, read, add, own or operate")
+                }
+                return scope
+            })
+        var scope: TokenScope
+
+        @Option(
+            help: ArgumentHelp("When it expires: +90d, 2027-01-01 10:00, …; default is never.", valueName: "time"),
+            transform: { try TimeArgument.argument($0) })
+        var expiresAt: TimeArgument?
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let params = TokenAdd.Params(name: name, user: user, scope: scope, expiresAt: expiresAt?.time)
+            options.show(try options.open().call(TokenAdd.self, params)) { result, _ in [result.secret] }
+        }
+    }
+
+    struct Revoke: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End a token.", discussion: "It is refused at once, and its connections are closed.")
+
+        @Argument(help: ArgumentHelp("Its name.", valueName: "name"))
+        var name: String
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.open().call(TokenRevoke.self, TokenRevoke.Params(name: name))
+            options.show(answer) { _, _ in ["\(SafeText.sanitised(name)): revoked"] }
+        }
+    }
+}
+
+/// Tokens in words.
+private enum TokenText {
+    static func lines(_ tokens: [TokenRecord], _ terminal: Terminal) -> [String] {
+        var table = Table(columns: [
+            Table.Column(title: "NAME"), Table.Column(title: "USER", alignment: .right), Table.Column(title: "SCOPE"),
+            Table.Column(title: "ADDED"), Table.Column(title: "EXPIRES"),
+        ])
+        table.rows = tokens.map { token in
+            [
+                Table.Cell(token.name), Table.Cell("\(token.user)"), Table.Cell(token.scope.description),
+                Table.Cell(TimeText.local(token.createdAt)),
+                Table.Cell(token.expiresAt.map { TimeText.local($0) } ?? "never"),
+            ]
+        }
+        return table.lines(on: terminal, orElse: "no tokens")
+    }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import JSONRPC
+import Logging
+import Metrics
+import ServiceLifecycle
+import XferGateway
+import XferModel
+
+/// Listens on the network where the configuration says so.
+struct GatewayService: Service {
+    let gateway: Gateway
+    let listeners: [Settings.Listener]
+    let logger: Logger
+
+    /// How long calls under way may take to end when the service stops.
+    private static let grace = Duration.milliseconds(300)
+
+    func run() async throws {
+        do {
+            for listener in listeners {
+                guard let configuration = listener.configuration else { continue }
+                let address = try await gateway.start(configuration)
+                logger.notice("listening on the network", metadata: ["address": "\(address)"])
+                guard configuration.tls == nil, !address.isLoopback else { continue }
+                logger.warning(
+                    "listening without TLS: tokens and answers can be read and changed on their way",
+                    metadata: ["address": "\(address)"])
+            }
+        } catch {
+            await gateway.shutdown(grace: .zero)
+            throw error
+        }
+        try? await gracefulShutdown()
+        await gateway.shutdown(grace: Self.grace)
+    }
+}
+
+extension Gateway {
+    /// The gateway with the limits of the settings.
+    convenience init(
+        _ service: DaemonService, _ routes: [HTTPRoute], _ tokens: RemoteTokens, _ settings: Settings, _ logger: Logger
+    ) {
+        var limits = RPCLimits(settings)
+        limits.clients = settings.gateway.maxClients
+        let counters = Dictionary(
+            uniqueKeysWithValues: GatewayRefusal.allCases.map { why in
+                (why, Counter(label: "xferd_gateway_refusals", dimensions: [("why", why.rawValue)]))
+            })
+        self.init(service: service, routes: routes, tokens: tokens, limits: limits, logger: logger) {
+            counters[$0]?.increment()
+        }
+    }
+}
+
+/// The listeners' own addresses, which tasks must not call: a task could otherwise reach the service through itself.
+enum OwnListeners {
+    /// Patterns for `AdmissionLists.deniedHosts`.
+    static func patterns(_ listeners: [Settings.Listener]) -> [HostPattern] {
+        listeners.compactMap { ListenAddress($0.address) }.flatMap { address in
+            let hosts = address.isWildcard ? machineAddresses : [address.host]
+            return hosts.compactMap { host in
+                try? HostPattern(ListenAddress(host: host, port: address.port).description)
+            }
+        }
+    }
+
+    /// The addresses of this machine's interfaces (getifaddrs(3)), and loopback.
+    private static var machineAddresses: [String] {
+        var found: Set<String> = ["127.0.0.1", "::1"]
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return found.sorted() }
+        defer { freeifaddrs(first) }
+        var entry = first
+        while let current = entry {
+            if let text = text(of: current.pointee.ifa_addr) { found.insert(text) }
+            entry = current.pointee.ifa_next
+        }
+        return found.sorted()
+    }
+
+    /// An address in numbers, without a zone; nil for other families.
+    private static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
+        guard let address else { return nil }
+        let length: Int
+        switch Int32(clamping: address.pointee.sa_family) {
+        case AF_INET: length = MemoryLayout<sockaddr_in>.size
+        case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
+        default: return nil
+        }
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard
+            getnameinfo(
+                address, socklen_t(clamping: length), &host, socklen_t(clamping: host.count), nil, 0, NI_NUMERICHOST)
+                == 0
+        else { return nil }
+        let bytes = host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "%").first.map(String.init)
+    }
+}

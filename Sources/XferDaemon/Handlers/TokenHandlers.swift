@@ -1,0 +1,47 @@
+import JSONRPC
+import XferManager
+import XferModel
+import XferProtocol
+
+/// `token.*`: decode, authorise, call, encode.
+struct TokenHandlers: Sendable {
+    let tokens: TokenCommands
+    /// Prepares the gateway for tokens of this user.
+    let learn: @Sendable (Owner) -> Void
+
+    var all: [Handler] {
+        [
+            Handler(TokenAdd.self, add),
+            Handler(TokenList.self) { _, _ in
+                TokenList.Result(tokens: try await tokens.list().map { TokenRecord($0) })
+            },
+            Handler(TokenRevoke.self) { params, context in
+                try Self.requireSocket(context)
+                _ = try await tokens.revoke(params.name)
+                return Done()
+            },
+        ]
+    }
+
+    private func add(_ params: TokenAdd.Params, _ context: CallContext) async throws -> TokenAdd.Result {
+        try Self.requireSocket(context)
+        var owner = context.caller.owner
+        if let user = params.user {
+            guard let found = AccountDirectory.system.owner(user), found.rawValue != AccessPolicy.overflowUID else {
+                throw ManagerError.invalidField(
+                    path: "user", reason: "there is no user \"\(user)\"", expected: "a user's name or uid")
+            }
+            owner = found
+        }
+        learn(owner)
+        let (token, text) = try await tokens.add(params.name, for: owner, params.scope, expiresAt: params.expiresAt)
+        return TokenAdd.Result(token: TokenRecord(token), secret: text)
+    }
+
+    /// A stolen token must not be able to make another one, which would outlive it.
+    private static func requireSocket(_ context: CallContext) throws {
+        guard context.connection.remote == nil else {
+            throw ManagerError.permissionDenied(path: nil, reason: "tokens are changed over the Unix socket only")
+        }
+    }
+}

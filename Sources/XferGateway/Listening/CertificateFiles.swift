@@ -1,0 +1,76 @@
+import NIOConcurrencyHelpers
+import NIOSSL
+
+/// The TLS context of a listener, made from its files and made again when they change.
+///
+/// New connections use the newest context; open ones keep theirs.
+final class CertificateFiles: Sendable {
+    private let files: ListenerConfiguration.TLS
+    private let current: NIOLockedValueBox<NIOSSLContext>
+
+    /// - Throws: `GatewayError.certificate`, which names the file.
+    init(_ files: ListenerConfiguration.TLS) throws(GatewayError) {
+        self.files = files
+        current = NIOLockedValueBox(try Self.context(files))
+    }
+
+    var context: NIOSSLContext { current.withLockedValue(\.self) }
+
+    /// Reads the files again. If they are not usable, the last context stays in use.
+    func reload() throws(GatewayError) {
+        let newer = try Self.context(files)
+        current.withLockedValue { $0 = newer }
+    }
+
+    private static func context(_ files: ListenerConfiguration.TLS) throws(GatewayError) -> NIOSSLContext {
+        let chain = try reading(files.certificate) { try NIOSSLCertificate.fromPEMFile($0) }
+        guard !chain.isEmpty else { throw .certificate(file: files.certificate, "it holds no certificate") }
+        let key = try reading(files.key) { try NIOSSLPrivateKey(file: $0, format: .pem) }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        if let file = files.clientAuthorities {
+            let authorities = try reading(file) { try NIOSSLCertificate.fromPEMFile($0) }
+            configuration.trustRoots = .certificates(authorities)
+            configuration.certificateVerification = .noHostnameVerification
+        }
+        return try reading(files.key) { _ in try NIOSSLContext(configuration: configuration) }
+    }
+
+    private static func reading<Value>(
+        _ file: String, _ body: (String) throws -> Value
+    ) throws(GatewayError) -> Value {
+        do {
+            return try body(file)
+        } catch {
+            throw .certificate(file: file, "\(error)")
+        }
+    }
+}
+
+extension ListenerConfiguration.TLS {
+    /// Why the files cannot be used; nil if they can.
+    public var fault: String? {
+        do throws(GatewayError) {
+            _ = try CertificateFiles(self)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+}
+
+/// Why a listener cannot be started, or its certificate not be renewed.
+public enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
+    case certificate(file: String, String)
+    /// The address is in use, is none of this machine's, or the port is reserved.
+    case listen(address: String, String)
+
+    public var description: String {
+        switch self {
+        case .certificate(let file, let reason): "\(file) cannot be used for TLS: \(reason)"
+        case .listen(let address, let reason): "cannot listen on \(address): \(reason)"
+        }
+    }
+}

@@ -1,0 +1,200 @@
+public import JSONRPC
+public import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import XferModel
+
+/// Listens on the network for HTTP and WebSockets, and lets clients with tokens call the service.
+///
+/// It knows the service only by its methods and routes. Call `shutdown` if `start` was called.
+public final class Gateway: Sendable {
+    private struct State {
+        var group: MultiThreadedEventLoopGroup?
+        var listeners: [any Channel] = []
+        var certificates: [CertificateFiles] = []
+        /// Channels that clients have opened.
+        var clients: [ObjectIdentifier: any Channel] = [:]
+        var isStopped = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let service: ScopedService
+    private let routes: [HTTPRoute]
+    private let limits: RPCLimits
+    private let tokens: any TokenDirectory
+    private let logger: Logger
+    private let sessions = OpenSessions()
+    private let refusals: RefusalRecorder
+    private let state = NIOLockedValueBox(State())
+
+    /// How long a client may wait before it begins a request.
+    private static let idleTime = Duration.seconds(60)
+    /// How often tokens are checked for expiry while they have connections.
+    private static let expiryCheck = TimeAmount.seconds(1)
+
+    /// - Parameters:
+    ///   - limits: those of the Unix socket; `clients` counts the connections of all listeners.
+    ///   - onRefusal: called for each refused request.
+    public init(
+        service: any RPCService, routes: [HTTPRoute], tokens: any TokenDirectory, limits: RPCLimits, logger: Logger,
+        onRefusal: @escaping @Sendable (GatewayRefusal) -> Void
+    ) {
+        var limits = limits
+        limits.idleTime = limits.idleTime ?? Self.idleTime
+        self.limits = limits
+        self.routes = routes
+        self.tokens = tokens
+        self.logger = logger
+        self.service = ScopedService(service: service, tokens: tokens, fields: RestrictedFields())
+        refusals = RefusalRecorder(logger: logger, count: onRefusal)
+    }
+
+    /// Listens, and returns the address with the port that was bound.
+    ///
+    /// - Throws: `GatewayError`.
+    @discardableResult
+    public func start(_ configuration: ListenerConfiguration) async throws -> ListenAddress {
+        let certificates = try configuration.tls.map { try CertificateFiles($0) }
+        let gate = AccessGate(
+            browser: BrowserRules(configuration), service: service, tokens: tokens, sessions: sessions,
+            refusals: refusals,
+            messageBytes: limits.messageBytes)
+        let requests = HTTPSessions(service: service, routes: routes, limits: limits, gate: gate)
+        let bootstrap = ServerBootstrap(group: eventLoops())
+            .serverChannelOption(.backlog, value: 512)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try setUp(channel, requests, certificates) }
+            }
+        let channel: any Channel
+        do {
+            let address = try SocketAddress(ipAddress: configuration.address.host, port: configuration.address.port)
+            channel = try await bootstrap.bind(to: address).get()
+        } catch {
+            throw GatewayError.listen(address: configuration.address.description, "\(error)")
+        }
+        state.withLockedValue { state in
+            state.listeners.append(channel)
+            if let certificates { state.certificates.append(certificates) }
+        }
+        return ListenAddress(
+            host: configuration.address.host, port: channel.localAddress?.port ?? configuration.address.port)
+    }
+
+    /// Closes the connections of a token that was revoked.
+    public func revoke(tokenID: Int64) { sessions.close(tokenID: tokenID) }
+
+    /// Reads the files of certificates again. Faulty files are logged, and the last certificate stays in use.
+    public func reloadCertificates() {
+        for certificates in state.withLockedValue(\.certificates) {
+            do throws(GatewayError) {
+                try certificates.reload()
+            } catch {
+                logger.error("\(error); the last certificate stays in use")
+            }
+        }
+    }
+
+    /// Stops listening, lets running requests finish for as long as `grace`, and closes all connections.
+    public func shutdown(grace: Duration = .seconds(5)) async {
+        let (group, listeners, clients) = state.withLockedValue { state in
+            defer { (state.group, state.listeners) = (nil, []) }
+            state.isStopped = true
+            return (state.group, state.listeners, Array(state.clients.values))
+        }
+        for listener in listeners { try? await listener.close() }
+        for client in clients { HTTPSessions.finish(client) }
+        let patience = Task { [self] in
+            try await Task.sleep(for: grace)
+            for client in state.withLockedValue({ Array($0.clients.values) }) { client.close(promise: nil) }
+        }
+        await whenEmpty()
+        patience.cancel()
+        try? await group?.shutdownGracefully()
+    }
+
+    /// One event loop, made when the first listener starts.
+    private func eventLoops() -> MultiThreadedEventLoopGroup {
+        state.withLockedValue { state in
+            if let group = state.group { return group }
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            state.group = group
+            group.next().scheduleRepeatedTask(initialDelay: Self.expiryCheck, delay: Self.expiryCheck) {
+                [sessions, tokens] _ in
+                for id in sessions.tokenIDs where tokens.token(id) == nil { sessions.close(tokenID: id) }
+            }
+            return group
+        }
+    }
+}
+
+// MARK: - Connections
+
+extension Gateway {
+    private func setUp(_ channel: any Channel, _ requests: HTTPSessions, _ certificates: CertificateFiles?) throws {
+        let isAdmitted = state.withLockedValue { state in
+            guard !state.isStopped, state.clients.count < limits.clients else { return false }
+            state.clients[ObjectIdentifier(channel)] = channel
+            return true
+        }
+        guard isAdmitted else {
+            refusals.record(.tooManyClients)
+            // With TLS the reason could only be sent after a handshake, which costs more than the limit is to save.
+            if certificates == nil { try channel.pipeline.syncOperations.addHandler(FullHandler(limits.clients)) }
+            if certificates != nil { channel.close(promise: nil) }
+            return
+        }
+        channel.closeFuture.whenComplete { [self] _ in remove(channel) }
+        let pipeline = channel.pipeline.syncOperations
+        if let certificates { try pipeline.addHandler(NIOSSLServerHandler(context: certificates.context)) }
+        try pipeline.addHandlers(requests.handlers())
+    }
+
+    private func remove(_ channel: any Channel) {
+        let waiters = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
+            state.clients[ObjectIdentifier(channel)] = nil
+            guard state.clients.isEmpty else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func whenEmpty() async {
+        await withCheckedContinuation { continuation in
+            let isEmpty = state.withLockedValue { state in
+                if state.clients.isEmpty { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+}
+
+/// Tells a client that there are too many, and closes.
+private final class FullHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let limit: Int
+
+    init(_ limit: Int) { self.limit = limit }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let text = "there are \(limit) clients already\n"
+        let answer = ByteBuffer(
+            string: "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                + "Content-Length: \(text.utf8.count)\r\nRetry-After: 5\r\nConnection: close\r\n\r\n\(text)")
+        context.writeAndFlush(Self.wrapOutboundOut(answer)).assumeIsolated().whenComplete { _ in
+            context.close(promise: nil)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}

@@ -1,0 +1,130 @@
+import JSONRPC
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+import XferModel
+
+/// Decides about the requests of one listener: first by `Host` and `Origin`, then by the token.
+struct AccessGate: HTTPGate {
+    let browser: BrowserRules
+    let service: any RPCService
+    let tokens: any TokenDirectory
+    let sessions: OpenSessions
+    let refusals: RefusalRecorder
+    /// Most bytes of a message of a WebSocket.
+    let messageBytes: Int
+
+    /// How long a wrong token waits for its answer. Tokens cannot be guessed; the delay keeps a client with a wrong one
+    /// from repeating it at full speed.
+    static let delay = Duration.seconds(1)
+
+    static let socketPath = "/ws"
+
+    func decide(_ request: HTTPRequest) -> HTTPDecision {
+        let verdict = browser.judge(request)
+        let shared: [(name: String, value: String)]
+        switch verdict {
+        case .allowed:
+            shared = []
+        case .allowedFrom(let origin):
+            shared = SecurityHeaders.sharing(with: origin)
+        case .preflight(let origin):
+            let answer = HTTPAnswer(status: 204, contentType: "", body: .bytes([]))
+            return HTTPDecision(
+                .refused(answer, after: .zero), headers: SecurityHeaders.all + SecurityHeaders.preflight(for: origin))
+        case .refused(let refusal):
+            refusals.record(.init(refusal))
+            return HTTPDecision(.refused(refusal.answer, after: .zero), headers: SecurityHeaders.all)
+        }
+        return HTTPDecision(admission(of: request), headers: SecurityHeaders.all + shared)
+    }
+
+    private func admission(of request: HTTPRequest) -> HTTPDecision.Outcome {
+        guard let field = request.header("authorization") else {
+            if RouteRules.open.contains(request.path) { return .admitted(.anonymous) }
+            refusals.record(.missingToken)
+            return .refused(.unauthorized("a token is needed: Authorization: Bearer …\n"), after: .zero)
+        }
+        guard let text = Self.bearer(field), let token = tokens.token(for: text) else {
+            refusals.record(.wrongToken)
+            return .refused(
+                .unauthorized("this is no token that exists; it may have expired\n", error: "invalid_token"),
+                after: Self.delay)
+        }
+        // The user's grant may have been withdrawn since the token was made.
+        if let refusal = service.refusal(of: token.user) {
+            refusals.record(.user)
+            return .refused(.text("\(refusal.message)\n", status: 403), after: .zero)
+        }
+        guard RouteRules.allows(token.scope, request.path) else {
+            refusals.record(.scope)
+            return .refused(
+                .text("the token's scope, \(token.scope.rawValue), does not allow this\n", status: 403), after: .zero)
+        }
+        let client = HTTPClient(
+            user: token.user, remote: RPCRemote(tokenID: token.id, isPrivileged: token.scope == .operate))
+        guard request.path == Self.socketPath else { return .admitted(client) }
+        guard request.method == "GET", request.header("upgrade")?.lowercased() == "websocket" else {
+            return .refused(.text("this is a WebSocket (RFC 6455)\n", status: 426), after: .zero)
+        }
+        return .upgraded(client)
+    }
+
+    /// The token in an `Authorization` field (RFC 6750 §2.1); nil if the field has another scheme.
+    static func bearer(_ field: String) -> String? {
+        let parts = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return parts[1].split(separator: " ").first.map(String.init)
+    }
+
+    func opened(_ connection: RPCConnection) {
+        guard let id = connection.remote?.tokenID, id != HTTPClient.anonymousToken else { return }
+        sessions.add(connection, tokenID: id)
+        // The token may have been revoked since `decide`, before the connection was in the list.
+        if tokens.token(id) == nil { connection.close() }
+    }
+
+    func handshake(_ head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<HTTPHeaders> {
+        let upgrader = NIOWebSocketServerUpgrader(
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
+            upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })
+        return upgrader.buildUpgradeResponse(
+            channel: channel, upgradeRequest: head, initialResponseHeaders: HTTPHeaders()
+        ).map { headers in
+            var headers = headers
+            headers.replaceOrAdd(name: "Upgrade", value: "websocket")
+            headers.replaceOrAdd(name: "Connection", value: "Upgrade")
+            return headers
+        }
+    }
+
+    func frameHandlers() -> [any ChannelHandler] {
+        [
+            WebSocketFrameEncoder(),
+            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: messageBytes)),
+            WebSocketProtocolErrorHandler(),
+            NIOWebSocketFrameAggregator(
+                minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024, maxAccumulatedFrameSize: messageBytes),
+            WebSocketLines(),
+        ]
+    }
+}
+
+extension HTTPClient {
+    /// A client without a token. Its user may call nothing: uid 65534 stands for every unknown user.
+    static let anonymous = HTTPClient(
+        user: PeerCredentials(processID: 0, userID: 65534, groupID: 65534),
+        remote: RPCRemote(tokenID: anonymousToken, isPrivileged: false))
+
+    /// Ids of tokens are greater.
+    static let anonymousToken: Int64 = 0
+}
+
+extension HTTPAnswer {
+    /// RFC 6750 §3.
+    fileprivate static func unauthorized(_ text: String, error: String? = nil) -> HTTPAnswer {
+        var answer = HTTPAnswer.text(text, status: 401)
+        answer.headers = [("WWW-Authenticate", "Bearer" + (error.map { " error=\"\($0)\"" } ?? ""))]
+        return answer
+    }
+}

@@ -1,0 +1,83 @@
+import JSONRPC
+
+/// Decides whether a request could come from a web page that must not call.
+///
+/// A page of another site can make a browser send requests to this listener. With a name that the page's site resolves
+/// to this machine (DNS rebinding), the browser takes the listener for that site. So `Host` must be a name that the
+/// operator listed or an address, which no one can rebind, and `Origin` must be listed or the listener's own.
+struct BrowserRules: Hashable, Sendable {
+    private let hosts: Set<String>
+    private let origins: Set<String>
+    private let scheme: String
+
+    init(_ configuration: ListenerConfiguration) {
+        hosts = Set(configuration.hosts).union(["localhost"])
+        origins = Set(configuration.origins)
+        scheme = configuration.tls == nil ? "http" : "https"
+    }
+
+    enum Verdict: Hashable, Sendable {
+        /// No page sent the request, or the listener's own.
+        case allowed
+        /// A page of a listed origin sent it.
+        case allowedFrom(origin: String)
+        /// A browser asks whether a page of a listed origin may send a request (Fetch §4.8).
+        case preflight(origin: String)
+        case refused(Refusal)
+    }
+
+    enum Refusal: String, Hashable, Sendable {
+        case host
+        case origin
+    }
+
+    func judge(_ request: HTTPRequest) -> Verdict {
+        let fields = request.headers.filter { $0.name.lowercased() == "host" }
+        guard fields.count == 1, let host = fields.first?.value, let name = Self.name(ofHost: host),
+            hosts.contains(name) || NumericAddress(name) != nil
+        else { return .refused(.host) }
+        let given = request.headers.filter { $0.name.lowercased() == "origin" }
+        guard let origin = given.first?.value else { return .allowed }
+        guard given.count == 1 else { return .refused(.origin) }
+        if origins.contains(origin) {
+            let isPreflight = request.method == "OPTIONS" && request.header("access-control-request-method") != nil
+            return isPreflight ? .preflight(origin: origin) : .allowedFrom(origin: origin)
+        }
+        return origin.lowercased() == "\(scheme)://\(host.lowercased())" ? .allowed : .refused(.origin)
+    }
+
+    /// The name or address in a `Host` field, in lower case, without port, brackets and a final dot; nil if it has
+    /// another form.
+    static func name(ofHost field: String) -> String? {
+        var text = field.lowercased()
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]"), isPort(text[text.index(after: end)...]) else { return nil }
+            text = String(text[text.index(after: text.startIndex)..<end])
+            return NumericAddress(text)?.isIPv6 == true ? text : nil
+        }
+        if let colon = text.firstIndex(of: ":") {
+            guard isPort(text[colon...]) else { return nil }
+            text = String(text[..<colon])
+        }
+        if text.hasSuffix(".") { text.removeLast() }
+        return text.isEmpty ? nil : text
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.isEmpty || text.hasPrefix(":") && UInt16(text.dropFirst(), radix: 10) != nil
+    }
+}
+
+extension BrowserRules.Refusal {
+    /// What the client is answered.
+    var answer: HTTPAnswer {
+        switch self {
+        case .host:
+            .text(
+                "this name is not among the listener's hosts: list it under listen, hosts, or use an address\n",
+                status: 421)
+        case .origin:
+            .text("pages of this origin may not call: list it under listen, origins\n", status: 403)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import JSONRPC
+public import XferModel
+import XferProtocol
+
+/// A client's token, as the service knows it.
+public struct GatewayToken: Hashable, Sendable {
+    public var id: Int64
+    public var name: String
+    /// The user it calls for, with the user's groups.
+    public var user: PeerCredentials
+    public var scope: TokenScope
+    public var expiresAt: Timestamp?
+
+    public init(id: Int64, name: String, user: PeerCredentials, scope: TokenScope, expiresAt: Timestamp? = nil) {
+        self.id = id
+        self.name = name
+        self.user = user
+        self.scope = scope
+        self.expiresAt = expiresAt
+    }
+}
+
+/// Recognises tokens. Called on event loops: answer from memory.
+public protocol TokenDirectory: Sendable {
+    /// The token that `text` is; nil if there is none, or it has expired or was revoked.
+    func token(for text: String) -> GatewayToken?
+
+    /// The token with this id; nil if it has expired or was revoked.
+    func token(_ id: Int64) -> GatewayToken?
+}
+
+/// What requests of a scope may ask for beside RPC methods.
+enum RouteRules {
+    /// Answered without a token: it tells only whether the service works.
+    static let open: Set<String> = ["/healthz"]
+
+    /// Whether a token of this scope may get the resource. `POST /rpc` and `/ws` are decided for each method.
+    static func allows(_ scope: TokenScope, _ path: String) -> Bool {
+        switch path {
+        case "/metrics": scope != .add
+        case "/events": scope.allows(.read)
+        case "/openrpc.json": true
+        default: scope != .metrics
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Glibc
+
+/// An IP address, read as inet_pton(3) does: without short forms, zones or names.
+struct NumericAddress: Hashable, Sendable {
+    let isIPv6: Bool
+    private let bytes: [UInt8]
+
+    init?(_ text: String) {
+        var four = in_addr()
+        if inet_pton(AF_INET, text, &four) == 1 {
+            isIPv6 = false
+            bytes = withUnsafeBytes(of: &four) { Array($0) }
+            return
+        }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
+        isIPv6 = true
+        bytes = withUnsafeBytes(of: &six) { Array($0) }
+    }
+
+    /// 127.0.0.0/8 (RFC 1122 §3.2.1.3) and ::1 (RFC 4291 §2.5.3).
+    var isLoopback: Bool {
+        isIPv6 ? bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1 : bytes.first == 127
+    }
+
+    var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
+}

@@ -1,0 +1,35 @@
+import XferFiles
+import XferModel
+
+/// The text of a token: a prefix by which scanners for leaked secrets recognise it, and 256 random bits in hexadecimal.
+enum TokenText {
+    static let prefix = "xfer_"
+    /// Characters after the prefix.
+    private static let digits = 64
+
+    /// A new token, from the kernel's random numbers (getrandom(2)).
+    static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        var text = prefix
+        for _ in 0..<4 {
+            let word = String(generator.next() as UInt64, radix: 16)
+            text += String(repeating: "0", count: 16 - word.count) + word
+        }
+        return text
+    }
+
+    /// Whether `text` has the form of a token. Other texts are refused without computing their digest.
+    static func isPlausible(_ text: String) -> Bool {
+        let digits = text.utf8.dropFirst(prefix.utf8.count)
+        return text.hasPrefix(prefix) && digits.count == Self.digits
+            && digits.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+
+    /// SHA-256 of the text. A slow hash would protect guessable passwords, and nothing of 256 random bits.
+    static func digest(_ text: String) throws(FileError) -> [UInt8] {
+        var context = try DigestContext(.sha256)
+        let bytes = Array(text.utf8)
+        bytes.withUnsafeBytes { context.update($0) }
+        return try context.finish().bytes
+    }
+}

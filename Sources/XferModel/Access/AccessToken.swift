@@ -1,0 +1,42 @@
+/// A token by which a client on the network calls for a user.
+///
+/// It has the rights of that user, narrowed to its scope. The token itself is kept nowhere, only its digest.
+public struct AccessToken: Hashable, Sendable {
+    /// Never used again, so that a revoked token and a later one are never mistaken for each other.
+    public var id: Int64
+    /// Unique among the tokens that exist.
+    public var name: String
+    /// The user it calls for.
+    public var owner: Owner
+    public var scope: TokenScope
+    public var createdAt: Timestamp
+    /// It is refused from then on; nil is never.
+    public var expiresAt: Timestamp?
+
+    public init(
+        id: Int64 = 0, name: String, owner: Owner, scope: TokenScope, createdAt: Timestamp, expiresAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.owner = owner
+        self.scope = scope
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+    }
+
+    public func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
+}
+
+/// What a token allows, within the rights of its user.
+public enum TokenScope: String, Sendable, CaseIterable, Codable {
+    /// Reading the metrics, and no call.
+    case metrics
+    /// Calls that return data, events and metrics.
+    case read
+    /// Calls that add tasks, and nothing else.
+    case add
+    /// Calls that return data, add tasks, or change what belongs to the user.
+    case own
+    /// Every call of the user.
+    case operate
+}

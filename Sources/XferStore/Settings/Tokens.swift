@@ -1,0 +1,60 @@
+public import XferModel
+
+/// A token and the digest by which it is recognised.
+public struct StoredToken: Hashable, Sendable {
+    public var token: AccessToken
+    /// SHA-256, 32 bytes.
+    public var digest: [UInt8]
+
+    public init(token: AccessToken, digest: [UInt8]) {
+        self.token = token
+        self.digest = digest
+    }
+}
+
+extension StoredToken {
+    /// From a row with id, name, digest, owner, scope, created_at, expires_at.
+    init(_ row: ResultRow) throws(StoreError) {
+        let id = row.integer(0)
+        guard let owner = UInt32(exactly: row.integer(3)) else {
+            throw .unreadable(table: "token", id: id, column: "owner")
+        }
+        let scope = try row.word(TokenScope.self, 4, table: "token", id: id, name: "scope")
+        token = AccessToken(
+            id: id, name: row.text(1), owner: Owner(uid: owner), scope: scope, createdAt: row.time(5),
+            expiresAt: row.optionalTime(6))
+        digest = row.optionalBlob(2) ?? []
+    }
+}
+
+extension StoreReader {
+    /// All tokens, by name.
+    public func tokens() throws(StoreError) -> [StoredToken] {
+        try connection.all(
+            "SELECT id, name, digest, owner, scope, created_at, expires_at FROM token ORDER BY name"
+        ) {
+            row throws(StoreError) in try StoredToken(row)
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Adds a token and returns it with its id; `token.id` is ignored. No token may have its name.
+    public func addToken(_ stored: StoredToken) throws(StoreError) -> StoredToken {
+        let token = stored.token
+        try connection.run(
+            """
+            INSERT INTO token (name, digest, owner, scope, created_at, expires_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """, .text(token.name), .blob(stored.digest), Value(token.owner), Value(token.scope),
+            Value(token.createdAt), Value(token.expiresAt))
+        var added = stored
+        added.token.id = connection.lastInsertedID
+        return added
+    }
+
+    /// Removes the token of that name. Does nothing if there is none.
+    public func removeToken(named name: String) throws(StoreError) {
+        try connection.run("DELETE FROM token WHERE name = ?1", .text(name))
+    }
+}

@@ -1,0 +1,176 @@
+import Glibc
+import StrictJSON
+import Testing
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+/// The real daemon with a listener, called by curl.
+@Suite(.enabled(if: Guest.curl != nil, "needs curl"))
+struct RemoteTests {
+    @Test func aTokenAddsATaskWithinItsScopeAndEndsWhenItIsRevoked() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "hello") }
+        let remote = try await RemoteDaemon()
+        let token = try await remote.token("phone", "own")
+        let url: JSONValue = .string(server.url("/file"))
+
+        let added = try await remote.call("task.add", ["url": url], token)
+        let id = try #require(added["result"]?["task"]?["id"], "\(added.text)")
+        let ended = try await remote.call("task.wait", ["ids": [id], "timeout": 30], token)
+        #expect(ended.text.contains(#""state":"completed""#), "\(ended.text)")
+
+        let file = try await remote.call(
+            "task.add", ["url": url, "kind": "upload", "source": "/etc/hostname"], token)
+        #expect(file["error"]?["data"]?["path"]?.stringValue == "source", "\(file.text)")
+        #expect(file["error"]?["data"]?["reason"]?.stringValue == "scope")
+        let outside = try await remote.call("task.add", ["url": url, "dir": "/etc"], token)
+        #expect(outside["error"]?["data"]?["path"]?.stringValue == "dir", "\(outside.text)")
+        let itself: JSONValue = .string("http://127.0.0.1:\(remote.port)/healthz")
+        let inward = try await remote.call("task.add", ["url": itself], token)
+        #expect(inward["error"]?["code"]?.integerValue == ErrorCode.rejectedByPolicy.rawValue, "\(inward.text)")
+        let operators = try await remote.call("profile.list", [:], token)
+        #expect(operators["error"]?["data"]?["reason"]?.stringValue == "scope")
+
+        #expect(try await remote.daemon.post("token.revoke", ["name": "phone"])["result"] == [:])
+        #expect(try await remote.status("/metrics", token) == "401")
+        try await remote.daemon.stop()
+    }
+
+    @Test func aTokenWithoutOperateHasNoRightsOfAnOperator() async throws {
+        let remote = try await RemoteDaemon()
+        let (own, operate) = (try await remote.token("own", "own"), try await remote.token("all", "operate"))
+        #expect(try await remote.call("daemon.config", [:], operate)["result"] != nil)
+        let secret: JSONValue = [
+            "url": "http://a.test/", "credential": ["scheme": "bearer", "secret": ["file": "/etc/hostname"]],
+            "paused": true,
+        ]
+        let refused = try await remote.call("task.add", secret, own)
+        #expect(refused["error"]?["code"]?.integerValue == ErrorCode.permissionDenied.rawValue, "\(refused.text)")
+        for (method, params) in [
+            ("token.add", ["name": "more", "scope": "operate"]), ("token.revoke", ["name": "own"]),
+        ] as [(String, JSONValue)] {
+            let answer = try await remote.call(method, params, operate)
+            #expect(answer["error"]?["code"]?.integerValue == ErrorCode.permissionDenied.rawValue, "\(answer.text)")
+        }
+        try await remote.daemon.stop()
+    }
+
+    @Test func tokensSurviveARestartAndExpire() async throws {
+        let remote = try await RemoteDaemon()
+        let token = try await remote.token("kept", "read")
+        let now = Timestamp(microseconds: Int64(clamping: time(nil)) * 1_000_000)
+        let soon = now.advanced(by: .seconds(3)).wire
+        let short = try await remote.token("short", "read", expiresAt: soon)
+        #expect(try await remote.status("/metrics", short) == "200")
+        await remote.daemon.kill9()
+        try await remote.daemon.start()
+        try await remote.isListening()
+        #expect(try await remote.status("/metrics", token) == "200")
+        try await eventually("the token expires") { try await remote.status("/metrics", short) == "401" }
+        let listed = try await remote.daemon.post("token.list", [:])
+        #expect(!listed.text.contains(token) && listed.text.contains(#""name":"short""#))
+        try await remote.daemon.stop()
+    }
+
+    @Test func tlsServesTheCertificateThatItsFilesHoldNow() async throws {
+        let files = try TemporaryDirectory("xfer-tls")
+        let (first, second) = (try TestCA(name: "first"), try TestCA(name: "second"))
+        func write(_ authority: TestCA) throws {
+            let leaf = try authority.issue()
+            try FileTree.write(leaf.privateKey, to: files.file("key.pem"))
+            try FileTree.write(authority.chain(for: leaf), to: files.file("cert.pem"))
+        }
+        try write(first)
+        for (name, authority) in [("first", first), ("second", second)] {
+            try FileTree.write(authority.pem, to: files.file(name))
+        }
+        let tls = "tls: {certificate: \(files.file("cert.pem")), key: \(files.file("key.pem"))}"
+        let remote = try await RemoteDaemon(more: ", " + tls, scheme: "https")
+        let trustFirst = ["--cacert", files.file("first")]
+        #expect(try await remote.status("/healthz", nil, trustFirst) == "200")
+        #expect(try await remote.status("/healthz", nil, trustFirst + ["--tls-max", "1.2"]) == "200")
+        #expect(try await remote.status("/healthz", nil, trustFirst + ["--tls-max", "1.1"]) == "000")
+        try write(second)
+        remote.daemon.reload()
+        let trustSecond = ["--cacert", files.file("second")]
+        try await eventually("the new certificate is served") {
+            try await remote.status("/healthz", nil, trustSecond) == "200"
+        }
+        try FileTree.write("no certificate", to: files.file("cert.pem"))
+        remote.daemon.reload()
+        try await eventually("the fault is logged") { remote.daemon.log.contains("cannot be used for TLS") }
+        #expect(try await remote.status("/healthz", nil, trustSecond) == "200")
+        try await remote.daemon.stop()
+    }
+
+    @Test func withoutListenersNoThreadIsAdded() async throws {
+        func loops(_ daemon: DaemonFixture) throws -> Int {
+            let process = try #require(daemon.process).pid
+            return try FileTree.names(in: "/proc/\(process)/task").filter { thread in
+                (try? FileTree.text("/proc/\(process)/task/\(thread)/comm"))?.hasPrefix("NIO-ELT") == true
+            }.count
+        }
+        let plain = try DaemonFixture()
+        try await plain.start()
+        let alone = try loops(plain)
+        try await plain.stop()
+        let remote = try await RemoteDaemon()
+        #expect(try loops(remote.daemon) == alone + 1)
+        try await remote.daemon.stop()
+    }
+}
+
+/// A daemon that listens on a port of 127.0.0.1.
+private struct RemoteDaemon {
+    let daemon: DaemonFixture
+    let port: Int
+    let scheme: String
+
+    init(more: String = "", scheme: String = "http") async throws {
+        port = try FreePort.any()
+        self.scheme = scheme
+        var options = DaemonFixture.Options()
+        options.arguments = ["--set", "listen=[{address: '127.0.0.1:\(port)'\(more)}]"]
+        daemon = try DaemonFixture(options)
+        try await daemon.start()
+        try await isListening()
+    }
+
+    func isListening() async throws {
+        try await eventually("the daemon listens") {
+            try await status("/healthz", nil, ["--insecure"]) == "200"
+        }
+    }
+
+    /// Makes a token over the Unix socket.
+    func token(_ name: String, _ scope: String, expiresAt: JSONValue? = nil) async throws -> String {
+        var params: JSONObject = ["name": .string(name), "scope": .string(scope)]
+        if let expiresAt { params["expires_at"] = expiresAt }
+        let answer = try await daemon.post("token.add", .object(params))
+        return try #require(answer["result"]?["secret"]?.stringValue, "\(answer.text)")
+    }
+
+    func call(_ method: String, _ params: JSONValue, _ token: String) async throws -> JSONValue {
+        let message: JSONValue = ["jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params]
+        let ended = try await Command.run(
+            try #require(Guest.curl),
+            [
+                "--silent", "--header", "Authorization: Bearer \(token)", "--header", "Content-Type: application/json",
+                "--data-binary", message.text, "\(scheme)://127.0.0.1:\(port)/rpc",
+            ])
+        guard ended.isSuccess else { throw TimedOut("\(method): \(ended)") }
+        return try JSONValue(parsing: Array(ended.output.utf8))
+    }
+
+    /// The status that a `GET` is answered with; 000 without an answer.
+    func status(_ path: String, _ token: String?, _ arguments: [String] = []) async throws -> String {
+        let header = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
+        return try await Command.run(
+            try #require(Guest.curl),
+            ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}"] + header + arguments + [
+                "\(scheme)://localhost:\(port)\(path)"
+            ]
+        ).output
+    }
+}

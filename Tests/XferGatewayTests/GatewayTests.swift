@@ -1,0 +1,219 @@
+import JSONRPC
+import NIOConcurrencyHelpers
+import StrictJSON
+import Testing
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+@testable import XferGateway
+
+/// A real listener, asked by clients that write their own bytes.
+struct GatewayTests {
+    @Test func aCallWithAValidTokenIsAnsweredAtOnceAsItsUser() async throws {
+        try await GatewayWorld.with { world in
+            let begin = ContinuousClock.now
+            let answer = try await world.exchange(GatewayWorld.post("task.list", token: "read"))
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(answer)")
+            #expect(answer.hasSuffix(#"{"jsonrpc":"2.0","result":{"method":"task.list","uid":1000},"id":1}"# + "\n"))
+            #expect(ContinuousClock.now - begin < .milliseconds(900))
+        }
+    }
+
+    @Test func aWrongTokenIsAnsweredAfterASecond() async throws {
+        try await GatewayWorld.with { world in
+            let begin = ContinuousClock.now
+            let answer = try await world.exchange(GatewayWorld.post("task.list", token: "guess"))
+            #expect(answer.hasPrefix("HTTP/1.1 401 "), "\(answer)")
+            #expect(answer.contains("WWW-Authenticate: Bearer error=\"invalid_token\"\r\n"))
+            #expect(ContinuousClock.now - begin >= .seconds(1))
+            #expect(world.refusals.withLockedValue { $0 } == [.wrongToken: 1])
+        }
+    }
+
+    /// Wrong tokens of many clients behind one proxy must not slow a right one down.
+    @Test func aValidTokenDoesNotWaitForWrongOnes() async throws {
+        try await GatewayWorld.with { world in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 {
+                    group.addTask { _ = try await world.exchange(GatewayWorld.post("task.list", token: "guess")) }
+                }
+                let begin = ContinuousClock.now
+                let answer = try await world.exchange(GatewayWorld.post("task.list", token: "read"))
+                #expect(answer.hasPrefix("HTTP/1.1 200 OK"))
+                #expect(ContinuousClock.now - begin < .milliseconds(900))
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func withoutATokenOnlyTheHealthIsAnswered() async throws {
+        try await GatewayWorld.with { world in
+            #expect(try await world.exchange(GatewayWorld.get("/healthz", token: nil)).hasSuffix("\r\n\r\nok\n"))
+            for path in ["/metrics", "/events", "/ws", "/openrpc.json", "/", "/none"] {
+                let answer = try await world.exchange(GatewayWorld.get(path, token: nil))
+                #expect(answer.hasPrefix("HTTP/1.1 401 "), "\(path): \(answer)")
+            }
+            #expect(try await world.exchange(GatewayWorld.post("task.list", token: nil)).hasPrefix("HTTP/1.1 401 "))
+        }
+    }
+
+    @Test func everyMethodsScopeIsEnforced() async throws {
+        try await GatewayWorld.with { world in
+            for scope in TokenScope.allCases {
+                for method in MethodRegistry.all {
+                    let answer = try await world.exchange(GatewayWorld.post(method.name, token: scope.rawValue))
+                    let called: Comment = "\(scope.rawValue) calls \(method.name): \(answer)"
+                    if scope == .metrics {
+                        #expect(answer.hasPrefix("HTTP/1.1 403 "), called)
+                    } else if scope.allows(method.scope) {
+                        #expect(answer.contains(#""method":"\#(method.name)""#), called)
+                    } else {
+                        #expect(answer.contains(#""reason":"scope""#) && answer.contains("-32003"), called)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func metricsNeedATokenThatReads() async throws {
+        try await GatewayWorld.with { world in
+            let answer = try await world.exchange(GatewayWorld.get("/metrics", token: "metrics"))
+            #expect(answer.hasSuffix("metrics\n"))
+            let refused = try await world.exchange(GatewayWorld.get("/metrics", token: "add"))
+            #expect(refused.hasPrefix("HTTP/1.1 403 "))
+        }
+    }
+
+    @Test func aRevokedTokensStreamEndsAtOnceAndItsCallsAreRefused() async throws {
+        try await GatewayWorld.with { world in
+            let socket = try RawSocket(port: world.port)
+            try socket.send(GatewayWorld.get("/events", token: "read"))
+            try await socket.streamBegins()
+            let kept = try RawSocket(port: world.port)
+            try kept.send(GatewayWorld.get("/events", token: "own"))
+            try await kept.streamBegins()
+            world.gateway.revoke(tokenID: world.tokens.remove(.read))
+            #expect(try await socket.rest().hasSuffix("0\r\n\r\n") == false)
+            let refused = try await world.exchange(GatewayWorld.post("task.list", token: "read"))
+            #expect(refused.hasPrefix("HTTP/1.1 401 "))
+            #expect(try await world.exchange(GatewayWorld.post("task.list", token: "own")).hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func anExpiredTokensStreamEnds() async throws {
+        try await GatewayWorld.with { world in
+            let socket = try RawSocket(port: world.port)
+            try socket.send(GatewayWorld.get("/events", token: "read"))
+            try await socket.streamBegins()
+            // The directory no longer knows the token, and nothing tells the gateway: so a token expires.
+            _ = world.tokens.remove(.read)
+            _ = try await socket.rest()
+        }
+    }
+
+    @Test func aReboundNameAndAForeignOriginAreRefused() async throws {
+        try await GatewayWorld.with(origins: ["https://ui.example"]) { world in
+            let rebound = GatewayWorld.post("task.list", token: "own", host: "evil.example:6800")
+            #expect(try await world.exchange(rebound).hasPrefix("HTTP/1.1 421 "))
+            for origin in ["https://evil.example", "null", "http://localhost:1"] {
+                let post = GatewayWorld.post("task.list", token: "own", fields: "Origin: \(origin)\r\n")
+                let answer = try await world.exchange(post)
+                #expect(answer.hasPrefix("HTTP/1.1 403 ") && !answer.contains("Access-Control"), "\(answer)")
+            }
+            let fields = "Origin: https://ui.example\r\n"
+            let listed = try await world.exchange(GatewayWorld.post("task.list", token: "own", fields: fields))
+            #expect(listed.hasPrefix("HTTP/1.1 200 "))
+            #expect(listed.contains("Access-Control-Allow-Origin: https://ui.example\r\n"))
+            #expect(listed.contains("X-Content-Type-Options: nosniff\r\n"))
+            #expect(listed.contains("frame-ancestors 'none'"))
+        }
+    }
+
+    @Test func onlyListedOriginsGetAPreflightAnswered() async throws {
+        try await GatewayWorld.with(origins: ["https://ui.example"]) { world in
+            func preflight(_ origin: String) async throws -> String {
+                let fields = "Origin: \(origin)\r\nAccess-Control-Request-Method: POST\r\n"
+                return try await world.exchange(
+                    GatewayWorld.get("/rpc", token: nil, fields: fields, method: "OPTIONS"))
+            }
+            let allowed = try await preflight("https://ui.example")
+            #expect(allowed.hasPrefix("HTTP/1.1 204 "), "\(allowed)")
+            #expect(allowed.contains("Access-Control-Allow-Headers: Authorization"))
+            #expect(!allowed.contains("Allow-Credentials"))
+            #expect(try await preflight("https://evil.example").hasPrefix("HTTP/1.1 403 "))
+        }
+    }
+
+    @Test func noRequestButAPostCallsAMethod() async throws {
+        try await GatewayWorld.with { world in
+            for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
+                let answer = try await world.exchange(GatewayWorld.get("/rpc", token: "operate", method: method))
+                #expect(answer.hasPrefix("HTTP/1.1 405 ") || answer.hasPrefix("HTTP/1.1 40"), "\(method): \(answer)")
+            }
+        }
+    }
+
+    @Test func aHeadThatIsTooLargeIsRefused() async throws {
+        try await GatewayWorld.with { world in
+            let long = String(repeating: "a", count: 40_000)
+            let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: \(long)\r\n\r\n"
+            let answer = try await world.exchange(request)
+            #expect(answer.hasPrefix("HTTP/1.1 431 "))
+        }
+    }
+
+    @Test func aBodyThatIsTooLargeIsRefusedBeforeItIsRead() async throws {
+        try await GatewayWorld.with { world in
+            let head = "POST /rpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer own\r\n"
+            let answer = try await world.exchange(head + "Content-Length: 99999999\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            let stranger = "POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n{"
+            #expect(try await world.exchange(stranger).hasPrefix("HTTP/1.1 401 "), "no body of a stranger is awaited")
+        }
+    }
+
+    @Test func aRequestThatIsSentTooSlowlyEndsAndAnIdleConnectionIsClosed() async throws {
+        var limits = RPCLimits()
+        limits.requestTime = .milliseconds(300)
+        limits.idleTime = .milliseconds(600)
+        try await GatewayWorld.with(limits: limits) { world in
+            let slow = try RawSocket(port: world.port)
+            try slow.send("POST /rpc HTTP/1.1\r\nHo")
+            #expect(try await slow.rest().hasPrefix("HTTP/1.1 408 "))
+            let silent = try RawSocket(port: world.port)
+            #expect(try await silent.rest() == "")
+        }
+    }
+
+    @Test func moreClientsThanTheLimitAreRefused() async throws {
+        var limits = RPCLimits()
+        limits.clients = 2
+        try await GatewayWorld.with(limits: limits) { world in
+            let first = try RawSocket(port: world.port)
+            let second = try RawSocket(port: world.port)
+            for socket in [first, second] {
+                try socket.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(try await socket.head().hasPrefix("HTTP/1.1 200 "))
+            }
+            #expect(try await world.exchange(GatewayWorld.get("/healthz", token: nil)).hasPrefix("HTTP/1.1 503 "))
+        }
+    }
+
+    @Test func aConnectionServesRequestsOfSeveralTokens() async throws {
+        try await GatewayWorld.with { world in
+            let socket = try RawSocket(port: world.port)
+            for (token, status) in [("read", "200"), ("own", "200"), ("add", "200"), ("metrics", "403")] {
+                let request = GatewayWorld.post("task.list", token: token)
+                    .split(separator: "Connection: close\r\n").joined()
+                try socket.send(request)
+                let end = Array("\n".utf8)
+                let answer = try await offThread {
+                    String(decoding: try socket.read { $0.suffix(1) == end[...] && $0.count > 300 }, as: UTF8.self)
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(token): \(answer)")
+                #expect(answer.contains(#""reason":"scope""#) == (token == "add"))
+            }
+        }
+    }
+}
