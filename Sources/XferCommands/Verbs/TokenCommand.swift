@@ -38,7 +38,7 @@ struct TokenCommand: ParsableCommand {
 
         @Option(
             help: ArgumentHelp("Whom it calls for: a name or a uid; default is you.", valueName: "user"))
-        var user: String?
+        var owner: String?
 
         @Option(
             help: ArgumentHelp("metrics, read, add, own or operate.", valueName: "scope"),
@@ -59,7 +59,7 @@ struct TokenCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let params = TokenAdd.Params(name: name, user: user, scope: scope, expiresAt: expiresAt?.time)
+            let params = TokenAdd.Params(name: name, user: owner, scope: scope, expiresAt: expiresAt?.time)
             options.show(try options.open().call(TokenAdd.self, params)) { result, _ in [result.secret] }
         }
     }
