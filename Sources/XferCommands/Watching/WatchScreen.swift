@@ -194,8 +194,8 @@ struct WatchHead: Sendable {
     private var rates: LiveRegion.Line {
         var facts: [String] = []
         if let limits = model.stats?.limits {
-            facts.append(limits.maxReceiveRate == 0 ? "no limit" : "limit \(ByteText.rate(limits.maxReceiveRate))")
-            if limits.maxSendRate > 0 { facts.append("send limit \(ByteText.rate(limits.maxSendRate))") }
+            facts.append(limits.maxReceiveRate == 0 ? "no limit" : "limit \(ByteText.limit(limits.maxReceiveRate))")
+            if limits.maxSendRate > 0 { facts.append("send limit \(ByteText.limit(limits.maxSendRate))") }
             facts.append("\(limits.maxActivePerHost) per host")
         }
         facts.append("peak \(ByteText.rate(model.history.peak))")

@@ -140,7 +140,9 @@ public enum Daemon {
     /// error says why.
     private static func lockSocket(_ path: String) throws(RPCServerError) -> SocketLock? {
         do throws(SystemCallError) {
-            guard let lock = try SocketLock.acquire(forSocket: path) else { throw SystemCallError("fcntl", code: EAGAIN) }
+            guard let lock = try SocketLock.acquire(forSocket: path) else {
+                throw SystemCallError("fcntl", code: EAGAIN)
+            }
             return lock
         } catch {
             if error.code == EAGAIN { throw RPCServerError.alreadyListening(path: path) }

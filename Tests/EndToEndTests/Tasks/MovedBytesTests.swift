@@ -28,7 +28,9 @@ import XferTestSupport
         try await daemon.call("task.update", ["id": .integer(id), "changes": ["dir": .string(directory)]])
     }
 
-    private func completes(_ id: Int64, in directory: String, _ daemon: DaemonFixture, _ server: FaultServer) async throws {
+    private func completes(_ id: Int64, in directory: String, _ daemon: DaemonFixture, _ server: FaultServer)
+        async throws
+    {
         _ = try await daemon.call("task.resume", ["ids": [.integer(id)]])
         let view = try await daemon.complete(id)
         #expect(view.finalPath == directory + "/f")
@@ -48,7 +50,9 @@ import XferTestSupport
             let id = try await pausedTask(daemon, server, gate: gate)
             let near = downloads.file("near")
             #expect(mkdir(near, 0o700) == 0)
-            for (from, to) in [(downloads.path, near), (near, memory.path), (memory.path, downloads.path), (downloads.path, near)] {
+            for (from, to) in [
+                (downloads.path, near), (near, memory.path), (memory.path, downloads.path), (downloads.path, near),
+            ] {
                 let result = try await move(id, to: to, daemon)
                 #expect(result["task"]?["progress"]?["received"] == 2_000_000, "\(result.text)")
                 #expect(try parts(in: from).isEmpty && (try parts(in: to).count == 1))
