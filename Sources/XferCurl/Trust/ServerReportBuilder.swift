@@ -1,5 +1,5 @@
-public import XferCore
-public import XferModel
+import XferCore
+import XferModel
 import XferTrust
 
 /// Judges the certificates of one handshake twice: by each policy separately, and stage by stage.
