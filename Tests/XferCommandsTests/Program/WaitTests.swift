@@ -9,7 +9,7 @@ import XferTestSupport
 @testable import XferCommands
 
 /// A daemon whose tasks a test moves by hand.
-private final class Tasks: Sendable {
+final class Tasks: Sendable {
     private let states: NIOLockedValueBox<[Int64: JSONValue]>
     let store = NIOLockedValueBox("one")
 
