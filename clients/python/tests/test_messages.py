@@ -39,7 +39,8 @@ def test_addresses_are_read(address: str, text: str, authority: str) -> None:
 
 
 @pytest.mark.parametrize("address", [
-    "", "relative", "unix://host/s", "ftp://a", "http://", "https://u:p@a", "http://a:x", "http://a:70000", "http://a?b",
+    "", "relative", "unix://host/s", "ftp://a", "http://", "https://u:p@a", "http://a:x", "http://a:70000",
+    "http://a?b",
 ])
 def test_an_address_of_another_form_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="server: .*expected a path"):
@@ -73,11 +74,13 @@ def test_parameters_are_encoded() -> None:
 
 def test_an_answer_is_an_error_of_its_code() -> None:
     with pytest.raises(rpc_errors.ConflictError):
-        _calls.decode_answer("task.add", {"error": {"code": -32005, "message": "taken", "data": {"reason": "key_reused"}}})
+        error = {"code": -32005, "message": "taken", "data": {"reason": "key_reused"}}
+        _calls.decode_answer("task.add", {"error": error})
     with pytest.raises(RPCError) as caught:
         _calls.decode_answer("task.add", {"error": {"code": -1, "message": "later version", "data": 7}})
     assert (type(caught.value), caught.value.reason) == (RPCError, None)
-    for answer in ({}, {"error": {}}, {"error": {"code": "x", "message": ""}}):
+    broken: "list[dict[str, object]]" = [{}, {"error": {}}, {"error": {"code": "x", "message": ""}}]
+    for answer in broken:
         with pytest.raises(ProtocolError):
             _calls.decode_answer("task.add", answer)
 
@@ -140,7 +143,8 @@ def test_an_answer_without_json_rpc_is_an_error_of_its_status() -> None:
     with pytest.raises(HTTPStatusError):
         _http.decode_response(whole_response(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"))
     large = b'{"jsonrpc":"2.0","error":{"code":-32600,"message":"large"},"id":null}'
-    answer = _http.decode_response(whole_response(b"HTTP/1.1 413 No\r\nContent-Length: %d\r\n\r\n" % len(large) + large))
+    head = b"HTTP/1.1 413 No\r\nContent-Length: %d\r\n\r\n" % len(large)
+    answer = _http.decode_response(whole_response(head, large))
     assert answer["error"]["code"] == -32600
 
 

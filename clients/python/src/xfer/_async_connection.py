@@ -92,6 +92,8 @@ class AsyncLineConnection:
             self._end(ProtocolError(f"a message is longer than {_http.MOST_MESSAGE_BYTES} bytes"))
         except (OSError, ProtocolError) as error:
             self._end(error)
+        except (KeyError, TypeError) as error:
+            self._end(ProtocolError(f"a message is not what xferd sends: {error!r}"))
         except asyncio.CancelledError:
             self._end(ConnectionError("it was closed"))
             raise

@@ -169,7 +169,8 @@ def status_error(status: int, body: bytes) -> HTTPStatusError:
     """The error for an answer that is not one of JSON-RPC."""
     text = body[:1000].decode("utf-8", "replace")
     kinds: Dict[int, Type[HTTPStatusError]] = {
-        401: UnauthorizedError, 403: UnauthorizedError, 502: UnavailableError, 503: UnavailableError, 504: UnavailableError,
+        401: UnauthorizedError, 403: UnauthorizedError,
+        502: UnavailableError, 503: UnavailableError, 504: UnavailableError,
     }
     return kinds.get(status, HTTPStatusError)(status, text)
 

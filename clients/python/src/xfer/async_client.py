@@ -6,17 +6,21 @@ import base64
 import itertools
 import ssl
 import sys
-from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import (
+    TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, List, Mapping, Optional, Sequence, TypeVar, Union,
+)
 
 from . import _calls
 from ._async_connection import AsyncConnection, AsyncHTTPConnection, AsyncLineConnection, connect
 from ._server import servers
 from ._values import UNSET, Maybe
-from .errors import ConnectionLostError, NoDaemonError, RPCError, StoreChangedError, WaitTimeoutError, XferError
+from .errors import ConnectionLostError, NoDaemonError, StoreChangedError, WaitTimeoutError, XferError
 from .async_events import AsyncEvents
 from .async_methods import AsyncMethods
 from .methods import READERS
-from .records import EventName, SelectionResult, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder, TaskOptions, TaskRecord
+from .records import (
+    EventName, SelectionResult, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder, TaskOptions, TaskRecord,
+)
 from .rpc_errors import NotFoundError
 
 if sys.version_info >= (3, 11):
@@ -111,7 +115,7 @@ class AsyncClient(AsyncMethods):
             self._lock = asyncio.Lock()
         return self._lock
 
-    async def open_connection(self) -> AsyncConnection:
+    async def _connect(self) -> AsyncConnection:
         """A connection of its own, for a stream of events."""
         if self._is_closed:
             raise XferError("the client is closed")
@@ -129,7 +133,7 @@ class AsyncClient(AsyncMethods):
                 if connection.is_ended:
                     self._connections.remove(connection)
                     connection.close()
-            connection = await self.open_connection()
+            connection = await self._connect()
             if isinstance(connection, AsyncLineConnection):
                 self._connections.append(connection)
             return connection
@@ -144,24 +148,21 @@ class AsyncClient(AsyncMethods):
 
     async def current_store_id(self) -> Optional[str]:
         """Which database the daemon has; None if it does not say. Asked for after a connection was opened."""
-        if self._verified != self._opened:
+        opened = self._opened
+        if self._verified != opened:
             try:
                 self._store_id = (await self.daemon.status()).store_id
             except XferError as error:
                 if not _calls.is_refusal(error):
                     raise
                 self._store_id = None
-            self._verified = self._opened
+            # A connection that was opened meanwhile may lead to another daemon.
+            self._verified = opened
         return self._store_id
 
-    def forget_store_id(self) -> None:
+    def _forget_store_id(self) -> None:
         """Has `current_store_id` ask anew."""
         self._verified = -1
-
-    @property
-    def options(self) -> _calls.Options:
-        """How this client connects."""
-        return self._options
 
     # Tasks.
 
@@ -231,7 +232,9 @@ class AsyncClient(AsyncMethods):
 class AsyncTask:
     """A task of the daemon."""
 
-    def __init__(self, client: AsyncClient, task_id: int, store_id: Optional[str], record: Optional[TaskRecord]) -> None:
+    def __init__(
+        self, client: AsyncClient, task_id: int, store_id: Optional[str], record: Optional[TaskRecord],
+    ) -> None:
         self._client = client
         self.id = task_id
         self.store_id = store_id
@@ -253,13 +256,13 @@ class AsyncTask:
             StoreChangedError: The daemon has come back with another database.
         """
         deadline = _calls.Deadline(timeout)
-        patience = _calls.Patience(self._client.options.reconnect_for)
+        patience = _calls.Patience(self._client._options.reconnect_for)
         is_store_known = False
         while True:
             try:
                 if not is_store_known:
                     # In another database the id may be a task that does not end for long.
-                    self._client.forget_store_id()
+                    self._client._forget_store_id()
                     await self._check_store()
                     is_store_known = True
                 result = await self._client.task.wait([self.id], timeout=deadline.bounded(_calls.LONGEST_WAIT))

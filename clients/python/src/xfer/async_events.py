@@ -21,7 +21,7 @@ class AsyncEvents:
         self._client = client
         self._position = position
         self._idle_timeout = idle_timeout
-        self._patience = _calls.Patience(client.options.reconnect_for)
+        self._patience = _calls.Patience(client._options.reconnect_for)
         self._connection: Optional[AsyncConnection] = None
         self._idle = _calls.Deadline(None)
         self._messages: AsyncIterator[Mapping[str, Any]]
@@ -95,7 +95,7 @@ class AsyncEvents:
             connection.close()
 
     async def _open(self) -> None:
-        connection = await self._client.open_connection()
+        connection = await self._client._connect()
         try:
             if isinstance(connection, AsyncLineConnection):
                 await self._subscribe(connection)
@@ -108,7 +108,7 @@ class AsyncEvents:
         self._has_begun = True
 
     async def _subscribe(self, connection: AsyncLineConnection) -> None:
-        seconds = self._client.options.timeout
+        seconds = self._client._options.timeout
 
         async def ask(method: str, identity: int, parameters: Mapping[str, Any]) -> Any:
             message = _calls.encode_call(method, parameters, identity)
@@ -130,7 +130,7 @@ class AsyncEvents:
             self._lost = self._position.skip(page.first_seq)
         elif since is None:
             self._position.last_seq = page.last_seq
-        await connection.begin_events(self._position.last_seq or 0, self._client.options.timeout)
+        await connection.begin_events(self._position.last_seq or 0, self._client._options.timeout)
         self._messages = connection.notifications(self._idle_deadline)
 
     def _idle_deadline(self) -> _calls.Deadline:

@@ -13,10 +13,12 @@ from . import _calls
 from ._connection import Connection, connect
 from ._server import servers
 from ._values import UNSET, Maybe
-from .errors import ConnectionLostError, NoDaemonError, RPCError, StoreChangedError, WaitTimeoutError, XferError
+from .errors import ConnectionLostError, NoDaemonError, StoreChangedError, WaitTimeoutError, XferError
 from .events import Events
 from .methods import READERS, Methods
-from .records import EventName, SelectionResult, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder, TaskOptions, TaskRecord
+from .records import (
+    EventName, SelectionResult, TaskAddOne, TaskColumns, TaskFilter, TaskListOrder, TaskOptions, TaskRecord,
+)
 from .rpc_errors import NotFoundError
 
 if sys.version_info >= (3, 11):
@@ -105,7 +107,7 @@ class Client(Methods):
         parameters = {name: value for name, value in parameters.items() if value is not UNSET}
         return _calls.decode_result(method, self.call(method, parameters), decode)
 
-    def open_connection(self) -> Connection:
+    def _connect(self) -> Connection:
         """A connection of its own, for a stream of events."""
         with self._lock:
             if self._is_closed:
@@ -118,7 +120,7 @@ class Client(Methods):
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
-                return self.open_connection()
+                return self._connect()
             if connection.is_usable:
                 return connection
             connection.close()
@@ -132,24 +134,21 @@ class Client(Methods):
 
     def current_store_id(self) -> Optional[str]:
         """Which database the daemon has; None if it does not say. Asked for after a connection was opened."""
-        if self._verified != self._opened:
+        opened = self._opened
+        if self._verified != opened:
             try:
                 self._store_id = self.daemon.status().store_id
             except XferError as error:
                 if not _calls.is_refusal(error):
                     raise
                 self._store_id = None
-            self._verified = self._opened
+            # A connection that was opened meanwhile may lead to another daemon.
+            self._verified = opened
         return self._store_id
 
-    def forget_store_id(self) -> None:
+    def _forget_store_id(self) -> None:
         """Has `current_store_id` ask anew."""
         self._verified = -1
-
-    @property
-    def options(self) -> _calls.Options:
-        """How this client connects."""
-        return self._options
 
     # Tasks.
 
@@ -218,7 +217,9 @@ class Client(Methods):
 class Task:
     """A task of the daemon."""
 
-    def __init__(self, client: Client, task_id: int, store_id: Optional[str], record: Optional[TaskRecord]) -> None:
+    def __init__(
+        self, client: Client, task_id: int, store_id: Optional[str], record: Optional[TaskRecord],
+    ) -> None:
         self._client = client
         self.id = task_id
         self.store_id = store_id
@@ -240,13 +241,13 @@ class Task:
             StoreChangedError: The daemon has come back with another database.
         """
         deadline = _calls.Deadline(timeout)
-        patience = _calls.Patience(self._client.options.reconnect_for)
+        patience = _calls.Patience(self._client._options.reconnect_for)
         is_store_known = False
         while True:
             try:
                 if not is_store_known:
                     # In another database the id may be a task that does not end for long.
-                    self._client.forget_store_id()
+                    self._client._forget_store_id()
                     self._check_store()
                     is_store_known = True
                 result = self._client.task.wait([self.id], timeout=deadline.bounded(_calls.LONGEST_WAIT))

@@ -20,7 +20,7 @@ class Events:
         self._client = client
         self._position = position
         self._idle_timeout = idle_timeout
-        self._patience = _calls.Patience(client.options.reconnect_for)
+        self._patience = _calls.Patience(client._options.reconnect_for)
         self._connection: Optional[Connection] = None
         self._messages: Iterator[Mapping[str, Any]] = iter(())
         self._idle = _calls.Deadline(None)
@@ -90,7 +90,7 @@ class Events:
             connection.close()
 
     def _open(self) -> None:
-        connection = self._client.open_connection()
+        connection = self._client._connect()
         try:
             if isinstance(connection, LineConnection):
                 self._subscribe(connection)
@@ -102,7 +102,7 @@ class Events:
         self._connection = connection
 
     def _subscribe(self, connection: LineConnection) -> None:
-        seconds = self._client.options.timeout
+        seconds = self._client._options.timeout
 
         def ask(method: str, identity: int, parameters: Mapping[str, Any]) -> Any:
             message = _calls.encode_call(method, parameters, identity)
@@ -124,7 +124,7 @@ class Events:
             self._lost = self._position.skip(page.first_seq)
         elif since is None:
             self._position.last_seq = page.last_seq
-        connection.begin_events(self._position.last_seq or 0, self._client.options.timeout)
+        connection.begin_events(self._position.last_seq or 0, self._client._options.timeout)
         self._messages = connection.notifications(self._idle_deadline)
 
     def _idle_deadline(self) -> _calls.Deadline:

@@ -109,8 +109,6 @@ READERS = frozenset(
         "cache.list",
         "cache.get",
         "failed_url.list",
-        "events.subscribe",
-        "events.unsubscribe",
         "events.since",
         "network.status",
         "daemon.status",
