@@ -49,7 +49,8 @@ class Relay:
             client.close()
             return
         self._open += [client, daemon]
-        threading.Thread(target=self._answer, args=(daemon, client), daemon=True).start()
+        answering = threading.Thread(target=self._answer, args=(daemon, client), daemon=True)
+        answering.start()
         try:
             while data := client.recv(65536):
                 if self._token and f"Authorization: Bearer {self._token}\r\n".encode() not in data:
@@ -58,7 +59,11 @@ class Relay:
                 daemon.sendall(data)
         except OSError:
             pass
-        close(client, daemon)
+        end(client, daemon)
+        answering.join()
+        for each in (client, daemon):
+            self._open.remove(each)
+            each.close()
 
     def _answer(self, daemon: socket.socket, client: socket.socket) -> None:
         try:
@@ -69,26 +74,27 @@ class Relay:
                 client.sendall(data)
         except OSError:
             pass
-        close(client, daemon)
+        end(client, daemon)
 
     def cut(self) -> None:
         """Ends every connection."""
-        cut, self._open = self._open, []
-        close(*cut)
+        end(*list(self._open))
 
     def close(self) -> None:
         """Ends the relay."""
-        close(self._listener)
+        end(self._listener)
+        self._listener.close()
         self.cut()
 
 
-def close(*sockets: socket.socket) -> None:
+def end(*sockets: socket.socket) -> None:
+    """Ends connections; the thread that reads one closes it."""
     for each in sockets:
         try:
-            each.shutdown(socket.SHUT_RDWR)
+            # Not the method of a TLS socket, which would change its state under the other thread.
+            socket.socket.shutdown(each, socket.SHUT_RDWR)
         except OSError:
             pass
-        each.close()
 
 
 def certificate(directory: Path) -> ssl.SSLContext:

@@ -207,3 +207,15 @@ def test_no_daemon_says_what_was_tried(tmp_path: Path) -> None:
                     pass
 
     asyncio.run(run())
+
+
+def test_a_call_beyond_the_daemon_s_limit_has_its_error(server: str) -> None:
+    async def run() -> None:
+        async with xfer.AsyncClient(server) as client:
+            for size in (5 << 20, 20 << 20):
+                with pytest.raises(rpc_errors.InvalidRequestError) as caught:
+                    await client.add("http://127.0.0.1/a", meta="x" * size)
+                assert caught.value.reason == "message_too_large"
+            assert [task async for task in client.tasks()] == []
+
+    asyncio.run(run())

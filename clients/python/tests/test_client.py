@@ -217,3 +217,12 @@ def test_a_closed_client_refuses_calls(server: str) -> None:
 def test_no_daemon_says_what_was_tried(tmp_path: Path) -> None:
     with pytest.raises(xfer.NoDaemonError, match="/nowhere"):
         xfer.Client(f"{tmp_path}/nowhere").daemon.status()
+
+
+def test_a_call_beyond_the_daemon_s_limit_has_its_error(server: str) -> None:
+    with xfer.Client(server) as client:
+        for size in (5 << 20, 20 << 20):
+            with pytest.raises(rpc_errors.InvalidRequestError) as caught:
+                client.add("http://127.0.0.1/a", meta="x" * size)
+            assert caught.value.reason == "message_too_large"
+        assert list(client.tasks()) == []

@@ -41,12 +41,19 @@ class Link:
             return False
         return False
 
-    def close(self) -> None:
-        """Ends the connection, and a `receive` of another thread."""
+    def interrupt(self) -> None:
+        """Ends a `receive` of another thread, which closes the connection then.
+
+        Closed here, the descriptor could be another connection's while that thread still reads it.
+        """
         try:
-            self._socket.shutdown(socket.SHUT_RDWR)
+            # Not the method of a TLS socket, which would change its state under the other thread.
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
         except OSError:
             pass
+
+    def close(self) -> None:
+        """Ends the connection; no other thread may use it."""
         self._socket.close()
 
 
@@ -110,6 +117,10 @@ class LineConnection:
                 raise lost("events", error) from None
             if message.get("method") == "event":
                 yield message["params"]
+
+    def interrupt(self) -> None:
+        """Ends what another thread waits for here."""
+        self._link.interrupt()
 
     def close(self) -> None:
         """Ends the connection."""
@@ -176,6 +187,10 @@ class HTTPConnection:
                 raise late("events", None) from None
             except OSError as error:
                 raise lost("events", error) from None
+
+    def interrupt(self) -> None:
+        """Ends what another thread waits for here."""
+        self._link.interrupt()
 
     def close(self) -> None:
         """Ends the connection."""

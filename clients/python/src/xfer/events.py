@@ -1,6 +1,7 @@
 """Events as they happen."""
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional
 
@@ -25,6 +26,8 @@ class Events:
         self._messages: Iterator[Mapping[str, Any]] = iter(())
         self._idle = _calls.Deadline(None)
         self._is_closed = False
+        # Held by the thread that waits for an event.
+        self._reading = threading.Lock()
         self._lost: Optional[EventsLostError] = None
         self._open()
 
@@ -48,6 +51,14 @@ class Events:
         return self
 
     def __next__(self) -> Event:
+        with self._reading:
+            try:
+                return self._next()
+            finally:
+                if self._is_closed:
+                    self._drop()
+
+    def _next(self) -> Event:
         self._idle = _calls.Deadline(self._idle_timeout)
         while not self._is_closed:
             try:
@@ -82,7 +93,12 @@ class Events:
     def close(self) -> None:
         """Ends the connection. A thread that waits for the next event stops iterating."""
         self._is_closed = True
-        self._drop()
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+        if self._reading.acquire(blocking=False):
+            self._drop()
+            self._reading.release()
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
