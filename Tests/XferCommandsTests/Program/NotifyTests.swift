@@ -12,7 +12,8 @@ private struct FakeNotifySend {
     init(exitStatus: Int = 0) throws {
         directory = try TemporaryDirectory("notify-send")
         // One line of output for each call.
-        let script = "#!/bin/sh\nprintf '%s|' \"$@\" | tr '\\n' '~' >> '\(directory.file("calls"))'\n"
+        let script =
+            "#!/bin/sh\nprintf '%s|' \"$@\" | tr '\\n' '~' >> '\(directory.file("calls"))'\n"
             + "echo >> '\(directory.file("calls"))'\nexit \(exitStatus)\n"
         try FileTree.write(script, to: directory.file("notify-send"), mode: 0o755)
     }
@@ -56,7 +57,8 @@ private struct FakeNotifySend {
         #expect(result.exit == .code(1), "\(result)")
         let body = "#7 failed: file7.iso~#8 completed: file8.iso (0 B)"
         #expect(
-            try program.calls == ["--app-name=xfer|--urgency=critical|--|2 tasks ended: 1 completed, 1 failed|\(body)|"])
+            try program.calls == ["--app-name=xfer|--urgency=critical|--|2 tasks ended: 1 completed, 1 failed|\(body)|"]
+        )
     }
 
     @Test func aNameReachesTheProgramWithoutShellMarkupOrControlCharacters() async throws {

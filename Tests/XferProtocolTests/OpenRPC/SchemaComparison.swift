@@ -29,8 +29,9 @@ struct SchemaComparison {
         // What is valid for `narrow` has to be valid for `wide`.
         let (narrow, wide) = direction == .input ? (old, new) : (new, old)
         var problems = Self.scalarProblems(narrow, wide, at: path)
-        if let words = Self.words(new), !(Self.words(old).map { $0.allSatisfy(words.contains) } ?? (direction == .output)) {
-            problems.append("\(path): words")
+        if let words = Self.words(new) {
+            let keepsAll = Self.words(old).map { $0.allSatisfy(words.contains) }
+            if !(keepsAll ?? (direction == .output)) { problems.append("\(path): words") }
         }
         for (name, property) in old["properties"]?.objectValue?.members ?? [] {
             if let other = new["properties"]?[name] {
