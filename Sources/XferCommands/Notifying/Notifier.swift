@@ -98,9 +98,10 @@ struct Notifier {
     /// Notices the exit of notify-send.
     private mutating func collect() {
         guard let child = running else { return }
-        if Readiness.now >= child.deadline { kill(child.pid, SIGKILL) }
+        let isLate = Readiness.now >= child.deadline
+        if isLate { kill(child.pid, SIGKILL) }
         var status: Int32 = 0
-        let found = waitpid(child.pid, &status, Readiness.now >= child.deadline ? 0 : WNOHANG)
+        let found = waitpid(child.pid, &status, isLate ? 0 : WNOHANG)
         guard found != 0, found > 0 || errno != EINTR else { return }
         running = nil
         if found > 0, status != 0 {
