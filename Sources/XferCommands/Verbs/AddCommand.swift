@@ -222,7 +222,9 @@ enum AddText {
         let glance = TaskSummary(one.task)
         let state = style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))
         let exists = one.existing == true ? " (it was there already)" : ""
-        return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(exists)"]
+        let failure = glance.state == TaskState.failed.rawValue ? glance.failure : nil
+        let cause = failure.map { ": \(FailureText.cause($0))" } ?? ""
+        return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(cause)\(exists)"]
     }
 
     /// A few are listed, many are summed up.

@@ -101,8 +101,13 @@ extension TaskCommands {
         let outcome = try await translatingStoreErrors {
             try await store.write(.rows(ids.count)) { tx in
                 var outcome = VerbOutcome()
-                if let other = position.target, try tx.visibleTask(other, to: principal) == nil {
-                    throw ManagerError.notFound(other)
+                if let other = position.target {
+                    guard let found = try tx.visibleTask(other, to: principal) else {
+                        throw ManagerError.notFound(other)
+                    }
+                    guard !found.state.isTerminal else {
+                        throw ManagerError.invalidState(other, found.state, reason: "it has ended and has no place")
+                    }
                 }
                 for id in isReversed ? ids.reversed() : ids {
                     guard let task = try tx.visibleTask(id, to: principal) else {
