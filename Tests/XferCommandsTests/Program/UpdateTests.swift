@@ -23,7 +23,8 @@ import XferTestSupport
         let cookies = "h\tFALSE\t/\tFALSE\t0\tsid\tx\n"
         let (changes, result) = try await run(
             [
-                "update", "7", "-u", "ada", "--password-file", "p", "--proxy", "http://p:1", "-b", "jar", "-6", "--resolve",
+                "update", "7", "-u", "ada", "--password-file", "p", "--proxy", "http://p:1", "-b", "jar", "-6",
+                "--resolve",
                 "h:80:192.0.2.1", "--cert", "/c.pem", "--key", "/k.pem",
             ], files: ["p": "secret\n", "jar": cookies])
         #expect(result.exit == .code(0) && result.errors.isEmpty, "\(result)")
