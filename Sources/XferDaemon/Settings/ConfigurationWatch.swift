@@ -43,11 +43,11 @@ public struct ConfigurationWatch: ~Copyable {
                 names[watch, default: []].insert(Array((wanted.split(separator: "/").last ?? "").utf8))
             }
         }
-        self.isIncomplete = isIncomplete
         if names.isEmpty, let failure {
             close(descriptor)
             throw failure
         }
+        self.isIncomplete = isIncomplete
         source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "xferd.configuration"))
         source.setEventHandler { [names] in
