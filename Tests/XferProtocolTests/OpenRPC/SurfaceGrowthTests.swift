@@ -52,7 +52,6 @@ struct SurfaceGrowthTests {
             "queue.pause().gently: removed"
         ),
         (#""required":["subscription"],"#, "", "events.unsubscribe().subscription: demanded"),
-        (#"["drain","suspend","cancel"]"#, #"["drain","suspend","cancel","hold"]"#, "daemon.shutdown().mode: words"),
         (
             #""EventsSubscribeResult":{"type":"object","properties":{"#,
             #""EventsSubscribeResult":{"type":"object","properties":{"first_time":{"type":"integer"},"#,
