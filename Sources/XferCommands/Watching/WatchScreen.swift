@@ -171,7 +171,7 @@ struct WatchHead: Sendable {
         }
         figures.append(TextWidth.padded(ByteText.rate(model.rate), to: 10, alignment: .right))
         if let left = totals.timeLeft(rate: model.rate) {
-            // Of what is queued nobody knows the size yet.
+            // The sizes of queued tasks are unknown.
             let bound = (model.counts?.queued ?? 0) > 0 ? ">" : ""
             figures.append("\(bound)\(DurationText.short(left)) left")
         }

@@ -106,6 +106,29 @@ import XferTestSupport
         }
     }
 
+    /// One call at a time moves the bytes; the others are refused or find the task where they want it.
+    @Test func callsAtOnceLeaveTheBytesInTheDirectoryThatTheTaskNames() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        try await withDaemon { daemon in
+            let id = try await pausedTask(daemon, server, gate: gate)
+            let targets = (0..<3).map { daemon.downloads + "/\($0)" }
+            for target in targets { #expect(mkdir(target, 0o700) == 0) }
+            for _ in 0..<5 {
+                let moved = await withTaskGroup(of: Bool.self) { group in
+                    for target in targets { group.addTask { (try? await move(id, to: target, daemon)) != nil } }
+                    return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                #expect(moved > 0)
+                let place = try #require(try await daemon.task(id)["dir"]?.stringValue)
+                for target in targets { #expect(try parts(in: target).count == (target == place ? 1 : 0)) }
+            }
+            let place = try #require(try await daemon.task(id)["dir"]?.stringValue)
+            gate.open()
+            try await completes(id, in: place, daemon, server)
+        }
+    }
+
     /// The daemon is killed while it moves the bytes: they are in one of the two directories, and what the other has is
     /// removed by the next start.
     @Test func bytesSurviveAKillAtAnyMomentOfTheMove() async throws {
