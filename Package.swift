@@ -149,7 +149,9 @@ let package = Package(
             "XferStoreTests", ["CSQLite", "XferStore", "XferThreads", "XferModel", "XferTestSupport", grdb, sqlite],
             fixtures: ["Fixtures"]),
         tests("XferNetworkTests", ["XferNetwork", "CLinux", "XferModel", "XferTestSupport"]),
-        tests("XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"]),
+        tests(
+            "XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"],
+            fixtures: ["Fixtures"]),
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests(

@@ -17,6 +17,7 @@ struct RootCommand: ParsableCommand {
                 name: "Tasks:",
                 subcommands: [
                     AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
+                    NotifyCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
                     UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, CommitCommand.self, CatCommand.self,
                     ResultCommand.self,

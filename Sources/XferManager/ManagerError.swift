@@ -45,6 +45,11 @@ public enum ManagerError: Error, Hashable, Sendable {
     case shuttingDown
 }
 
+extension ManagerError: CustomStringConvertible {
+    /// The sentence that callers get.
+    public var description: String { failure.message }
+}
+
 extension ManagerError {
     /// No file descriptor is left to open what the request names.
     static var outOfDescriptors: ManagerError {

@@ -58,7 +58,10 @@ struct NetlinkDump: ~Copyable {
             guard xfer_netlink_request_dump(socket.descriptor, Int32(clamping: type), sequence) == 0 else {
                 throw SystemCallError("send")
             }
-            while let messages = try answer(&buffer) {
+            var isLast = false
+            while !isLast {
+                let messages: [NetlinkMessage]
+                (messages, isLast) = try answer(&buffer)
                 for message in messages {
                     if message.flags & UInt16(NLM_F_DUMP_INTR) != 0 { isConsistent = false }
                     builder.apply(message)
@@ -68,13 +71,16 @@ struct NetlinkDump: ~Copyable {
         return (builder.facts, isConsistent)
     }
 
-    /// The next messages of the dump; nil at its end.
-    private func answer(_ buffer: inout [UInt8]) throws(SystemCallError) -> [NetlinkMessage]? {
+    /// The next messages of the dump, and whether they are its last ones. The kernel may put the end of a dump into the
+    /// datagram of the last messages.
+    private func answer(
+        _ buffer: inout [UInt8]
+    ) throws(SystemCallError) -> (messages: [NetlinkMessage], isLast: Bool) {
         let count = buffer.withUnsafeMutableBytes {
             xfer_netlink_receive(socket.descriptor, $0.baseAddress, UInt($0.count), 1)
         }
         guard count >= 0 else {
-            if errno == EINTR { return [] }
+            if errno == EINTR { return ([], false) }
             throw SystemCallError("recv")
         }
         let messages = NetlinkMessage.messages(in: buffer.prefix(count)).filter { $0.sequence == sequence }
@@ -82,6 +88,6 @@ struct NetlinkDump: ~Copyable {
             let code = message.payload.read(Int32.self) ?? -EPROTO
             throw SystemCallError("dump", code: 0 &- code)
         }
-        return messages.contains { Int(clamping: $0.type) == Int(NLMSG_DONE) } ? nil : messages
+        return (messages, messages.contains { Int(clamping: $0.type) == Int(NLMSG_DONE) })
     }
 }

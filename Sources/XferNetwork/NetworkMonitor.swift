@@ -23,7 +23,7 @@ public final class NetworkMonitor: Sendable {
         var dump = try NetlinkDump()
         var buffer = [UInt8](repeating: 0, count: Watch.bufferSize)
         initial = try dump.facts(&buffer)
-        let watch = Watch(news: news, wake: wake, told: initial, onChange: onChange)
+        let watch = Watch(news: news, wake: wake, announced: initial, onChange: onChange)
         do throws(ThreadError) {
             try BackgroundThread.start("xferd-network") { watch.run() }
         } catch {
@@ -67,15 +67,15 @@ private final class Watch: @unchecked Sendable {
 
     private let news: NetlinkSocket
     private let wake: Wake
-    private var told: NetworkFacts?
+    private var announced: NetworkFacts?
     private let onChange: @Sendable (NetworkFacts?) -> Void
 
     init(
-        news: NetlinkSocket, wake: Wake, told: NetworkFacts, onChange: @escaping @Sendable (NetworkFacts?) -> Void
+        news: NetlinkSocket, wake: Wake, announced: NetworkFacts, onChange: @escaping @Sendable (NetworkFacts?) -> Void
     ) {
         self.news = news
         self.wake = wake
-        self.told = told
+        self.announced = announced
         self.onChange = onChange
     }
 
@@ -92,8 +92,8 @@ private final class Watch: @unchecked Sendable {
             } catch {
                 facts = nil
             }
-            if facts != told {
-                told = facts
+            if facts != announced {
+                announced = facts
                 onChange(facts)
             }
             let took = (ContinuousClock.now - begin) * Self.restFactor

@@ -37,11 +37,26 @@ import Testing
         #expect(silent == [])
     }
 
+    /// Errors are logged and shown: without a description of its own one would be shown as Swift's text of its fields.
+    @Test func everyErrorDescribesItself() throws {
+        let files = try tree.swiftFiles(in: "Sources").filter { $0.target != "XferTestSupport" }
+        var undescribed: Set<Substring> = []
+        var described: Set<Substring> = []
+        for line in files.flatMap(\.lines) {
+            if line.contains("CustomStringConvertible") {
+                if let name = line.firstMatch(of: /\bextension (?:\w+\.)*(\w+):/)?.output.1 { described.insert(name) }
+            } else if let name = line.firstMatch(of: /\b(?:struct|enum|class) (\w+): (?:.* )?Error\b[^.]/)?.output.1 {
+                undescribed.insert(name)
+            }
+        }
+        #expect(undescribed.subtracting(described) == [])
+    }
+
     @Test func theTopLevelHoldsOnlyKnownFiles() throws {
         let belongs: Set<String> = [
             "Package.swift", "Sources", "Tests", "Benchmarks", "rpc-schema", "systemd", "man", "docs", "scripts", ".ci",
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "Makefile",
-            ".swift-format", ".gitignore", "debian",
+            ".swift-format", ".gitignore", "debian", "clients",
         ]
         // Not part of the project: the repository itself and what .gitignore names.
         let ignored: Set<String> = [".git", ".build", ".swiftpm", "Package.resolved"]

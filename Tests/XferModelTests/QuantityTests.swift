@@ -7,7 +7,8 @@ import XferModel
             ("0", 0), ("4096", 4096), ("64K", 64_000), ("64Ki", 65_536), ("256Mi", 268_435_456), ("1G", 1_000_000_000),
             ("1Gi", 1 << 30), ("2T", 2_000_000_000_000), ("2Ti", 1 << 41), ("9223372036854775807", Int64.max),
             ("2MB", 2_000_000), ("1.5M", 1_500_000), ("2MiB", 2 << 20), ("5 M", 5_000_000), ("2KB", 2000), ("1k", 1000),
-            ("1mi", 1 << 20), ("1.5 GiB/s", 3 << 29), (".5K", 500), ("0.0001K", 0), ("3B", 3), ("7B/s", 7), ("64k/s", 64_000),
+            ("1mi", 1 << 20), ("1.5 GiB/s", 3 << 29), (".5K", 500), ("0.0001K", 0), ("3B", 3), ("7B/s", 7),
+            ("64k/s", 64_000),
         ] as [(String, Int64)])
     func aSizeIsParsedWithAUnitOf1000Or1024(text: String, bytes: Int64) {
         #expect(ByteSizeText.parse(text) == bytes)
@@ -38,7 +39,8 @@ import XferModel
         arguments: [
             ("0", .zero), ("90", .seconds(90)), ("90s", .seconds(90)), ("500ms", .milliseconds(500)),
             ("15m", .seconds(900)), ("24h", .seconds(86_400)), ("30d", .seconds(2_592_000)),
-            ("2w", .seconds(1_209_600)), ("1h30m", .seconds(5400)), ("0.25", .milliseconds(250)), ("10min", .seconds(600)),
+            ("2w", .seconds(1_209_600)), ("1h30m", .seconds(5400)), ("0.25", .milliseconds(250)),
+            ("10min", .seconds(600)),
             ("1.5h", .seconds(5400)), ("2m0.5s", .milliseconds(120_500)),
         ] as [(String, Duration)])
     func aDurationIsParsedWithAUnitOrInSeconds(text: String, duration: Duration) {
@@ -46,8 +48,10 @@ import XferModel
     }
 
     @Test(
-        arguments: ["", "s", "-1", "1 s", "1y", "1H", "1h30", "30 1h", "0.0000001", "1001y", "99999999999999999999",
-            "9223372036854775807w", "53000w"])
+        arguments: [
+            "", "s", "-1", "1 s", "1y", "1H", "1h30", "30 1h", "0.0000001", "1001y", "99999999999999999999",
+            "9223372036854775807w", "53000w",
+        ])
     func aTextThatIsNoDurationIsRejected(text: String) {
         #expect(DurationText.parse(text) == nil)
     }

@@ -33,22 +33,26 @@ struct NetworkMonitorTests {
     }
 
     private func watch(_ namespace: NetworkNamespace) async throws -> (NetworkMonitor, Told) {
-        let told = Told()
-        return (try await namespace.run { try NetworkMonitor { told.add($0) } }, told)
+        let announced = Told()
+        return (try await namespace.run { try NetworkMonitor { announced.add($0) } }, announced)
     }
 
     @Test func linksAddressesAndRoutesAreNoticedWhenTheyChange() async throws {
         let (home, away) = (try await NetworkNamespace(), try await NetworkNamespace())
-        let (monitor, told) = try await watch(home)
+        let (monitor, announced) = try await watch(home)
         #expect(monitor.initial.links.map(\.name) == ["lo"])
         #expect(monitor.initial.defaultRoutes.isEmpty)
 
         try await home.tie("eth0", to: away, "peer0")
-        var facts = try await told.next("the link runs") { $0.links.contains { $0.name == "eth0" && $0.isRunning } }
+        var facts = try await announced.next("the link runs") {
+            $0.links.contains { $0.name == "eth0" && $0.isRunning }
+        }
         let index = try #require(facts.links.first { $0.name == "eth0" }?.index)
         try await home.ip("addr", "add", "198.51.100.2/24", "dev", "eth0")
         try await home.ip("addr", "add", "2001:db8::2/64", "dev", "eth0", "nodad")
-        facts = try await told.next("both addresses") { $0.addresses.count { $0.link == index && $0.isGlobal } == 2 }
+        facts = try await announced.next("both addresses") {
+            $0.addresses.count { $0.link == index && $0.isGlobal } == 2
+        }
         #expect(
             Set(facts.addresses.filter { $0.isGlobal && $0.link == index }.map { "\($0.address)/\($0.prefixLength)" })
                 == ["198.51.100.2/24", "2001:db8::2/64"])
@@ -57,7 +61,7 @@ struct NetworkMonitorTests {
         try await home.ip("route", "add", "default", "via", "198.51.100.1", "metric", "7")
         try await home.ip("-6", "route", "add", "default", "via", "2001:db8::1", "metric", "9")
         try await home.ip("route", "add", "blackhole", "203.0.113.0/24")
-        facts = try await told.next("both default routes") { $0.defaultRoutes.count == 2 }
+        facts = try await announced.next("both default routes") { $0.defaultRoutes.count == 2 }
         #expect(
             facts.defaultRoutes == [
                 NetworkFacts.DefaultRoute(metric: 7, links: [index]),
@@ -66,17 +70,19 @@ struct NetworkMonitorTests {
 
         // The kernel does not report IPv4 routes that go with their address.
         try await home.ip("addr", "del", "198.51.100.2/24", "dev", "eth0")
-        _ = try await told.next("the route has gone with its address") { $0.defaultRoutes.map(\.isIPv6) == [true] }
+        _ = try await announced.next("the route has gone with its address") { $0.defaultRoutes.map(\.isIPv6) == [true] }
         try await home.ip("addr", "add", "198.51.100.3/24", "dev", "eth0")
         try await home.ip("route", "add", "default", "via", "198.51.100.1")
-        _ = try await told.next("another route") { $0.defaultRoutes.count == 2 }
+        _ = try await announced.next("another route") { $0.defaultRoutes.count == 2 }
         // Nor does it report routes that go with a link.
         try await away.ip("link", "set", "peer0", "down")
-        _ = try await told.next("the other end is down") { $0.links.contains { $0.name == "eth0" && !$0.isRunning } }
+        _ = try await announced.next("the other end is down") {
+            $0.links.contains { $0.name == "eth0" && !$0.isRunning }
+        }
         try await home.ip("link", "set", "eth0", "down")
-        _ = try await told.next("all routes have gone with the link") { $0.defaultRoutes.isEmpty }
+        _ = try await announced.next("all routes have gone with the link") { $0.defaultRoutes.isEmpty }
         try await home.ip("link", "del", "eth0")
-        _ = try await told.next("the link is gone") { $0.links.map(\.name) == ["lo"] }
+        _ = try await announced.next("the link is gone") { $0.links.map(\.name) == ["lo"] }
         monitor.stop()
     }
 
@@ -99,14 +105,14 @@ struct NetworkMonitorTests {
     /// More changes at once than a socket holds: the final state counts.
     @Test func aFloodOfChangesEndsInTheRightState() async throws {
         let home = try await NetworkNamespace()
-        let (monitor, told) = try await watch(home)
+        let (monitor, announced) = try await watch(home)
         try await home.tie("d0", to: home, "d1")
         let batch = (1...4000).map { "route add 203.0.\($0 / 250).\($0 % 250)/32 dev d0\n" }.joined()
         let ip = try #require(Command.find("ip"))
         let result = try await Command.run(ip, ["-n", home.name, "-batch", "-"], input: batch)
         #expect(result.isSuccess, "\(result)")
         // The links' own addresses become usable on the way, which changes routes, too.
-        let routes = try await told.next("all routes") {
+        let routes = try await announced.next("all routes") {
             $0.otherRoutes >= 4000 && $0.addresses.count == 4 && $0.addresses.allSatisfy(\.isUsable)
         }
         let (again, _) = try await watch(home)

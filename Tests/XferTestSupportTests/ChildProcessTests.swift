@@ -10,6 +10,13 @@ import XferTestSupport
         #expect(result.errors == "oops\n")
     }
 
+    /// A test that fails beside an `async let` of a program ends then, and not when the program does.
+    @Test func aCancelledRunKillsItsProgram() async throws {
+        let run = Task { try await Command.run("/bin/sleep", ["3600"]) }
+        run.cancel()
+        #expect(try await run.value.exit == .signal(SIGKILL))
+    }
+
     @Test func aChildProcessEndedByASignalReportsIt() async throws {
         let process = try ChildProcess("/bin/sleep", ["600"])
         #expect(process.isRunning)

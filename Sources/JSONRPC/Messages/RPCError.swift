@@ -4,7 +4,7 @@ public import StrictJSON
 ///
 /// `data` of the errors this library makes itself is an object: `reason`, a lower-case word programs can tell apart;
 /// `path`, the field at fault, from the root of `params` where it lies in there; `limit`, where one was reached.
-public struct RPCError: Error, Hashable, Sendable {
+public struct RPCError: Error, Hashable, Sendable, CustomStringConvertible {
     public var code: Int
     /// One sentence for people.
     public var message: String
@@ -15,6 +15,8 @@ public struct RPCError: Error, Hashable, Sendable {
         self.message = message
         self.data = data
     }
+
+    public var description: String { message }
 
     /// The text is not JSON, or not accepted by `StrictJSON`.
     public static let parseErrorCode = -32700

@@ -57,12 +57,15 @@ extension SocketLocator {
 
     /// How long a client waits for a daemon that is starting: one that holds the lock of its socket, or one that has
     /// been started by the same script a moment ago and has no lock yet.
-    private static let patience = (locked: Duration.seconds(2), unlocked: Duration.milliseconds(150))
+    private static let patience = (locked: Duration.seconds(2), unlocked: Duration.milliseconds(500))
 
-    /// Connects to the first candidate that answers. Waits for a daemon that is starting.
+    /// Connects to the first candidate that answers.
+    ///
+    /// - Parameter waitsForStart: whether to wait, for at most two seconds, for a daemon that is starting.
     public func connect(
-        to instance: Instance = .automatic, timeout: Duration? = .seconds(10)
+        to instance: Instance = .automatic, timeout: Duration? = .seconds(10), waitsForStart: Bool = true
     ) throws(NoDaemonError) -> LocatedConnection {
+        guard waitsForStart else { return try connectOnce(to: instance, timeout: timeout) }
         let start = ContinuousClock.now
         while true {
             do throws(NoDaemonError) {

@@ -26,12 +26,14 @@ struct InputList: Hashable {
     }
 
     /// What is to be said about a line.
-    struct Remark: Error, Hashable {
+    struct Remark: Error, Hashable, CustomStringConvertible {
         /// Nil of a URL of the command line.
         let line: Int?
         let text: String
 
         var words: String { line.map { "line \($0): \(text)" } ?? text }
+
+        var description: String { words }
     }
 
     /// Reads a file, or standard input for `-`.

@@ -16,6 +16,12 @@ struct PathResolver: Sendable {
 
     /// The absolute path without `.`, `..` and doubled slashes, resolved by text alone as a shell's `cd` does.
     func absolute(_ path: String) -> String {
+        // Shells do not expand it in `--dir=~/x`. A directory of that name is `./~`.
+        if path == "~" || path.hasPrefix("~/"), let home = getenv("HOME").map({ String(cString: $0) }),
+            home.hasPrefix("/")
+        {
+            return absolute(home + path.dropFirst())
+        }
         let whole = path.hasPrefix("/") ? path : workingDirectory + "/" + path
         var components: [Substring] = []
         for component in whole.split(separator: "/") {

@@ -5,8 +5,11 @@ import StrictJSON
 struct CommandTree: Sendable {
     let raw: JSONValue
 
-    /// - Throws: `JSONError` if the dump is not JSON.
-    static func ofThisProgram() throws -> CommandTree {
+    /// - Throws: `JSONSyntaxError` if the dump is not JSON.
+    static func ofThisProgram() throws -> CommandTree { try dumped.get() }
+
+    /// Made once: a dump reads every verb by reflection and is 600 KB long.
+    private static let dumped = Result {
         let dump = try JSONValue(parsing: Array(RootCommand._dumpHelp().utf8))
         return CommandTree(raw: dump["command"] ?? dump)
     }

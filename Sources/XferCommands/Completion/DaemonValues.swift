@@ -76,7 +76,8 @@ struct DaemonValueSource {
     }
 
     private func asked(_ values: DaemonValues, _ states: Set<TaskState>?) throws -> [Completion.Word] {
-        let connection = try SocketLocator.ofThisProcess().connect(to: instance, timeout: Self.patience).connection
+        let connection = try SocketLocator.ofThisProcess()
+            .connect(to: instance, timeout: Self.patience, waitsForStart: false).connection
         func call<Method: RPCMethod>(
             _ method: Method.Type, _ params: Method.Params
         ) throws(CallError) -> Method.Result {

@@ -35,6 +35,12 @@ struct Table: Sendable {
     /// Narrowest a flexible column becomes.
     private static let narrowest = 12
 
+    /// Puts a column before the others that numbers the rows from 1.
+    mutating func number(_ title: String) {
+        columns.insert(Column(title: title, alignment: .right), at: 0)
+        for index in rows.indices { rows[index].insert(Cell("\(index + 1)"), at: 0) }
+    }
+
     /// The lines without trailing blanks. Text is sanitised here.
     /// - Parameter width: columns to fit into; nil when piped, where nothing is cut.
     func lines(style: Style, width: Int?) -> [String] {

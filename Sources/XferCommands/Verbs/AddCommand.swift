@@ -60,6 +60,9 @@ struct AddCommand: ParsableCommand {
     @Option(help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"))
     var timeout: TimeSpan?
 
+    @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
+    var notify = false
+
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
@@ -68,6 +71,9 @@ struct AddCommand: ParsableCommand {
         }
         let isStandardOutput = destination.isStandardOutput
         if timeout != nil && !wait && !isStandardOutput { throw ValidationError("--timeout needs --wait.") }
+        if notify && !wait && !isStandardOutput {
+            throw ValidationError("--notify needs --wait; `xferctl notify` tells of every task that ends.")
+        }
         if atomic && inputFile == nil { throw ValidationError("--atomic needs -i FILE; URLs are added all or none.") }
         if isStandardOutput, inputFile != nil || urls.count > 1 {
             throw ValidationError("-o - takes one URL: two could not be told apart.")
@@ -115,7 +121,7 @@ struct AddCommand: ParsableCommand {
         do throws(CommandFailure) {
             status = try WaitCommand.wait(
                 for: added.ids, timeout: timeout, options: options, isDaemonKnown: true, readsStaged: readsFile,
-                on: terminal)
+                notifies: notify, on: terminal)
         } catch {
             // The ids are lost otherwise. After a timeout the waiting has printed them.
             if options.output.json, error.status != .timedOut { Output.standard.line(added.document.text) }
@@ -216,7 +222,9 @@ enum AddText {
         let glance = TaskSummary(one.task)
         let state = style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))
         let exists = one.existing == true ? " (it was there already)" : ""
-        return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(exists)"]
+        let failure = glance.state == TaskState.failed.rawValue ? glance.failure : nil
+        let cause = failure.map { ": \(FailureText.cause($0))" } ?? ""
+        return ["#\(glance.id) \(state): \(SafeText.sanitised(glance.name))\(cause)\(exists)"]
     }
 
     /// A few are listed, many are summed up.

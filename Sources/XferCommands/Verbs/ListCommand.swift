@@ -10,6 +10,7 @@ struct ListCommand: ParsableCommand {
         discussion: """
             The newest first. --sort looks at all tasks that match before it shows the first ones.
 
+              xferctl list --queue
               xferctl list --failed --columns id,ended,name,note
               xferctl list --sort size --reverse -n 10
             """, aliases: ["ls"])
@@ -20,6 +21,11 @@ struct ListCommand: ParsableCommand {
 
     @Flag(help: "List the oldest first.")
     var oldestFirst = false
+
+    @Flag(
+        name: .customLong("queue"),
+        help: "List queued tasks in the order in which they start, with their places, host by host.")
+    var isQueue = false
 
     @Option(
         help: ArgumentHelp(
@@ -47,6 +53,10 @@ struct ListCommand: ParsableCommand {
             throw ValidationError("--columns is for tables; --fields chooses the members of --json.")
         }
         if sort != nil, oldestFirst { throw ValidationError("--sort and --oldest-first exclude each other.") }
+        if isQueue, sort != nil || oldestFirst { throw ValidationError("--queue has an order of its own.") }
+        if isQueue, !filters.states.isEmpty, filters.states != [.queued] {
+            throw ValidationError("--queue lists queued tasks only.")
+        }
         if reverse, sort == nil { throw ValidationError("--reverse needs --sort COLUMN.") }
     }
 
@@ -54,7 +64,7 @@ struct ListCommand: ParsableCommand {
         let daemon = try options.open()
         var params = TaskList.Params()
         params.filter = filters.filter
-        params.order = oldestFirst ? .ascending : .descending
+        params.order = isQueue ? .queue : oldestFirst ? .ascending : .descending
         params.fields = requestedFields
         let page = { (limit: Int, cursor: String?) throws(CommandFailure) -> PageOptions.Page<TaskRecord> in
             params.limit = limit
@@ -102,7 +112,13 @@ struct ListCommand: ParsableCommand {
 
     private func table(_ records: [TaskRecord]) -> Table {
         if fields != nil { return TaskTable.fields(records) }
-        return columns.map { TaskTable.table(records, $0, now: .now) } ?? TaskTable.overview(records, now: .now)
+        var table = tasks(records)
+        if isQueue { table.number("POS") }
+        return table
+    }
+
+    private func tasks(_ records: [TaskRecord]) -> Table {
+        columns.map { TaskTable.table(records, $0, now: .now) } ?? TaskTable.overview(records, now: .now)
     }
 
     private static func columns(_ text: String) throws -> [TaskColumn] {

@@ -19,13 +19,16 @@ struct WaitCommand: TaskVerb {
     @Option(help: ArgumentHelp("Wait at most so long, such as 90s or 2h.", valueName: "time"))
     var timeout: TimeSpan?
 
+    @Flag(help: "Notify at the end: on the desktop, and by the terminal's bell.")
+    var notify = false
+
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws { try selection.check() }
 
     func run() throws {
         let ids = try selectedIDs()
-        let status = try Self.wait(for: ids, timeout: timeout, options: options)
+        let status = try Self.wait(for: ids, timeout: timeout, options: options, notifies: notify)
         if status != .done { throw CommandFailure(status) }
     }
 
@@ -58,15 +61,34 @@ struct WaitCommand: TaskVerb {
     /// - Parameters:
     ///   - isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
     ///   - readsStaged: whether staged tasks are read afterwards.
+    ///   - notifies: whether the user is notified at the end.
     ///   - terminal: where news are shown.
     static func wait(
         for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false,
-        readsStaged: Bool = false, on terminal: Terminal = .standard
+        readsStaged: Bool = false, notifies: Bool = false, on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
         guard !ids.isEmpty else { return .done }
+        var notifier = notifies ? Notifier() : nil
+        if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
             isQuiet: options.output.json, isDaemonKnown: isDaemonKnown, readsStaged: readsStaged, terminal: terminal)
+        do throws(CommandFailure) {
+            let status = try run(&waiter, ids, options)
+            notifier?.deliver(waiter.note)
+            return status
+        } catch {
+            // Other errors come at once, or from the user.
+            if error.status == .timedOut || error.status == .noDaemon {
+                notifier?.deliver(DesktopNote(summary: "xferctl no longer waits", body: error.message))
+            }
+            throw error
+        }
+    }
+
+    private static func run(
+        _ waiter: inout TaskWaiter, _ ids: [TaskID], _ options: VerbOptions
+    ) throws(CommandFailure) -> ExitStatus {
         guard options.output.json else { return try waiter.run() }
         do throws(CommandFailure) {
             let status = try waiter.run()

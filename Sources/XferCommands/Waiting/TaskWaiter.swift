@@ -48,6 +48,12 @@ struct TaskWaiter {
     /// The session, for a last call after waiting.
     var daemon: DaemonSession { session.daemon }
 
+    /// How the tasks ended, for a notification.
+    var note: DesktopNote {
+        let ends = board.ids.compactMap { board.tasks[$0] }
+        return DesktopNote(ends, removed: board.ids.count - ends.count)
+    }
+
     /// Waits and prints how each task ended.
     mutating func run() throws(CommandFailure) -> ExitStatus {
         defer { region.finish() }

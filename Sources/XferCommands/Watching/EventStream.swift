@@ -17,19 +17,21 @@ struct EventStream {
     /// Returns only by an error; Ctrl-C is `.interrupted`.
     func follow() throws(CommandFailure) {
         var session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
-        var last = since
-        try subscribe(session.daemon, since: &last)
+        var cursor = EventCursor(types: types, tasks: tasks, since: since)
+        try cursor.subscribe(session.daemon)
         while true {
             switch session.next(until: nil) {
             case .event(let event, let raw):
-                last = event.seq ?? last
                 if event.type == .known(.overflow) {
-                    last = event.body["last_seq"]?.integerValue ?? last
-                    try subscribe(session.daemon, since: &last)
+                    try cursor.resubscribe(after: event, session.daemon)
                 } else {
+                    cursor.advance(past: event)
                     try show(event, raw: raw)
                 }
-            case .lost: try recover(&session, since: &last)
+            case .lost:
+                try EventCursor.recover(&session) { daemon throws(CommandFailure) in
+                    try cursor.subscribe(daemon)
+                }
             case .signals: throw CommandFailure(.interrupted)
             case .keys, .answered, .timeUp: break
             }
@@ -46,7 +48,7 @@ struct EventStream {
             let answer = try daemon.call(EventsSince.self, params)
             switch answer.value {
             case .gap(let gap):
-                Self.tellGap(gap.firstSeq)
+                EventCursor.reportGap(gap.firstSeq)
                 params.seq = max(gap.firstSeq.subtractingSaturated(1), params.seq.addingSaturated(1))
             case .events(let page):
                 for (event, raw) in zip(page.events, answer.raw["events"]?.arrayValue ?? []) {
@@ -58,35 +60,10 @@ struct EventStream {
         }
     }
 
-    private func recover(_ session: inout LiveSession, since last: inout Int64?) throws(CommandFailure) {
-        Output.error.line("xferctl: the daemon went away; looking for it")
-        let end = Readiness.now + LiveSession.patience
-        while true {
-            if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }
-            do throws(CommandFailure) {
-                return try subscribe(session.daemon, since: &last)
-            } catch {
-                guard error.status == .noDaemon else { throw error }
-            }
-        }
-    }
-
-    /// Afterwards `last` is where a next subscription has to begin so that nothing is missed.
-    private func subscribe(_ daemon: DaemonSession, since last: inout Int64?) throws(CommandFailure) {
-        let params = EventsSubscribe.Params(types: types, taskIDs: tasks, since: last)
-        let result = try daemon.call(EventsSubscribe.self, params).value
-        if let first = result.firstSeq { Self.tellGap(first) }
-        last = last ?? result.lastSeq
-    }
-
     /// - Throws: when the event cannot be written: the next ones could not be written either.
     private func show(_ event: EventMessage, raw: JSONValue) throws(CommandFailure) {
         let terminal = Terminal.standard
         terminal.output.line(isRaw ? raw.text : EventLine(style: terminal.style).line(event))
         if let failure = Output.failure { throw CommandFailure(failure.status) }
-    }
-
-    private static func tellGap(_ first: Int64) {
-        Output.error.line("xferctl: older events are no longer kept; the oldest is number \(first)")
     }
 }

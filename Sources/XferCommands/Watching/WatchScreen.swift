@@ -171,7 +171,7 @@ struct WatchHead: Sendable {
         }
         figures.append(TextWidth.padded(ByteText.rate(model.rate), to: 10, alignment: .right))
         if let left = totals.timeLeft(rate: model.rate) {
-            // Of what is queued nobody knows the size yet.
+            // The sizes of queued tasks are unknown.
             let bound = (model.counts?.queued ?? 0) > 0 ? ">" : ""
             figures.append("\(bound)\(DurationText.short(left)) left")
         }
@@ -194,8 +194,8 @@ struct WatchHead: Sendable {
     private var rates: LiveRegion.Line {
         var facts: [String] = []
         if let limits = model.stats?.limits {
-            facts.append(limits.maxReceiveRate == 0 ? "no limit" : "limit \(ByteText.rate(limits.maxReceiveRate))")
-            if limits.maxSendRate > 0 { facts.append("send limit \(ByteText.rate(limits.maxSendRate))") }
+            facts.append(limits.maxReceiveRate == 0 ? "no limit" : "limit \(ByteText.limit(limits.maxReceiveRate))")
+            if limits.maxSendRate > 0 { facts.append("send limit \(ByteText.limit(limits.maxSendRate))") }
             facts.append("\(limits.maxActivePerHost) per host")
         }
         facts.append("peak \(ByteText.rate(model.history.peak))")

@@ -72,7 +72,7 @@ public enum CredentialRules {
 }
 
 /// What is wrong with a credential. Never holds the secret.
-public struct CredentialFault: Error, Hashable, Sendable {
+public struct CredentialFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field within the credential.
     public let field: String
     public let reason: String
@@ -84,6 +84,8 @@ public struct CredentialFault: Error, Hashable, Sendable {
         self.reason = reason
         self.isPermission = isPermission
     }
+
+    public var description: String { "\(field): \(reason)" }
 }
 
 extension Secret {

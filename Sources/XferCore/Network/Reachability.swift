@@ -16,7 +16,7 @@ public struct Reachability: Hashable, Sendable {
     /// The state that the latest facts show.
     public private(set) var current: NetworkState
     /// The state that was announced last.
-    public private(set) var told: NetworkState
+    public private(set) var announced: NetworkState
     /// When the network last lost an address, or the link of an address, or went offline. Connections may have broken
     /// then.
     public private(set) var lastLoss: MonotonicInstant?
@@ -35,7 +35,7 @@ public struct Reachability: Hashable, Sendable {
         self.facts = facts
         self.metered = metered
         current = ReachabilityRules.state(of: facts, metered: metered)
-        told = current
+        announced = current
     }
 
     /// A change that has settled.
@@ -56,7 +56,7 @@ public struct Reachability: Hashable, Sendable {
 
     /// Whether tasks that avoid metered links have to wait. They wait even before the change is announced, because a
     /// postponed start costs nothing.
-    public var isMetered: Bool { current == .metered || told == .metered }
+    public var isMetered: Bool { current == .metered || announced == .metered }
 
     /// The kernel reports new facts. Returns when to call `onTimer`; nil when no announcement is pending.
     public mutating func onFacts(_ facts: NetworkFacts?, at now: MonotonicInstant) -> MonotonicInstant? {
@@ -92,8 +92,8 @@ public struct Reachability: Hashable, Sendable {
     public mutating func onTimer(at now: MonotonicInstant) -> Change? {
         guard let pending = unsettled, pending.due <= now else { return nil }
         unsettled = nil
-        let former = told
-        told = current
+        let former = announced
+        announced = current
         let change = Change(
             state: former == current ? nil : current,
             wakes: pending.hasGained || former == .metered && current != .metered

@@ -45,6 +45,8 @@ public enum MediaTypePresets {
 }
 
 /// A text that is neither a media type nor a preset's name.
-public struct UnknownMediaType: Error, Hashable, Sendable {
+public struct UnknownMediaType: Error, Hashable, Sendable, CustomStringConvertible {
     public let index: Int
+
+    public var description: String { "entry \(index) is no media type" }
 }

@@ -174,12 +174,14 @@ public enum RequestBuilder {
 }
 
 /// Why a request cannot be made from its fields.
-public struct RequestFault: Error, Hashable, Sendable {
+public struct RequestFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field at fault: `params`, `accept_types[1]`.
     public let field: String
     public let reason: String
     /// What would have been valid; nil if the value is valid, but not allowed for this caller.
     public let expected: String?
+
+    public var description: String { "\(field): \(reason)" }
 }
 
 /// Header fields that are only added where there is none of their name.

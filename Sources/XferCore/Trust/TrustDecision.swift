@@ -2,7 +2,7 @@ public import XferModel
 
 /// Judges a server by a policy: a pure decision over facts that the caller gathered.
 ///
-/// The pins are already compared: `FactGatherer` of `XferTrust` does that.
+/// The pins are already compared: `TrustFactChecker` of `XferTrust` does that.
 public enum TrustDecision {
     public static func judge(_ applied: AppliedPolicy, _ facts: TrustFacts) -> TrustJudgement {
         let refusal = refusal(applied.rule, facts)

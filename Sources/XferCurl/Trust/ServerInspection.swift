@@ -33,7 +33,7 @@ public enum ServerInspection {
             let seen = try ServerProbe.handshake(over: socket, with: target, evaluator: evaluator, identity: identity)
             report.tlsVersion = seen.version
             if let verdict = seen.verdict {
-                let judgement = ServerJudgement(
+                let judgement = ServerReportBuilder(
                     chain: seen.chain, stapledStatus: seen.stapledStatus, target: target, evaluator: evaluator)
                 judgement.describe(policies, at: now, in: &report)
                 if verdict.isAccepted { report.failure = seen.failure }

@@ -69,11 +69,13 @@ struct ReloadService: Service {
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let watch = WatchedFiles([configuration.path]) { continuation.yield() }
         let forward = Task { for await _ in signals { continuation.yield() } }
         await cancelWhenGracefulShutdown {
+            var watch = WatchedFiles([configuration.path]) { continuation.yield() }
             var namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
             for await _ in changes {
+                // Before the file is read: what is written meanwhile is noticed.
+                if watch.isIncomplete { watch = WatchedFiles([configuration.path]) { continuation.yield() } }
                 notifier.sendReloading()
                 await configuration.reload()
                 if configuration.namedFiles != namedWatch.paths {
@@ -83,7 +85,6 @@ struct ReloadService: Service {
             }
         }
         forward.cancel()
-        withExtendedLifetime(watch) {}
     }
 }
 
@@ -91,11 +92,20 @@ struct ReloadService: Service {
 private final class WatchedFiles {
     let paths: Set<String>
     private let watch: ConfigurationWatch?
+    /// Whether a directory was missing: the watch is made anew when something has changed.
+    let isIncomplete: Bool
 
     /// Files that cannot be watched are skipped.
     init(_ paths: Set<String>, onChange: @escaping @Sendable () -> Void) {
         self.paths = paths
-        watch = paths.isEmpty ? nil : try? ConfigurationWatch(paths: paths, onChange: onChange)
+        do {
+            let made = try ConfigurationWatch(paths: paths, onChange: onChange)
+            isIncomplete = made.isIncomplete
+            watch = consume made
+        } catch {
+            isIncomplete = false
+            watch = nil
+        }
     }
 }
 

@@ -79,10 +79,12 @@ extension PolicyInput {
 }
 
 /// Which pin or host pattern of a policy is invalid.
-struct PolicyInputError: Error, Hashable {
+struct PolicyInputError: Error, Hashable, CustomStringConvertible {
     let path: String
     let reason: String
     let expected: String
+
+    var description: String { "\(path): \(reason)" }
 }
 
 extension PolicyRecord {

@@ -55,9 +55,11 @@ struct ConfigurationNode: Hashable, Sendable {
 }
 
 /// Why a text is not YAML that the configuration accepts.
-struct ConfigurationSyntaxError: Error, Hashable {
+struct ConfigurationSyntaxError: Error, Hashable, CustomStringConvertible {
     let message: String
     let position: ConfigurationPosition?
+
+    var description: String { message }
 }
 
 extension ConfigurationNode {

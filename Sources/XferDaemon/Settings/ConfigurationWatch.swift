@@ -4,13 +4,16 @@ public import XferSystem
 
 /// Reports when files of the configuration were written, replaced or removed (inotify(7)), without polling.
 ///
-/// Directories are watched, not the files: editors rename a new file over the old one, and a file may not exist yet. A
-/// missing directory is not watched, nor is the target of a symbolic link; SIGHUP always works.
+/// Directories are watched, not the files: editors rename a new file over the old one, and a file may not exist yet. Of
+/// a missing directory the nearest one above it that exists is watched, for the next one on the way: then the watch has
+/// to be made anew. The target of a symbolic link is not watched; SIGHUP always works.
 public struct ConfigurationWatch: ~Copyable {
     private let source: any DispatchSourceRead
+    /// Whether a directory was missing.
+    public let isIncomplete: Bool
 
     /// - Parameter onChange: called on the watch's own queue, once for several changes at a time.
-    /// - Throws: the error number, ENOENT when the directory does not exist.
+    /// - Throws: when the directory cannot be watched.
     public init(path: String, onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         try self.init(paths: [path], onChange: onChange)
     }
@@ -23,19 +26,28 @@ public struct ConfigurationWatch: ~Copyable {
         let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
         var names: [Int32: Set<[UInt8]>] = [:]
         var failure: SystemCallError?
+        var isIncomplete = false
         for path in paths {
             // Adding a directory again gives the same number.
-            let watch = inotify_add_watch(descriptor, InstancePaths.directory(of: path), events)
+            var wanted = path
+            var watch = inotify_add_watch(descriptor, InstancePaths.directory(of: path), events | UInt32(IN_MASK_ADD))
+            while watch < 0, errno == ENOENT, InstancePaths.directory(of: wanted) != "/" {
+                isIncomplete = true
+                wanted = InstancePaths.directory(of: wanted)
+                watch = inotify_add_watch(
+                    descriptor, InstancePaths.directory(of: wanted), events | UInt32(IN_MASK_ADD | IN_CREATE))
+            }
             if watch < 0 {
                 failure = SystemCallError("inotify_add_watch")
             } else {
-                names[watch, default: []].insert(Array((path.split(separator: "/").last ?? "").utf8))
+                names[watch, default: []].insert(Array((wanted.split(separator: "/").last ?? "").utf8))
             }
         }
         if names.isEmpty, let failure {
             close(descriptor)
             throw failure
         }
+        self.isIncomplete = isIncomplete
         source = DispatchSource.makeReadSource(
             fileDescriptor: descriptor, queue: DispatchQueue(label: "xferd.configuration"))
         source.setEventHandler { [names] in

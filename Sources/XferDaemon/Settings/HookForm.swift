@@ -22,7 +22,7 @@ extension SettingForm where Value == [HookDefinition] {
         try record.readAll(node, context, expected: expectation) { member, hook throws(SettingMismatch) in
             try DefinitionName.check(member.key, of: "a hook")
             return HookDefinition(
-                name: hook.name, arguments: hook.argv, timeout: hook.timeout, isForEverybody: hook.guests)
+                name: hook.name, arguments: hook.argv, timeout: hook.timeout, isForGuests: hook.guests)
         }
     } write: { hooks in
         record.writeAll(hooks.map { ($0.name, HookRecord($0)) })

@@ -23,7 +23,7 @@ struct SettingContext: Hashable, Sendable {
 }
 
 /// Why a value was refused.
-struct SettingMismatch: Error, Hashable {
+struct SettingMismatch: Error, Hashable, CustomStringConvertible {
     /// The part at fault, such as `roots[1]`; empty means the value itself.
     private var path = ""
     private let fault: String
@@ -32,6 +32,8 @@ struct SettingMismatch: Error, Hashable {
 
     /// The fault with the part's path before it.
     var message: String { path.isEmpty ? fault : "\(path): \(fault)" }
+
+    var description: String { message }
 
     init(_ message: String, at node: ConfigurationNode) {
         fault = message

@@ -33,7 +33,7 @@ extension SettingForm where Value == [Settings.Webhook] {
             }
             var definition = WebhookDefinition(
                 name: input.name, url: url, filter: WebhookFilter(groups: input.filter?.groups.map { Set($0) }),
-                secret: input.secretPlace, isForEverybody: input.guests)
+                secret: input.secretPlace, isForGuests: input.guests)
             definition.filter.labels = input.filter?.labels.map { Set($0) }
             if let events = input.events { definition.events = Set(events) }
             return Settings.Webhook(definition: definition, owners: input.filter?.owners)
@@ -57,7 +57,7 @@ extension WebhookInput {
         var filter = WebhookFilterRecord(definition.filter)
         filter.owners = webhook.owners
         self.filter = filter.isEmpty ? nil : filter
-        guests = definition.isForEverybody
+        guests = definition.isForGuests
     }
 }
 

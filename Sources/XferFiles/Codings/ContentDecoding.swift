@@ -246,3 +246,7 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
         }
     }
 }
+
+extension ContentDecodingError: CustomStringConvertible {
+    public var description: String { transferError(host: "the server").message }
+}

@@ -21,7 +21,7 @@ public enum FileCopy {
     ///
     /// - Parameters:
     ///   - length: bytes, at least 0.
-    ///   - isCancelled: asked at the beginning and then about every 8 MiB; at unaligned offsets less often.
+    ///   - isCancelled: asked at the beginning and then about every 8 MiB.
     /// - Throws: `lengthMismatch` if the source is shorter than `length`, `cancelled`, `system`. After an error the
     ///   target's content is undefined.
     public static func copy(
@@ -74,8 +74,12 @@ public enum FileCopy {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { buffer.deallocate() }
         var offset = start
+        var nextQuestion = start
         while offset < end {
-            if offset % stretch == 0, isCancelled() { throw .cancelled }
+            if offset >= nextQuestion {
+                if isCancelled() { throw .cancelled }
+                nextQuestion = offset.addingSaturated(stretch)
+            }
             let wanted = Int(clamping: min(Int64(buffer.count), end - offset))
             let position = Int(clamping: offset)
             let count = try perform("read", on: pathOfDescriptor(source)) {

@@ -24,16 +24,25 @@ extension DirectoryHandle {
     ///   - privateName: a name that only this removal uses.
     ///   - digest: of the published bytes, if it is known. Without it a file is kept whose file system records neither the
     ///     time of birth nor the generation, since its inode may have passed to another file.
-    /// - Throws: `invalidName`, `system` and its like: the file may be under either name.
+    /// - Throws: `nameTaken` if another file has the private name and cannot go back, `notPermitted`, `invalidName`,
+    ///   `system` and its like: the file may be under either name.
     public func removePublished(
         _ published: PublishedFile, named name: String, privateName: String, digest: Checksum?
     ) throws(FileError) -> PublishedFileRemoval {
         try requireSingleName(name)
         try requireSingleName(privateName)
-        if try !exists(privateName) {
-            guard let facts = try facts(of: name) else { return try exists(name) ? .kept : .missing }
-            guard published.isStill(facts) else { return .kept }
-            guard try move(name, to: privateName) else { return try exists(name) ? .kept : .missing }
+        try requireStillWritable()
+        let isRepeated = try exists(privateName)
+        if isRepeated {
+            guard try holds(published, under: privateName, digest: digest) else {
+                guard try move(privateName, to: name) else { throw .nameTaken(path: path(of: privateName)) }
+                return .kept
+            }
+            // Where a rename takes a link, the first call may have left the file under both names.
+            try remove(privateName)
+        }
+        guard let facts = try facts(of: name), published.isStill(facts), try move(name, to: privateName) else {
+            return isRepeated ? .removed : try exists(name) ? .kept : .missing
         }
         if try holds(published, under: privateName, digest: digest) {
             try remove(privateName)

@@ -25,7 +25,9 @@ struct RequestAdmission: Sendable {
             throw ManagerError.permissionDenied(
                 path: path + "client_cert", reason: "only operators may name a file with a key")
         }
-        if request.connections != before?.connections {
+        // A guest that leaves out what its profile says changes it, too.
+        let mayDiffer = !isOperator && specification.profile != nil && before == nil
+        if mayDiffer || request.connections != before?.connections ?? ConnectionRules() {
             try await check(request.connections, profile: specification.profile, path: path)
         }
         if let proxy = request.proxy { try await check(proxy, profile: specification.profile, path: path + "proxy") }

@@ -155,7 +155,7 @@ struct TaskAdmission: Sendable {
     private func checkHooks(_ completion: TaskCompletion, path: String) throws {
         for occasion in HookOccasion.allCases {
             guard let name = completion.hook(for: occasion) else { continue }
-            let known = settings.hooks.filter { principal.isOperator || $0.isForEverybody }.map(\.name)
+            let known = settings.hooks.filter { principal.isOperator || $0.isForGuests }.map(\.name)
             guard !known.contains(name) else { continue }
             throw ManagerError.invalidField(
                 path: path + occasion.rawValue, reason: "there is no hook \"\(name)\"",
@@ -164,7 +164,7 @@ struct TaskAdmission: Sendable {
                     : "one of \(known.sorted().joined(separator: ", "))")
         }
         guard let names = completion.onEnd else { return }
-        let known = settings.webhooks.filter { principal.isOperator || $0.isForEverybody }.map(\.name)
+        let known = settings.webhooks.filter { principal.isOperator || $0.isForGuests }.map(\.name)
         for (index, name) in names.enumerated() where !known.contains(name) {
             throw ManagerError.invalidField(
                 path: "\(path)on_end[\(index)]", reason: "there is no webhook \"\(name)\"",

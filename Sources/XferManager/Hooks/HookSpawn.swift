@@ -9,8 +9,10 @@ enum HookSpawn {
         let output: Int32
     }
 
-    struct Failure: Error {
+    struct Failure: Error, CustomStringConvertible {
         let code: Int32
+
+        var description: String { String(cString: strerror(code)) }
     }
 
     static func start(_ command: HookProcess.Command) -> Result<Child, Failure> {

@@ -17,6 +17,8 @@ struct ManagerContext: Sendable {
     let zones: TimeZones
     /// The tasks that a crash would be attributed to.
     let inFlight = InFlightTasks()
+    /// The tasks whose directory is being changed. One call at a time: each would delete the other's copy of kept bytes.
+    let moving = NIOLockedValueBox<Set<TaskID>>([])
     let directories: DirectoryAdmission
     /// Threads for reading servers' certificates and key files, which may block.
     let inspections = BlockingPool("xferd-inspect", threadCount: 2)

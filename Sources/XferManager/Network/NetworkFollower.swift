@@ -34,7 +34,7 @@ public actor NetworkFollower: ManagerPart {
     }
 
     /// The state that the last `network.changed` reported.
-    public nonisolated var state: NetworkState { reachability.withLockedValue(\.told) }
+    public nonisolated var state: NetworkState { reachability.withLockedValue(\.announced) }
 
     /// The current state of the network.
     public nonisolated func report() -> NetworkReport { NetworkReport(reachability.withLockedValue(\.self)) }

@@ -20,7 +20,7 @@ public struct NetworkReport: Hashable, Sendable {
     public let interfaces: [Interface]
 
     init(_ reachability: Reachability) {
-        state = reachability.told
+        state = reachability.announced
         isMonitored = reachability.facts != nil
         let facts = reachability.facts ?? NetworkFacts()
         let routed = Set(facts.defaultRoutes.flatMap(\.links))

@@ -27,7 +27,8 @@ struct FailureLog: Sendable {
     private static func write(_ event: Event, _ logger: Logger) {
         guard case .taskFailed(let error) = event.payload else { return }
         var metadata: Logger.Metadata = [
-            "task": "\(event.taskID?.description ?? "")", "reason": "\(error.reason.rawValue)", "error": "\(error.message)",
+            "task": "\(event.taskID?.description ?? "")", "reason": "\(error.reason.rawValue)",
+            "error": "\(error.message)",
         ]
         if let host = error.host { metadata["host"] = "\(host)" }
         logger.info("a task has failed", metadata: metadata)

@@ -7,11 +7,13 @@ public typealias ResponseReader =
     @Sendable (_ body: [UInt8], _ parser: ResponseParser, _ stripsNulls: Bool) throws(UnreadableResponse) -> String
 
 /// Why a parser could not read a body.
-public struct UnreadableResponse: Error, Hashable, Sendable {
+public struct UnreadableResponse: Error, Hashable, Sendable, CustomStringConvertible {
     /// The end of a sentence; contains nothing of the body.
     public var problem: String
 
     public init(_ problem: String) { self.problem = problem }
+
+    public var description: String { "the response \(problem)" }
 }
 
 extension ResponseHandling {

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import XferFiles
 import XferStore
@@ -7,14 +8,16 @@ import XferSystem
 public enum DatabaseMaintenance {
     /// Checks the whole database of a state directory that no daemon uses.
     ///
-    /// - Throws: `FileError` if a daemon uses it, `StoreError.damaged` with the findings.
+    /// - Throws: `FileError` if there is none or a daemon uses it, `StoreError.damaged` with the findings.
     public static func check(stateDirectory path: String) throws {
+        try requireDatabase(in: path)
         let directory = try StateDirectory(path: path)
         try TaskStore.check(at: directory.databasePath, thoroughly: true)
     }
 
     /// Moves a damaged database aside and copies what can be read into a new one. Returns a report as text.
     public static func recover(stateDirectory path: String) throws -> String {
+        try requireDatabase(in: path)
         let directory = try StateDirectory(path: path)
         directory.writeHolder()
         let report = try TaskStore.recover(at: directory.databasePath, now: Clocks.wall())
@@ -23,6 +26,12 @@ public enum DatabaseMaintenance {
         let left = losses.isEmpty ? [] : ["What is lost lies in the damaged database still."]
         return (["The damaged database lies in \(report.setAside); a new one holds:"] + salvaged + losses + left)
             .joined(separator: "\n")
+    }
+
+    /// A mistyped directory must not be made, and an empty one not called sound.
+    private static func requireDatabase(in directory: String) throws(FileError) {
+        let path = StateDirectory.databasePath(in: directory)
+        guard access(path, F_OK) == 0 else { throw .missing(path: path) }
     }
 }
 

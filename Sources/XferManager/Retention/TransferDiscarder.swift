@@ -241,8 +241,9 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
         for path in directories.sorted() where !isShuttingDown {
             do {
-                try await sweepParts(in: path, tag: tag, upTo: last)
-                if recorded.contains(path) { try await store.write { try SweptDirectories.remove([path], in: $0) } }
+                let isRecorded = recorded.contains(path)
+                try await sweepParts(in: path, afterMove: isRecorded, tag: tag, upTo: last)
+                if isRecorded { try await store.write { try SweptDirectories.remove([path], in: $0) } }
             } catch {
                 logger.warning(
                     "a directory could not be swept", metadata: ["directory": "\(path)", "error": "\(error)"])
@@ -250,7 +251,10 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    private func sweepParts(in path: String, tag: String, upTo last: TransferID) async throws {
+    /// - Parameter afterMove: whether kept bytes were copied from or to the directory, and the move may not have ended.
+    private func sweepParts(
+        in path: String, afterMove: Bool, tag: String, upTo last: TransferID
+    ) async throws {
         let prefix = Transfer.namePrefix(tag)
         let (names, identity) = try await services.pool.run { () throws(FileError) -> ([String], FileIdentity?) in
             do throws(FileError) {
@@ -268,9 +272,12 @@ final class TransferDiscarder: ManagerPart, Sendable {
             try names.filter { name in
                 guard let id = Transfer.id(inName: name, tag: tag), id <= last else { return false }
                 guard let transfer = try reader.transfer(id) else { return true }
-                // The same name in another directory is what an interrupted move has left. Only the inode tells directories
-                // apart: a path may be an alias, and a device may get another number.
-                if name == transfer.partialName { return transfer.partial.identity.inode != identity?.inode }
+                // The same name in another directory is what an interrupted move has left. Path and inode have to differ:
+                // a path may be an alias, and a directory may get another number when its disk is mounted anew.
+                if name == transfer.partialName {
+                    let kept = transfer.partial
+                    return afterMove && kept.directory != path && kept.identity.inode != identity?.inode
+                }
                 return try !reader.readyFileNames(of: id).contains { name.hasPrefix($0) }
             }
         }

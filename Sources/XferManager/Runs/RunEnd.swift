@@ -2,7 +2,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// How a run ended. `StoreTransaction.end` derives the task's next state from it.
+/// How a run ended. `StoreTransaction.recordRunEnd` derives the task's next state from it.
 enum RunEnd: Sendable {
     /// The file has its final name and is durable; or nothing had to be published; or the response is kept.
     case completed(size: Int64)

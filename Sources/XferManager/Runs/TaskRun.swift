@@ -100,7 +100,9 @@ extension FileError {
 }
 
 /// The task's row is no longer running for this run, so that the run must not continue.
-struct Overtaken: Error {}
+struct Overtaken: Error, CustomStringConvertible {
+    var description: String { "the task no longer belongs to this run" }
+}
 
 extension TaskRun {
     /// Commits a change of this run together with the pending events, if the task still belongs to this run. The events

@@ -70,6 +70,6 @@ extension RunScheduler {
             retry: context.settings.withLockedValue(\.retry),
             network: reachability.withLockedValue { $0.condition(since: begunAt) }, failedURLs: failedURLs,
             seed: random.next(), now: clock())
-        return try await store.write(.gathered) { try $0.end(id, result, rules) }
+        return try await store.write(.gathered) { try $0.recordRunEnd(id, result, rules) }
     }
 }

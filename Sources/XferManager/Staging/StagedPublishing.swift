@@ -56,27 +56,17 @@ public actor StagedPublishing: ManagerPart {
     ///
     /// - Throws: `notCommitted` for the first that could not be published, after all were tried.
     public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
-        let filter = filter.restricted(to: principal)
         var counts = VerbCounts()
         var refusal: ManagerError?
-        guard let last = try await store.read({ try $0.maxTaskID() }) else { return counts }
-        var after: TaskID?
-        while true {
-            let ids = try await store.read { [after] in
-                try $0.ids(matching: filter, after: after, upTo: last, limit: 1000)
-            }
-            guard let newest = ids.last else { break }
+        try await forEachStep(of: filter, for: principal) { ids in
             for id in ids {
                 do {
-                    let outcome = try await commit([id], for: principal)
-                    counts.changed += outcome.changed.count
-                    counts.unchanged += outcome.unchanged.count
+                    counts.add(try await commit([id], for: principal))
                 } catch let error as ManagerError {
                     guard case .notCommitted = error else { throw error }
                     refusal = refusal ?? error
                 }
             }
-            after = newest
         }
         if let refusal { throw refusal }
         return counts

@@ -35,7 +35,8 @@ struct KeptBytesMove: Sendable {
         guard let transfer = found, let identity = wanted.directoryIdentity else { return nil }
         self.transfer = transfer
         do {
-            source = try await DestinationDirectory.open(transfer, for: task.specification, settings, services, .reading)
+            source = try await DestinationDirectory.open(
+                transfer, for: task.specification, settings, services, .reading)
             target = try await DestinationDirectory.open(
                 PartialLocation(directory: wanted.directory, identity: identity), for: task.owner, settings, services)
         } catch is TransferError {

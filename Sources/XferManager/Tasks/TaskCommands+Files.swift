@@ -62,22 +62,14 @@ extension TaskCommands {
     public func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal
     ) async throws -> (counts: VerbCounts, files: FileRemovals) {
-        let filter = filter.restricted(to: principal)
         var counts = VerbCounts()
         var files = FileRemovals()
-        guard let last = try await store.read({ try $0.maxTaskID() }) else { return (counts, files) }
-        var after: TaskID?
-        while true {
-            let ids = try await store.read { [after] in
-                try $0.ids(matching: filter, after: after, upTo: last, limit: StoreTransaction.largestStep)
-            }
-            guard let newest = ids.last else { return (counts, files) }
+        try await forEachStep(of: filter, for: principal) { ids in
             let step = try await removeWithFiles(ids, for: principal)
-            counts.changed += step.outcome.changed.count
-            counts.unchanged += step.outcome.unchanged.count
+            counts.add(step.outcome)
             files.add(step.files)
-            after = newest
         }
+        return (counts, files)
     }
 
     /// A file that a task published, according to the database.

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
@@ -44,6 +45,13 @@ extension TaskCommands {
             try await admission.admit(
                 &wanted, knowing: &directories, path: TaskChanges.path, directoryField: changes.directoryField)
         }
+        if hasMoved {
+            guard context.moving.withLockedValue({ $0.insert(id).inserted }) else {
+                throw ManagerError.invalidState(
+                    id, before.state, reason: "another call is changing its directory at this moment")
+            }
+        }
+        defer { if hasMoved { context.moving.withLockedValue { _ = $0.remove(id) } } }
         let identity = wanted.destination.directoryIdentity
         let move = hasMoved ? try await move(of: before, to: wanted.destination) : nil
         let (now, zones) = (clock(), zones)

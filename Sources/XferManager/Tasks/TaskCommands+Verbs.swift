@@ -55,6 +55,11 @@ extension MovePosition {
 public struct VerbCounts: Hashable, Sendable {
     public var changed = 0
     public var unchanged = 0
+
+    mutating func add(_ step: VerbOutcome) {
+        changed += step.changed.count
+        unchanged += step.unchanged.count
+    }
 }
 
 extension TaskCommands {
@@ -74,21 +79,11 @@ extension TaskCommands {
     /// tasks are retried only if the filter names their state: a group that is retried does not bring back what was
     /// cancelled in it.
     public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
-        var filter = filter.restricted(to: principal)
+        var filter = filter
         if verb == .retry, filter.states == nil { filter.states = TaskState.allCases.filter { $0 != .cancelled } }
-        guard let last = try await store.read({ try $0.maxTaskID() }) else { return VerbCounts() }
         var counts = VerbCounts()
-        var after: TaskID?
-        while true {
-            let ids = try await store.read { [after, filter] in
-                try $0.ids(matching: filter, after: after, upTo: last, limit: StoreTransaction.largestStep)
-            }
-            guard let newest = ids.last else { return counts }
-            let outcome = try await apply(verb, to: ids, for: principal)
-            counts.changed += outcome.changed.count
-            counts.unchanged += outcome.unchanged.count
-            after = newest
-        }
+        try await forEachStep(of: filter, for: principal) { counts.add(try await apply(verb, to: $0, for: principal)) }
+        return counts
     }
 
     // MARK: Order
@@ -101,8 +96,13 @@ extension TaskCommands {
         let outcome = try await translatingStoreErrors {
             try await store.write(.rows(ids.count)) { tx in
                 var outcome = VerbOutcome()
-                if let other = position.target, try tx.visibleTask(other, to: principal) == nil {
-                    throw ManagerError.notFound(other)
+                if let other = position.target {
+                    guard let found = try tx.visibleTask(other, to: principal) else {
+                        throw ManagerError.notFound(other)
+                    }
+                    guard !found.state.isTerminal else {
+                        throw ManagerError.invalidState(other, found.state, reason: "it has ended and has no place")
+                    }
                 }
                 for id in isReversed ? ids.reversed() : ids {
                     guard let task = try tx.visibleTask(id, to: principal) else {
@@ -129,6 +129,26 @@ extension TaskCommands {
         }
         await scheduler.schedule()
         return isReversed ? outcome.reversed : outcome
+    }
+}
+
+extension ManagerPart {
+    /// Passes on the ids of the matching tasks that exist at the call and that the caller may touch, step by step.
+    func forEachStep(
+        of filter: TaskQuery, for principal: Principal, isolation: isolated (any Actor)? = #isolation,
+        _ body: ([TaskID]) async throws -> Void
+    ) async throws {
+        let filter = filter.restricted(to: principal)
+        guard let last = try await store.read({ try $0.maxTaskID() }) else { return }
+        var after: TaskID?
+        while true {
+            let ids = try await store.read { [after] in
+                try $0.ids(matching: filter, after: after, upTo: last, limit: StoreTransaction.largestStep)
+            }
+            guard let newest = ids.last else { return }
+            try await body(ids)
+            after = newest
+        }
     }
 }
 

@@ -35,7 +35,7 @@ struct RunAftermath: Sendable {
 /// What the end of a run makes of its task.
 extension StoreTransaction {
     /// Records how a run ended: completes, retries, fails or requeues its task.
-    func end(_ id: TaskID, _ result: RunResult, _ rules: RunEndRules) throws -> RunAftermath {
+    func recordRunEnd(_ id: TaskID, _ result: RunResult, _ rules: RunEndRules) throws -> RunAftermath {
         var aftermath = RunAftermath()
         let transfer = result.transferID
         guard let task = try task(id), task.transferID == transfer, task.state == .running else {

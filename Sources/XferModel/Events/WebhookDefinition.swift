@@ -9,18 +9,18 @@ public struct WebhookDefinition: Hashable, Sendable {
     /// The key of the signature, read at every try; nil sends no signature.
     public var secret: Secret?
     /// Whether tasks of users who are not operators may name it.
-    public var isForEverybody: Bool
+    public var isForGuests: Bool
 
     public init(
         name: String, url: HTTPURL, events: Set<EventType> = WebhookDefinition.ends,
-        filter: WebhookFilter = WebhookFilter(), secret: Secret? = nil, isForEverybody: Bool = false
+        filter: WebhookFilter = WebhookFilter(), secret: Secret? = nil, isForGuests: Bool = false
     ) {
         self.name = name
         self.url = url
         self.events = events
         self.filter = filter
         self.secret = secret
-        self.isForEverybody = isForEverybody
+        self.isForGuests = isForGuests
     }
 
     /// The types that are sent by default: those that end a task.

@@ -6,12 +6,12 @@ public struct HookDefinition: Hashable, Sendable {
     /// The longest run time, in seconds.
     public var timeout: Int64
     /// Whether users who are not operators may name it in their tasks.
-    public var isForEverybody: Bool
+    public var isForGuests: Bool
 
-    public init(name: String, arguments: [String], timeout: Int64 = 60, isForEverybody: Bool = false) {
+    public init(name: String, arguments: [String], timeout: Int64 = 60, isForGuests: Bool = false) {
         self.name = name
         self.arguments = arguments
         self.timeout = timeout
-        self.isForEverybody = isForEverybody
+        self.isForGuests = isForGuests
     }
 }

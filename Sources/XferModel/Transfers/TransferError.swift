@@ -27,6 +27,11 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     }
 }
 
+extension TransferError: CustomStringConvertible {
+    /// `connection_lost: the server closed the connection`.
+    public var description: String { "\(reason.rawValue): \(message)" }
+}
+
 /// The closed list of reasons a task can fail for.
 public enum FailureReason: String, Sendable, Codable, CaseIterable {
     // Connecting to the server.

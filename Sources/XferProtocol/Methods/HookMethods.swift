@@ -48,7 +48,7 @@ public struct HookRecord: WireRecord, Hashable {
         name = definition.name
         argv = definition.arguments
         timeout = definition.timeout
-        guests = definition.isForEverybody
+        guests = definition.isForGuests
     }
 
     public static let summary = "A command that tasks can name."

@@ -153,7 +153,8 @@ public enum QueueSetLimits: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .patch("max_active", \.maxActive, "Most transfers at once.", .range(GroupLimits.activeRange)),
             .patch(
-                "max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host.", .range(GroupLimits.activeRange)),
+                "max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host.",
+                .range(GroupLimits.activeRange)),
             .patch("order", \.order, "Which of a host's tasks starts first: the oldest (fifo) or the newest (lifo)."),
             .patch(
                 "max_recv_rate", \.maxReceiveRate,

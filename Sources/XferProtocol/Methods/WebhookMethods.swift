@@ -68,7 +68,7 @@ public struct WebhookRecord: WireRecord, Hashable {
         let filter = WebhookFilterRecord(definition.filter)
         self.filter = filter.isEmpty ? nil : filter
         signed = definition.secret != nil
-        guests = definition.isForEverybody
+        guests = definition.isForGuests
     }
 
     public static let summary = "A receiver of events, and how its deliveries stand."

@@ -36,7 +36,10 @@ public enum Command {
         getenv("TSAN_OPTIONS").map { ["TSAN_OPTIONS": String(cString: $0)] } ?? [:]
     }
 
-    /// Runs a program to its end and collects what it wrote. Killed after `timeout`.
+    /// Runs a program to its end and collects what it wrote.
+    ///
+    /// The program is killed after `timeout`, or when the calling Swift task is cancelled: a test that fails beside an
+    /// `async let` of this ends at once.
     public static func run(
         _ executable: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil,
         directory: String? = nil, timeout: Duration = Patience.long
@@ -55,7 +58,11 @@ public enum Command {
             process.signal(SIGKILL)
         }
         defer { guardian.cancel() }
-        let exit = await process.exit()
+        let exit = await withTaskCancellationHandler {
+            await process.exit()
+        } onCancel: {
+            process.signal(SIGKILL)
+        }
         return Result(
             exit: exit, output: try FileTree.text(scratch.file("out")), errors: try FileTree.text(scratch.file("err")))
     }

@@ -43,7 +43,7 @@ public struct ServerTrustEvaluator: Sendable {
     }
 
     func evaluate(_ presented: PresentedChain, for target: TrustTarget) -> TrustVerdict {
-        var gatherer = FactGatherer(presented, host: target.host, anchors: anchors)
+        var gatherer = TrustFactChecker(presented, host: target.host, anchors: anchors)
         var verdict = TrustVerdict()
         for applied in target.policies.all {
             let policy = applied.policy

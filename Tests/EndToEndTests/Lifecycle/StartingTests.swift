@@ -46,6 +46,22 @@ import XferTestSupport
         }
     }
 
+    @Test(arguments: ["--check-database", "--recover"])
+    func aStateDirectoryWithoutADatabaseIsNeitherSoundNorMade(option: String) async throws {
+        let daemon = try DaemonFixture()
+        let nowhere = daemon.directory.file("nowhere")
+        for directory in [nowhere, daemon.stateDirectory] {
+            let result = try await Command.run(
+                "\(try Command.productsDirectory)/xferd",
+                [option, "--config", daemon.configurationFile, "--state-dir", directory],
+                environment: daemon.environment)
+            #expect(result.exit == .code(option == "--recover" ? 1 : 78), "\(result)")
+            #expect(result.errors.contains("does not exist") && result.output.isEmpty, "\(result)")
+        }
+        #expect(!FileTree.exists(nowhere))
+        #expect(try FileTree.names(in: daemon.stateDirectory).isEmpty)
+    }
+
     @Test func eachFailureOfATaskIsOneLineOfTheLog() async throws {
         let server = try await FaultServer()
         server.on("/gone") { _ in .failure(404) }

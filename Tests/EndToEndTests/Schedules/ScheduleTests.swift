@@ -137,8 +137,10 @@ import XferTestSupport
             let updated = try await daemon.ctl(
                 "update", "\(first + 1)", "--clear", "after", "--not-before", "2999-01-01T00:00:00Z", "--window",
                 "mon-fri 22:00-06:00")
-            #expect(updated.output.contains("mon,tue,wed,thu,fri 22:00-06:00 local"), "\(updated)")
-            #expect(updated.output.contains("for its time in"), "\(updated)")
+            #expect(updated.output == "updated: #\(first + 1)\n", "\(updated)")
+            let shown = try await daemon.ctl("show", "\(first + 1)")
+            #expect(shown.output.contains("mon,tue,wed,thu,fri 22:00-06:00 local"), "\(shown)")
+            #expect(shown.output.contains("for its time in"), "\(shown)")
         }
     }
 }

@@ -28,7 +28,9 @@ import XferTestSupport
         try await daemon.call("task.update", ["id": .integer(id), "changes": ["dir": .string(directory)]])
     }
 
-    private func completes(_ id: Int64, in directory: String, _ daemon: DaemonFixture, _ server: FaultServer) async throws {
+    private func completes(_ id: Int64, in directory: String, _ daemon: DaemonFixture, _ server: FaultServer)
+        async throws
+    {
         _ = try await daemon.call("task.resume", ["ids": [.integer(id)]])
         let view = try await daemon.complete(id)
         #expect(view.finalPath == directory + "/f")
@@ -48,7 +50,9 @@ import XferTestSupport
             let id = try await pausedTask(daemon, server, gate: gate)
             let near = downloads.file("near")
             #expect(mkdir(near, 0o700) == 0)
-            for (from, to) in [(downloads.path, near), (near, memory.path), (memory.path, downloads.path), (downloads.path, near)] {
+            for (from, to) in [
+                (downloads.path, near), (near, memory.path), (memory.path, downloads.path), (downloads.path, near),
+            ] {
                 let result = try await move(id, to: to, daemon)
                 #expect(result["task"]?["progress"]?["received"] == 2_000_000, "\(result.text)")
                 #expect(try parts(in: from).isEmpty && (try parts(in: to).count == 1))
@@ -99,6 +103,29 @@ import XferTestSupport
             #expect(try parts(in: daemon.downloads).count == 1)
             gate.open()
             try await completes(id, in: daemon.downloads, daemon, server)
+        }
+    }
+
+    /// One call at a time moves the bytes; the others are refused or find the task where they want it.
+    @Test func callsAtOnceLeaveTheBytesInTheDirectoryThatTheTaskNames() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        try await withDaemon { daemon in
+            let id = try await pausedTask(daemon, server, gate: gate)
+            let targets = (0..<3).map { daemon.downloads + "/\($0)" }
+            for target in targets { #expect(mkdir(target, 0o700) == 0) }
+            for _ in 0..<5 {
+                let moved = await withTaskGroup(of: Bool.self) { group in
+                    for target in targets { group.addTask { (try? await move(id, to: target, daemon)) != nil } }
+                    return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                #expect(moved > 0)
+                let place = try #require(try await daemon.task(id)["dir"]?.stringValue)
+                for target in targets { #expect(try parts(in: target).count == (target == place ? 1 : 0)) }
+            }
+            let place = try #require(try await daemon.task(id)["dir"]?.stringValue)
+            gate.open()
+            try await completes(id, in: place, daemon, server)
         }
     }
 

@@ -121,6 +121,16 @@ import XferTestSupport
         #expect(result.output == "\(text)there is no group \"isoz\"; did you mean isos?\n", "\(result)")
     }
 
+    @Test func theQueueIsListedInItsOrderWithPlaces() async throws {
+        let daemon = try daemon(finding: [Wire.task(5, "queued"), Wire.task(3, "queued")])
+        let result = try await Program.run(["list", "--queue", "--columns", "id,state"], daemon: daemon)
+        #expect(result.output == "POS  ID  STATE\n  1   5  queued\n  2   3  queued\n", "\(result)")
+        #expect(daemon.calls(of: "task.list").first?["order"] == "queue")
+        for wrong in [["--sort", "name"], ["--oldest-first"], ["--state", "running"]] {
+            #expect(try await Program.run(["list", "--queue"] + wrong, daemon: daemon).exit == .code(2))
+        }
+    }
+
     @Test func aListThatMatchesNothingLeavesStandardOutputEmptyAndSaysWhy() async throws {
         let daemon = try daemon(finding: [])
         let result = try await Program.run(["list", "--group", "isoz"], daemon: daemon)

@@ -9,7 +9,7 @@ import XferTestSupport
 @testable import XferCommands
 
 /// A daemon whose tasks a test moves by hand.
-private final class Tasks: Sendable {
+final class Tasks: Sendable {
     private let states: NIOLockedValueBox<[Int64: JSONValue]>
     let store = NIOLockedValueBox("one")
 
@@ -219,9 +219,10 @@ private final class Tasks: Sendable {
         let terminal = try FakeTerminal(columns: 80, rows: 24)
         let process = try Program.start(["watch"], daemon: daemon, on: terminal)
         try await daemon.called("queue.stats")
-        daemon.emit(Wire.progress(8, received: 256, total: 1024))
         var seen = ""
         try await eventually("the view follows") {
+            // What comes before the tasks are listed has no row to change.
+            daemon.emit(Wire.progress(8, received: 256, total: 1024))
             seen += terminal.written()
             return seen.contains("running 2") && seen.contains("25%")
         }

@@ -14,9 +14,11 @@ enum Program {
     }
 
     /// On a pseudo-terminal.
-    static func start(_ arguments: [String], daemon: ScriptedDaemon, on terminal: FakeTerminal) throws -> ChildProcess {
+    static func start(
+        _ arguments: [String], daemon: ScriptedDaemon, on terminal: FakeTerminal, environment: [String: String] = [:]
+    ) throws -> ChildProcess {
         var options = ChildProcess.Options()
-        options.environment = environment(daemon)
+        options.environment = Self.environment(daemon).merging(environment) { $1 }
         options.input = terminal.path
         options.output = terminal.path
         options.errors = terminal.path

@@ -19,7 +19,7 @@ import XferTestSupport
         ("\u{1b}OP", [.function(1)]), ("\u{1b}OS", [.function(4)]), ("\u{1b}[11~", [.function(1)]),
         ("\u{1b}[15~", [.function(5)]), ("\u{1b}[17~", [.function(6)]), ("\u{1b}[24~", [.function(12)]),
         ("\u{1b}[[A", [.function(1)]), ("\u{1b}[[E", [.function(5)]), ("\u{1b}[[Z", []),
-        // With Alt, and what nobody pressed: focus, mouse, paste, answers of the terminal, an endless sequence.
+        // With Alt, and sequences that are no keys: focus, mouse, paste, answers of the terminal, an endless sequence.
         ("\u{1b}x", []), ("\u{1b}ü", []), ("\u{1b}[I", []), ("\u{1b}[<0;12;34M", []), ("\u{1b}[200~", []),
         ("\u{1b}[?62;c", []), ("\u{1b}]11;rgb:00/00/00\u{7}", []), ("\u{1b}P1+r\u{1b}\\", []), ("\u{1b}[999~", []),
         ("\u{1b}[" + String(repeating: "1;", count: 500) + "A", []), ("\u{1b}[99999999999999999999~", []),

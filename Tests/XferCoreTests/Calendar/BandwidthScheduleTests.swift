@@ -60,8 +60,8 @@ import XferModel
     }
 
     @Test(arguments: [
-        "", "08:00", "8:00 1K", "24:00 1K", "08:60 1K", "08:00 1k", "08:00 -1", "08:00 1K/2K/3K", "08:00 1K 2K",
-        "08:00 9999999T", "mon 08:00 1K", "08:00 1.5M",
+        "", "08:00", "8:00 1K", "24:00 1K", "08:60 1K", "08:00 1x", "08:00 -1", "08:00 1K/2K/3K", "08:00 1K 2K",
+        "08:00 9999999T", "mon 08:00 1K", "08:00 1.5.0M",
     ]) func aTextThatIsNoEntryIsRefusedWithAnExample(text: String) {
         let fault = #expect(throws: BandwidthSchedule.Fault.self) {
             try BandwidthSchedule(parsing: ["00:00 off", text])

@@ -27,14 +27,14 @@ import XferTestSupport
     private let metered = [InterfacePattern("wwan*")].compactMap(\.self)
 
     @Test func theFirstStateIsThereAtOnce() {
-        #expect(Reachability(facts: dear, metered: metered).told == .metered)
-        #expect(Reachability().told == .unknown)
+        #expect(Reachability(facts: dear, metered: metered).announced == .metered)
+        #expect(Reachability().announced == .unknown)
     }
 
     @Test func aChangeIsPublishedOnceItHasSettled() {
         var network = Reachability(facts: cheap)
         #expect(network.onFacts(nothing, at: at(10)) == at(10.5))
-        #expect(network.current == .offline && network.told == .unmetered)
+        #expect(network.current == .offline && network.announced == .unmetered)
         #expect(network.onTimer(at: at(10.4)) == nil)
         #expect(network.onTimer(at: at(10.5)) == Reachability.Change(state: .offline, wakes: false, hasLost: true))
         #expect(network.onTimer(at: at(11)) == nil)
@@ -53,17 +53,17 @@ import XferTestSupport
 
     @Test func aNetworkThatNeverSettlesIsPublishedEveryFewSeconds() {
         var network = Reachability(facts: cheap)
-        var told: [(Double, NetworkState)] = []
+        var announced: [(Double, NetworkState)] = []
         var due: MonotonicInstant?
         for step in 0..<200 {
             let now = Double(step) / 10
             if let due, due <= at(now), let change = network.onTimer(at: at(now)) {
-                told.append((now, change.state ?? network.told))
+                announced.append((now, change.state ?? network.announced))
             }
             due = network.onFacts(step % 3 == 0 ? nothing : cheap, at: at(now))
         }
-        #expect((3...4).contains(told.count), "\(told)")
-        for (earlier, later) in zip(told, told.dropFirst()) { #expect(later.0 - earlier.0 >= 5) }
+        #expect((3...4).contains(announced.count), "\(announced)")
+        for (earlier, later) in zip(announced, announced.dropFirst()) { #expect(later.0 - earlier.0 >= 5) }
     }
 
     @Test func equalFactsArePublishedOnce() {
@@ -87,7 +87,7 @@ import XferTestSupport
         var network = Reachability(facts: cheap, metered: metered)
         #expect(!network.isMetered)
         _ = network.onFacts(dear, at: at(1))
-        #expect(network.isMetered && network.told == .unmetered)
+        #expect(network.isMetered && network.announced == .unmetered)
         #expect(network.onTimer(at: at(1.5))?.state == .metered)
         _ = network.onFacts(nothing, at: at(2))
         #expect(network.isMetered)
@@ -133,13 +133,13 @@ import XferTestSupport
         for _ in 0..<300 {
             let all: [NetworkFacts?] = [cheap, dear, local, nothing, nil]
             var network = Reachability(facts: cheap, metered: metered)
-            var (now, told, due) = (0.0, network.told, MonotonicInstant?.none)
+            var (now, announced, due) = (0.0, network.announced, MonotonicInstant?.none)
             for step in 0..<40 {
                 now += Double.random(in: 0.01...1, using: &random)
                 if let target = due, target <= at(now) {
                     if let state = network.onTimer(at: at(now))?.state {
-                        #expect(state != told)
-                        told = state
+                        #expect(state != announced)
+                        announced = state
                     }
                     due = nil
                 }
@@ -147,9 +147,9 @@ import XferTestSupport
                     due = network.onFacts(next, at: at(now)) ?? due
                 }
             }
-            if due != nil, let state = network.onTimer(at: at(now + 6))?.state { told = state }
-            #expect(told == network.current)
-            #expect(network.told == network.current)
+            if due != nil, let state = network.onTimer(at: at(now + 6))?.state { announced = state }
+            #expect(announced == network.current)
+            #expect(network.announced == network.current)
         }
     }
 }

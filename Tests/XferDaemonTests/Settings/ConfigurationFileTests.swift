@@ -88,7 +88,7 @@ import XferTestSupport
         let wanted = [one.file("a.pem"), one.file("b.pem"), other.file("c.pem")]
         let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
         var iterator = changes.makeAsyncIterator()
-        let paths = Set(wanted + ["/nonexistent/xferd/d.pem"])
+        let paths = Set(wanted + [one.file("missing/d.pem")])
         // How many of them exist when each change is reported.
         let watch = try ConfigurationWatch(paths: paths) {
             continuation.yield(wanted.count { access($0, F_OK) == 0 })
@@ -103,9 +103,17 @@ import XferTestSupport
         _ = consume watch
     }
 
-    @Test func aMissingDirectoryCannotBeWatched() throws {
-        #expect(throws: SystemCallError("inotify_add_watch", code: ENOENT)) {
-            _ = try ConfigurationWatch(path: "/nonexistent/xferd/config.yaml") {}
+    @Test func aMissingDirectoryIsNoticedWhenItIsMadeAndThenItsFile() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("config/xferd/config.yaml")
+        for (missing, make) in [("config", true), ("config/xferd", true), ("config/xferd/config.yaml", false)] {
+            let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+            var iterator = changes.makeAsyncIterator()
+            let watch = try ConfigurationWatch(path: path) { continuation.yield() }
+            #expect(watch.isIncomplete == make)
+            if make { #expect(mkdir(directory.file(missing), 0o700) == 0) } else { try write("a", to: path) }
+            #expect(await iterator.next() != nil)
+            _ = consume watch
         }
     }
 }

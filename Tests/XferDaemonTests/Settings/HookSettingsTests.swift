@@ -16,7 +16,7 @@ import XferModel
             loaded.settings.hooks == [
                 HookDefinition(
                     name: "scan", arguments: ["/usr/bin/clamdscan", "--no-summary", "a b", "7"], timeout: 120,
-                    isForEverybody: true),
+                    isForGuests: true),
                 HookDefinition(name: "tell", arguments: ["/home/ann/bin/tell"]),
             ])
         // What is printed can be read again.

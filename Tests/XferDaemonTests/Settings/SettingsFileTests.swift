@@ -48,11 +48,11 @@ import XferModel
         expected.profiles = [api]
         expected.hooks = [
             HookDefinition(
-                name: "tell", arguments: ["/home/ann/bin/tell", "--now"], timeout: 120, isForEverybody: true)
+                name: "tell", arguments: ["/home/ann/bin/tell", "--now"], timeout: 120, isForGuests: true)
         ]
         let deploy = WebhookDefinition(
             name: "deploy", url: HTTPURL(scheme: .https, host: "ci.test", port: 443, target: "/hook"),
-            events: [.taskFailed], secret: .file("/home/ann/key"), isForEverybody: true)
+            events: [.taskFailed], secret: .file("/home/ann/key"), isForGuests: true)
         expected.webhooks = [.init(definition: deploy)]
         expected.network.admission = AdmissionLists(
             deniedHosts: [try HostPattern("bad.test"), try HostPattern(".evil.test")],

@@ -22,13 +22,13 @@ import XferModel
         let webhooks = loaded.settings.webhooks
         #expect(webhooks.map(\.definition.name) == ["deploy", "all", "named"])
         let deploy = try #require(webhooks.first)
-        #expect(deploy.definition.url.string == "https://ci.test/hook" && deploy.definition.isForEverybody)
+        #expect(deploy.definition.url.string == "https://ci.test/hook" && deploy.definition.isForGuests)
         #expect(deploy.definition.events == [.taskCompleted, .queueIdle])
         #expect(deploy.definition.secret == .file("/home/ann/secret"))
         #expect(deploy.definition.filter == WebhookFilter(groups: ["nightly", "7"], labels: ["a"]))
         #expect(deploy.owners == ["ann", "1000"])
         #expect(webhooks[1].definition.events == [.taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded])
-        #expect(webhooks[1].definition.secret == .systemdCredential("token") && !webhooks[1].definition.isForEverybody)
+        #expect(webhooks[1].definition.secret == .systemdCredential("token") && !webhooks[1].definition.isForGuests)
         #expect(webhooks[2].definition.events == [] && webhooks[2].definition.secret == .environment("TOKEN"))
         // What is printed can be read again.
         #expect(try load(loaded.yaml).settings.webhooks == webhooks)

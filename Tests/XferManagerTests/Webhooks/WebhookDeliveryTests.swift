@@ -12,12 +12,12 @@ import XferTestSupport
 @Suite struct WebhookDeliveryTests {
     private func definition(
         _ name: String, _ fixture: ManagerFixture, events: Set<EventType> = WebhookDefinition.ends,
-        secret: Secret? = nil, isForEverybody: Bool = false
+        secret: Secret? = nil, isForGuests: Bool = false
     ) -> WebhookDefinition {
         let port = UInt16(clamping: fixture.server.port)
         return WebhookDefinition(
             name: name, url: HTTPURL(scheme: .http, host: "127.0.0.1", port: port, target: "/\(name)"),
-            events: events, secret: secret, isForEverybody: isForEverybody)
+            events: events, secret: secret, isForGuests: isForGuests)
     }
 
     /// A task that needs no server: it is cancelled while it is paused.
@@ -225,7 +225,7 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         fixture.server.onAnyOther { _ in Reply(200, text: "") }
         let webhooks = [
-            definition("mine", fixture, events: []), definition("theirs", fixture, events: [], isForEverybody: true),
+            definition("mine", fixture, events: []), definition("theirs", fixture, events: [], isForGuests: true),
         ]
         let manager = try await fixture.open(change: { $0.webhooks = webhooks })
         try await manager.start()

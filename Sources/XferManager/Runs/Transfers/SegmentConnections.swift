@@ -256,7 +256,7 @@ struct SegmentConnections {
 }
 
 /// Why a connection gives up its attempt. Nothing of the response was written.
-enum SegmentConnectionLoss: Error {
+enum SegmentConnectionLoss: Error, CustomStringConvertible {
     /// The server sent the whole body, or started too far before the segment.
     case rangeIgnored
     /// The response is not, or may not be, of the version that the other connections fetch.
@@ -272,6 +272,8 @@ enum SegmentConnectionLoss: Error {
         case .unwanted: nil
         }
     }
+
+    var description: String { reason?.description ?? "the connection is not needed any more" }
 }
 
 extension FailureReason {

@@ -4,8 +4,10 @@ import XferCurl
 import XferModel
 
 /// The chosen source cannot continue bytes that another source sent.
-struct SourceRefusal: Error {
+struct SourceRefusal: Error, CustomStringConvertible {
     let reason: RestartReason
+
+    var description: String { reason.description }
 }
 
 /// Applies the decisions of `MirrorSelector`: which source is asked next, and for what.

@@ -6,7 +6,7 @@ import XferModel
 /// and keys.
 ///
 /// The system chain is built at most once; the other facts are gathered for each policy, since pins differ.
-struct FactGatherer {
+struct TrustFactChecker {
     private let presented: PresentedChain
     private let host: ServerName
     private let anchors: TrustAnchors

@@ -1,9 +1,9 @@
-public import XferCore
-public import XferModel
+import XferCore
+import XferModel
 import XferTrust
 
 /// Judges the certificates of one handshake twice: by each policy separately, and stage by stage.
-struct ServerJudgement {
+struct ServerReportBuilder {
     /// The certificates in the order the server sent them, leaf first.
     let chain: [Certificate]
     let stapledStatus: StapledStatus?
@@ -95,34 +95,5 @@ extension TrustPolicy {
             case (.publicKey, _): pin.key == certificate.key
             }
         }
-    }
-}
-
-/// Judges servers that sent kept bytes: servers that were trusted then may not be trusted now.
-public enum SourceJudge {
-    /// Why the policies refuse the server that sent this; nil when they accept it.
-    ///
-    /// Reads the authorities, so it blocks for some milliseconds.
-    ///
-    /// - Parameter isStapleChecked: policies that require the same of a stapled OCSP response judged it in its
-    ///   handshake.
-    public static func refusal(
-        of source: SourceEvidence, by policies: AppliedPolicies, authoritiesFile: String?, isStapleChecked: Bool
-    ) -> String? {
-        // Where http is refused no policies apply to it, see `PolicyResolver.resolve`.
-        if source.origin.scheme == .http { return nil }
-        let certificates = source.chain.compactMap { Certificate(der: $0) }
-        guard !certificates.isEmpty, certificates.count == source.chain.count else {
-            return "what \(source.origin.host) showed is not known any more"
-        }
-        guard let version = source.tls, version >= policies.minimumTLS else {
-            return "\(source.origin.host) was connected to with less than TLS \(policies.minimumTLS.rawValue)"
-        }
-        if policies.requiresStapledOCSP, !isStapleChecked {
-            return "\(source.origin.host) was not asked for a stapled OCSP response"
-        }
-        let evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: authoritiesFile))
-        let verdict = evaluator.evaluate(certificates, for: TrustTarget(source.origin, policies: policies))
-        return verdict.failure?.description
     }
 }

@@ -1,0 +1,65 @@
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// A subscription to events that goes on where it was, over restarts of the daemon and overflows.
+struct EventCursor {
+    let types: [EventName]
+    /// Nil is about everything.
+    let tasks: [TaskID]?
+    /// The number of the last event that was processed. The next subscription begins behind it; nil begins with what
+    /// happens next.
+    private(set) var last: Int64?
+
+    init(types: [EventName], tasks: [TaskID]?, since: Int64?) {
+        self.types = types
+        self.tasks = tasks
+        last = since
+    }
+
+    /// Whether the event has not been processed yet. Events without a number always are new.
+    func isNew(_ event: EventMessage) -> Bool {
+        guard let seq = event.seq, let last else { return true }
+        return seq > last
+    }
+
+    /// The event has been processed.
+    mutating func advance(past event: EventMessage) { last = event.seq ?? last }
+
+    /// Forgets where it was: the numbers are of another database.
+    mutating func restart() { last = nil }
+
+    /// Subscribes. Afterwards `last` is where a next subscription has to begin so that nothing is missed.
+    mutating func subscribe(_ daemon: DaemonSession) throws(CommandFailure) {
+        let params = EventsSubscribe.Params(types: types, taskIDs: tasks, since: last)
+        let result = try daemon.call(EventsSubscribe.self, params).value
+        if let first = result.firstSeq { Self.reportGap(first) }
+        last = last ?? result.lastSeq
+    }
+
+    /// The daemon dropped events because they were read too slowly: what was delivered ends with `overflow`.
+    mutating func resubscribe(after overflow: EventMessage, _ daemon: DaemonSession) throws(CommandFailure) {
+        last = overflow.body["last_seq"]?.integerValue ?? last
+        try subscribe(daemon)
+    }
+
+    /// Connects again and calls `resume` with the new session, until that succeeds or the daemon stayed away too long.
+    static func recover(
+        _ session: inout LiveSession, _ resume: (DaemonSession) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        Output.error.line("xferctl: the daemon went away; looking for it")
+        let end = Readiness.now + LiveSession.patience
+        while true {
+            if try session.reconnect(until: end) != nil { throw CommandFailure(.interrupted) }
+            do throws(CommandFailure) {
+                return try resume(session.daemon)
+            } catch {
+                guard error.status == .noDaemon else { throw error }
+            }
+        }
+    }
+
+    static func reportGap(_ first: Int64) {
+        Output.error.line("xferctl: older events are no longer kept; the oldest is number \(first)")
+    }
+}

@@ -1,0 +1,41 @@
+public import XferModel
+
+/// The result of one transition: what the caller has to commit and to do.
+public struct TaskTransition: Hashable, Sendable {
+    /// Committed with the task; nil when clients need not know.
+    public var event: EventPayload?
+    /// Run after the commit.
+    public var action: TaskAction
+    /// Whether the state moved: false makes a verb report `unchanged`.
+    public var isChange: Bool
+
+    public init(event: EventPayload?, action: TaskAction = .none) {
+        self.event = event
+        self.action = action
+        isChange = true
+    }
+
+    private init() {
+        event = nil
+        action = .none
+        isChange = false
+    }
+
+    /// The state does not allow it, or is already the requested one.
+    public static let unchanged = TaskTransition()
+}
+
+/// An effect a transition asks for.
+public enum TaskAction: Hashable, Sendable {
+    case none
+    /// Something may be startable now.
+    case schedule
+    case startAttempt
+    /// Stop at the next safe point and keep the bytes.
+    case stopAttempt
+    case stopAttemptAndDiscardBytes
+    /// Delete partial and staged bytes of a task that has no attempt.
+    case discardBytes
+    /// Delete kept bytes and the row.
+    case forget
+}

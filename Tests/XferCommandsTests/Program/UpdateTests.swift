@@ -1,0 +1,68 @@
+import StrictJSON
+import Testing
+import XferProtocol
+import XferTestSupport
+
+@testable import XferCommands
+
+/// What `update` sends of credentials, routes and cookies, and what is said of secrets among the arguments.
+@Suite struct UpdateTests {
+    private func run(_ arguments: [String], files: [String: String] = [:]) async throws -> (
+        changes: JSONValue?, result: Command.Result
+    ) {
+        let daemon = try ScriptedDaemon { _, _ in .result(["task": Wire.task(7, "paused")]) }
+        let directory = try TemporaryDirectory()
+        for (name, text) in files { try FileTree.write(text, to: directory.file(name)) }
+        let result = try await Program.run(arguments, daemon: daemon, directory: directory.path)
+        let changes = daemon.calls(of: "task.update").first?["changes"]
+        if let changes { _ = try TaskChanges(strict: changes) }
+        return (changes, result)
+    }
+
+    @Test func credentialsProxyCookiesAndRoutesReachTheirFields() async throws {
+        let cookies = "h\tFALSE\t/\tFALSE\t0\tsid\tx\n"
+        let (changes, result) = try await run(
+            [
+                "update", "7", "-u", "ada", "--password-file", "p", "--proxy", "http://p:1", "-b", "jar", "-6",
+                "--resolve",
+                "h:80:192.0.2.1", "--cert", "/c.pem", "--key", "/k.pem",
+            ], files: ["p": "secret\n", "jar": cookies])
+        #expect(result.exit == .code(0) && result.errors.isEmpty, "\(result)")
+        #expect(
+            changes == [
+                "ip_version": "6", "resolve": ["h:80:192.0.2.1"],
+                "credential": ["user": "ada", "password": "secret"],
+                "client_cert": ["certificate": "/c.pem", "key": "/k.pem"],
+                "cookie_list": [["domain": "h", "name": "sid", "value": "x"]], "proxy": "http://p:1",
+            ], "\(changes?.text ?? "")")
+    }
+
+    @Test func clearUnsetsWhatHasNoValue() async throws {
+        let fields = ["credential", "cert", "cookie", "proxy", "interface", "resolve", "connect-to"]
+        let (changes, result) = try await run(["update", "7"] + fields.flatMap { ["--clear", $0] })
+        #expect(result.exit == .code(0), "\(result)")
+        #expect(
+            changes == [
+                "credential": nil, "client_cert": nil, "cookie_list": nil, "proxy": nil, "interface": nil,
+                "resolve": [], "connect_to": [],
+            ], "\(changes?.text ?? "")")
+    }
+
+    @Test(arguments: [
+        ["add", "-H", "Authorization: Bearer planted-8", "http://h/"], ["add", "-b", "sid=planted-8", "http://h/"],
+        ["add", "http://ada:planted-8@h/"], ["update", "7", "-H", "X-Api-Key: planted-8"],
+    ])
+    func aSecretAmongTheArgumentsIsWarnedOfAndNotRepeated(arguments: [String]) async throws {
+        let (_, result) = try await run(arguments)
+        #expect(result.exit == .code(0) && result.errors.contains("warning: other users"), "\(result)")
+        #expect(!result.errors.contains("planted-8") && !result.output.contains("planted-8"), "\(result)")
+    }
+
+    @Test(arguments: [
+        ["add", "-H", "Accept: text/html", "http://h/"], ["add", "http://ada@h/"], ["add", "http://h:80/a@b:c"],
+        ["add", "-H", "Authorization:", "http://h/"],
+    ])
+    func argumentsWithoutASecretAreNotWarnedOf(arguments: [String]) async throws {
+        #expect(try await run(arguments).result.errors.isEmpty)
+    }
+}

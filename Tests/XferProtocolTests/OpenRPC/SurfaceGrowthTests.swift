@@ -1,0 +1,124 @@
+import Foundation
+import StrictJSON
+import Testing
+import XferProtocol
+
+/// The RPC surface only grows: clients of the surface at commit c4c9e240 work with this one.
+///
+/// The fixture has the methods, events, errors and schemas of that commit's `rpc-schema/openrpc.json` without texts, and
+/// its examples: requests with their results.
+struct SurfaceGrowthTests {
+    private static func fixtureText() throws -> String {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try String(contentsOf: tests.appending(path: "Fixtures/openrpc-c4c9e240.json"), encoding: .utf8)
+    }
+
+    @Test func clientsOfTheEarlierSurfaceWorkWithThisOne() throws {
+        let fixture = try JSONValue(parsing: Self.fixtureText().utf8)
+        #expect(fixture["methods"]?.arrayValue?.count == 58)
+        #expect(try Self.problems(of: OpenRPCDocument.value, after: fixture) == [])
+    }
+
+    @Test func requestsAndResultsOfTheEarlierSurfaceAreUnderstood() throws {
+        func replay<Method: RPCMethod>(_ method: Method.Type, _ example: JSONValue) throws {
+            _ = try Method.Params(strict: try #require(example["params"]))
+            let result = try #require(example["result"])
+            #expect(try Method.Result(lenient: result).wire == result, "\(Method.name)")
+        }
+        let fixture = try JSONValue(parsing: Self.fixtureText().utf8)
+        for method in fixture["methods"]?.arrayValue ?? [] {
+            let type = try #require(MethodRegistry.method(named: method["name"]?.stringValue ?? ""))
+            for example in method["examples"]?.arrayValue ?? [] { try replay(type, example) }
+        }
+    }
+
+    /// The earlier surface is made to offer more than this one does.
+    @Test(arguments: [
+        (#"{"name":"task.get","#, #"{"name":"task.got","#, "task.got: removed"),
+        (#"{"name":"task.started","#, #"{"name":"task.begun","#, "task.begun: removed"),
+        (
+            #""GroupListParams":{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":1000}"#,
+            #""GroupListParams":{"type":"object","properties":{"limit":{"type":"integer","minimum":0,"maximum":1001}"#,
+            "group.list().limit: minimum; group.list().limit: maximum"
+        ),
+        (
+            #""QueuePauseParams":{"type":"object","properties":{"running":{"type":"boolean"}"#,
+            #""QueuePauseParams":{"type":"object","properties":{"running":{"type":["boolean","null"]}"#,
+            "queue.pause().running: type"
+        ),
+        (
+            #""QueuePauseParams":{"type":"object","properties":{"#,
+            #""QueuePauseParams":{"type":"object","properties":{"gently":{"type":"boolean"},"#,
+            "queue.pause().gently: removed"
+        ),
+        (#""required":["subscription"],"#, "", "events.unsubscribe().subscription: demanded"),
+        (
+            #""EventsSubscribeResult":{"type":"object","properties":{"#,
+            #""EventsSubscribeResult":{"type":"object","properties":{"first_time":{"type":"integer"},"#,
+            "events.subscribe result.first_time: removed"
+        ),
+        (
+            #"{"name":"queue.stats","x-access":"operators""#, #"{"name":"queue.stats","x-access":"users""#,
+            "queue.stats: access"
+        ),
+        (#""not_found": -32001"#, #""not_found": -32099"#, "error not_found: code"),
+    ])
+    func aSurfaceThatOffersLessIsReported(present: String, offered: String, problems: String) throws {
+        let text = try Self.fixtureText()
+        #expect(text.contains(present))
+        let fixture = try JSONValue(parsing: text.replacing(present, with: offered).utf8)
+        #expect(try Self.problems(of: OpenRPCDocument.value, after: fixture).joined(separator: "; ") == problems)
+    }
+
+    // MARK: The comparison
+
+    private static func problems(of document: JSONValue, after fixture: JSONValue) throws -> [String] {
+        let components = try #require(document["components"])
+        var comparison = SchemaComparison(
+            older: try #require(fixture["schemas"]), newer: try #require(components["schemas"]))
+        var problems: [String] = []
+        for (name, code) in fixture["errors"]?.objectValue?.members ?? []
+        where components["errors"]?[name]?["code"] != code {
+            problems.append("error \(name): code")
+        }
+        let methods = named(document["methods"])
+        for method in fixture["methods"]?.arrayValue ?? [] {
+            let name = method["name"]?.stringValue ?? ""
+            guard let present = methods[name] else {
+                problems.append("\(name): removed")
+                continue
+            }
+            problems += comparison.problems(
+                method["params"] ?? [:], present["x-params-schema"] ?? [:], at: "\(name)()", .input)
+            problems += comparison.problems(
+                method["result"] ?? [:], present["result"]?["schema"] ?? [:], at: "\(name) result", .output)
+            problems += accessProblems(method, present, name)
+        }
+        let events = named(document["x-events"]?["types"])
+        for event in fixture["events"]?.arrayValue ?? [] {
+            let name = event["name"]?.stringValue ?? ""
+            guard let present = events[name] else {
+                problems.append("\(name): removed")
+                continue
+            }
+            for key in ["durable", "terminal"] where event[key] != present[key] { problems.append("\(name): \(key)") }
+            problems += comparison.problems(event["schema"] ?? [:], present["schema"] ?? [:], at: name, .output)
+        }
+        return problems
+    }
+
+    /// Errors that are no longer said, and callers that are no longer allowed.
+    private static func accessProblems(_ method: JSONValue, _ present: JSONValue, _ name: String) -> [String] {
+        let references = (present["errors"]?.arrayValue ?? []).compactMap { $0["$ref"]?.stringValue }
+        let removed = (method["errors"]?.arrayValue ?? []).compactMap(\.stringValue)
+            .filter { !references.contains("#/components/errors/\($0)") }
+        let order = MethodAccess.allCases.map(\.rawValue)
+        func rank(_ method: JSONValue) -> Int? { method["x-access"]?.stringValue.flatMap { order.firstIndex(of: $0) } }
+        let isNarrower = rank(present) ?? .max > rank(method) ?? .max
+        return removed.map { "\(name): error \($0)" } + (isNarrower ? ["\(name): access"] : [])
+    }
+
+    private static func named(_ list: JSONValue?) -> [String: JSONValue] {
+        Dictionary((list?.arrayValue ?? []).map { ($0["name"]?.stringValue ?? "", $0) }) { first, _ in first }
+    }
+}

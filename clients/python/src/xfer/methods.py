@@ -1,0 +1,1415 @@
+"""The methods of the daemon.
+
+scripts/generate-python-client writes this file from rpc-schema/openrpc.json.
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, Literal, Mapping, Optional, Sequence, Union
+
+from ._values import Caller, UNSET, Maybe, Time, as_object
+from .records import (
+    TaskKind,
+    HTTPMethod,
+    HeaderChanges,
+    BodyInput,
+    PartInput,
+    UploadProtocol,
+    ConflictPolicy,
+    Priority,
+    FinalizeMode,
+    TaskReference,
+    WindowRecord,
+    ResumeMode,
+    RedirectPolicy,
+    HTTPVersion,
+    ResponseParser,
+    CredentialRecord,
+    ClientCertificateRecord,
+    CookieRecord,
+    ProxyRecordForm,
+    CachePolicy,
+    CacheKey,
+    IPVersion,
+    NewTask,
+    TaskID,
+    Owner,
+    TaskState,
+    BatchID,
+    TaskAddResult,
+    TaskColumns,
+    TaskGetResult,
+    TaskFilter,
+    TaskListOrder,
+    TaskListResult,
+    TaskWaitResult,
+    SelectionResult,
+    TaskChanges,
+    TaskMovePosition,
+    TaskReadResult,
+    TaskResultResult,
+    QueueStatsResult,
+    QueueOrder,
+    QueuePauseResult,
+    QueueSetLimitsResult,
+    BatchEntry,
+    BatchAddResult,
+    BatchGetResult,
+    GroupListResult,
+    GroupGetResult,
+    GroupRemoveResult,
+    SlotGetResult,
+    CacheStatsResult,
+    ListOrder,
+    CacheListResult,
+    CacheEntryID,
+    CacheGetResult,
+    CacheRemoveResult,
+    CacheClearResult,
+    FailedURLListResult,
+    FailedURLID,
+    FailedURLRemoveResult,
+    FailedURLClearResult,
+    PolicyListResult,
+    PolicyGetResult,
+    PolicyInput,
+    Done,
+    ServerReportRecord,
+    ProfileListResult,
+    ProfileGetResult,
+    ProfileInput,
+    HookListResult,
+    WebhookListResult,
+    WebhookTestResult,
+    EventName,
+    ShutdownMode,
+    EventsSinceResult,
+    NetworkStatusResult,
+    DaemonStatusResult,
+    DaemonConfigResult,
+    DaemonShutdownResult,
+    decode_task_add_result,
+    decode_selection_result,
+    decode_events_since_result,
+)
+
+
+# A call that only reads may be repeated when its answer is lost.
+READERS = frozenset(
+    [
+        "task.get",
+        "task.list",
+        "task.wait",
+        "task.read",
+        "task.result",
+        "batch.get",
+        "group.list",
+        "group.get",
+        "slot.get",
+        "cache.stats",
+        "cache.list",
+        "cache.get",
+        "failed_url.list",
+        "events.since",
+        "network.status",
+        "daemon.status",
+        "rpc.discover",
+    ]
+)
+
+
+class TaskMethods:
+    """The methods task.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def add(
+        self,
+        *,
+        url: Maybe[str] = UNSET,
+        urls: Maybe[Sequence[str]] = UNSET,
+        kind: Maybe[TaskKind] = UNSET,
+        method: Maybe[HTTPMethod] = UNSET,
+        headers: Maybe[HeaderChanges] = UNSET,
+        params: Maybe[Mapping[str, Any]] = UNSET,
+        body: Maybe[BodyInput] = UNSET,
+        parts: Maybe[Sequence[PartInput]] = UNSET,
+        source: Maybe[str] = UNSET,
+        upload: Maybe[UploadProtocol] = UNSET,
+        spool: Maybe[bool] = UNSET,
+        output: Maybe[str] = UNSET,
+        dir: Maybe[str] = UNSET,
+        on_conflict: Maybe[ConflictPolicy] = UNSET,
+        mode: Maybe[str] = UNSET,
+        remote_time: Maybe[bool] = UNSET,
+        checksum: Maybe[str] = UNSET,
+        priority: Maybe[Priority] = UNSET,
+        group: Maybe[str] = UNSET,
+        label: Maybe[str] = UNSET,
+        client_key: Maybe[str] = UNSET,
+        slot: Maybe[str] = UNSET,
+        finalize: Maybe[FinalizeMode] = UNSET,
+        post_process: Maybe[str] = UNSET,
+        on_complete: Maybe[str] = UNSET,
+        on_error: Maybe[str] = UNSET,
+        on_end: Maybe[Sequence[str]] = UNSET,
+        coalesce: Maybe[bool] = UNSET,
+        paused: Maybe[bool] = UNSET,
+        after: Maybe[Sequence[TaskReference]] = UNSET,
+        not_before: Maybe[Time] = UNSET,
+        window: Maybe[WindowRecord] = UNSET,
+        deadline: Maybe[Time] = UNSET,
+        max_retries: Maybe[int] = UNSET,
+        retry_for: Maybe[int] = UNSET,
+        retry_non_idempotent: Maybe[bool] = UNSET,
+        retry_failed: Maybe[bool] = UNSET,
+        max_recv_rate: Maybe[int] = UNSET,
+        max_send_rate: Maybe[int] = UNSET,
+        segments: Maybe[Union[int, Literal["auto"]]] = UNSET,
+        resume: Maybe[ResumeMode] = UNSET,
+        profile: Maybe[str] = UNSET,
+        redirect: Maybe[Optional[RedirectPolicy]] = UNSET,
+        allow_downgrade: Maybe[Optional[bool]] = UNSET,
+        http_version: Maybe[Optional[HTTPVersion]] = UNSET,
+        connect_timeout: Maybe[Optional[float]] = UNSET,
+        idle_timeout: Maybe[Optional[float]] = UNSET,
+        total_timeout: Maybe[Optional[float]] = UNSET,
+        accept_status: Maybe[Optional[str]] = UNSET,
+        accept_types: Maybe[Optional[Sequence[str]]] = UNSET,
+        parse: Maybe[Sequence[ResponseParser]] = UNSET,
+        strip_nulls: Maybe[bool] = UNSET,
+        credential: Maybe[Optional[CredentialRecord]] = UNSET,
+        client_cert: Maybe[Optional[ClientCertificateRecord]] = UNSET,
+        cookies: Maybe[Optional[bool]] = UNSET,
+        cookie_list: Maybe[Sequence[CookieRecord]] = UNSET,
+        proxy: Maybe[Optional[Union[str, ProxyRecordForm]]] = UNSET,
+        cache_policy: Maybe[Optional[CachePolicy]] = UNSET,
+        store: Maybe[Optional[bool]] = UNSET,
+        cache_key: Maybe[Optional[CacheKey]] = UNSET,
+        allow_metered: Maybe[Optional[bool]] = UNSET,
+        ip_version: Maybe[Optional[IPVersion]] = UNSET,
+        interface: Maybe[Optional[str]] = UNSET,
+        resolve: Maybe[Optional[Sequence[str]]] = UNSET,
+        connect_to: Maybe[Optional[Sequence[str]]] = UNSET,
+        progress_interval: Maybe[float] = UNSET,
+        policy: Maybe[str] = UNSET,
+        meta: Maybe[Any] = UNSET,
+        tasks: Maybe[Sequence[NewTask]] = UNSET,
+    ) -> TaskAddResult:
+        """Adds one task (its fields are the parameters), or up to 10,000 in one transaction
+        (tasks). When it answers, they are durable.
+
+        Args:
+            url: What to ask for: an absolute http or https URL, or one relative to the profile's
+                base_url.
+            urls: Of a download with GET, in place of url: mirrors of the same bytes, in order of
+                preference. What is bound to an origin (credential, client_cert, secret header
+                fields) is the first one's.
+            kind: download: the response goes to a file. data: it is kept for task.result. upload:
+                as data, and source, body or parts are sent. Default download.
+            method: Default GET; POST where something is sent, PUT for a plain upload of a file.
+            headers: Header fields to send; those that framing and resuming depend on (Range,
+                Content-Length, …) are refused. null leaves out one of the profile's.
+            params: Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the
+                first parts. Keys are sorted; members are key[member], elements key[], null is a
+                bare key.
+            body: What the request sends.
+            parts: A multipart form in place of body.
+            source: Of an upload: absolute path of the file; it must not change before it was sent.
+            upload: What is spoken about the upload's offset: plain (a retry starts over), tus (1.0)
+                or resumable (IETF draft); default plain.
+            spool: Copy the files that are sent first, so that they may change afterwards; default
+                false.
+            output: The file's name, or a path: relative to dir, or absolute. Without it the server
+                or the URL names the file.
+            dir: Absolute path of the directory to put the file in; default is the daemon's.
+            on_conflict: If the name is taken: rename (name (1).ext), overwrite, skip, fail, or
+                update (fetch only if newer); default rename.
+            mode: Permission bits of the file, octal text.
+            remote_time: Give the file the server's Last-Modified time; default false.
+            checksum: The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256,
+                sha-512, sha-1 or md5, in hex or base64.
+            priority: Strict order of starting; default normal.
+            group: A group of yours to hold back, limit and select tasks by.
+            label: A text for people and a name to select tasks by.
+            client_key: Makes the add safe to repeat: the same key with the same request returns the
+                task that exists.
+            slot: A place of yours that one task at a time is in: the task that is in it is
+                cancelled (task.superseded).
+            finalize: Of a download: auto publishes the file once it is whole and right, manual
+                keeps it staged until task.commit; default auto.
+            post_process: Of a download: the operator's hook that works on the file before it is
+                staged or published.
+            on_complete: The operator's hook that is told once the task has completed.
+            on_error: The operator's hook that is told once the task has failed.
+            on_end: The operator's webhooks that get the event of the task's end, beside those that
+                get such events anyway.
+            coalesce: Whether it may share one request with tasks that ask for the same; each gets
+                its own copy. Default true.
+            paused: Add it paused; default false.
+            after: Tasks that have to complete before it starts; if one ends otherwise, it fails
+                with dependency_failed. Negative numbers count back within the same call: -1 is the
+                task before this one.
+            not_before: It does not start before.
+            window: It runs within these times only; outside them it stops and waits.
+            deadline: It fails then with deadline_exceeded unless it has ended or is staged.
+            max_retries: Tries after the first; default unlimited within retry_for.
+            retry_for: Seconds without progress for which it is tried again; pauses and other waits
+                do not count.
+            retry_non_idempotent: Whether a POST or PATCH that failed after it was sent is sent
+                again, though the server may have acted on it; default false.
+            retry_failed: Whether it is tried although its URL failed for good a while ago; else it
+                fails at once with blocked_url. Default false.
+            max_recv_rate: Bytes per second it may receive; 0, the default, is unlimited.
+            max_send_rate: Bytes per second it may send; 0, the default, is unlimited.
+            segments: Of a download: how many parts of it are fetched at the same time, each over a
+                connection of its own, where the server can; auto measures what helps. Default is
+                download.segments.
+            resume: Whether kept bytes may be continued without a validator (unsafe); default auto:
+                they are not.
+            profile: Whose defaults hold for what is not said here; of the fields that follow, null
+                unsets the profile's.
+            redirect: Whether redirects are followed; default follow.
+            allow_downgrade: Whether a redirect may lead from https to http; default false.
+            http_version: The protocol to use; default auto.
+            connect_timeout: Seconds for name resolution, TCP and TLS; 0 is none; default 30.
+            idle_timeout: Seconds without a byte that end a try; 0 is none; default 15 for data, 60
+                for files.
+            total_timeout: Seconds that one try may take; 0, the default, is none.
+            accept_status: Status codes that count as success; default 200-299.
+            accept_types: Media types that count as success, or the presets json, xml, plist, image;
+                default all.
+            parse: Of data and uploads: what task.result makes of the response; the first that
+                succeeds.
+            strip_nulls: Leave null members of objects out of what parse made; default false.
+            credential: Who the service claims to be; sent to its origins only.
+            client_cert: Shown to servers of the URL's origin that ask for one; operators only.
+            cookies: Whether the profile's cookies are sent and kept; default is the profile's.
+            cookie_list: Cookies of its own, sent to the servers they are for, in place of a
+                profile's. What servers set holds for the attempt.
+            proxy: The proxy to go through.
+            cache_policy: Whether a kept response is used: protocol (RFC 9111), prefer_cache and
+                only_if_cached (however stale), revalidate (told of at once, the server is always
+                asked), reload and reload_all (never); default reload.
+            store: Whether the response is kept; default is what cache_policy implies.
+            cache_key: What stands for the URL in the cache: a text, or what of it does not count.
+            allow_metered: Whether it may go over links that cost money
+                (network.metered_interfaces); if not, it waits for another. Default true.
+            ip_version: Which addresses to connect to; default any.
+            interface: The network interface or local address to connect from.
+            resolve: Addresses to use in place of what the resolver says:
+                HOST:PORT:ADDRESS[,ADDRESS]; * is any host.
+            connect_to: What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT,
+                each of which may be empty; the URL's name stays the one that TLS and pins are
+                about.
+            progress_interval: Least seconds between two task.progress; default 0.5.
+            policy: A trust policy that has to accept, besides the host's own, every server it
+                matches; it has to match the URL's.
+            meta: Any JSON of the client's own, given back unchanged.
+            tasks: Instead of the other parameters: Up to 10,000 tasks, added in one transaction:
+                all or none.
+
+        Takes the scope add.
+        """
+        parameters = {
+            "url": url,
+            "urls": urls,
+            "kind": kind,
+            "method": method,
+            "headers": headers,
+            "params": params,
+            "body": body,
+            "parts": parts,
+            "source": source,
+            "upload": upload,
+            "spool": spool,
+            "output": output,
+            "dir": dir,
+            "on_conflict": on_conflict,
+            "mode": mode,
+            "remote_time": remote_time,
+            "checksum": checksum,
+            "priority": priority,
+            "group": group,
+            "label": label,
+            "client_key": client_key,
+            "slot": slot,
+            "finalize": finalize,
+            "post_process": post_process,
+            "on_complete": on_complete,
+            "on_error": on_error,
+            "on_end": on_end,
+            "coalesce": coalesce,
+            "paused": paused,
+            "after": after,
+            "not_before": not_before,
+            "window": window,
+            "deadline": deadline,
+            "max_retries": max_retries,
+            "retry_for": retry_for,
+            "retry_non_idempotent": retry_non_idempotent,
+            "retry_failed": retry_failed,
+            "max_recv_rate": max_recv_rate,
+            "max_send_rate": max_send_rate,
+            "segments": segments,
+            "resume": resume,
+            "profile": profile,
+            "redirect": redirect,
+            "allow_downgrade": allow_downgrade,
+            "http_version": http_version,
+            "connect_timeout": connect_timeout,
+            "idle_timeout": idle_timeout,
+            "total_timeout": total_timeout,
+            "accept_status": accept_status,
+            "accept_types": accept_types,
+            "parse": parse,
+            "strip_nulls": strip_nulls,
+            "credential": credential,
+            "client_cert": client_cert,
+            "cookies": cookies,
+            "cookie_list": cookie_list,
+            "proxy": proxy,
+            "cache_policy": cache_policy,
+            "store": store,
+            "cache_key": cache_key,
+            "allow_metered": allow_metered,
+            "ip_version": ip_version,
+            "interface": interface,
+            "resolve": resolve,
+            "connect_to": connect_to,
+            "progress_interval": progress_interval,
+            "policy": policy,
+            "meta": meta,
+            "tasks": tasks,
+        }
+        return self._caller.ask("task.add", parameters, decode_task_add_result)
+
+    def get(self, id: TaskID, *, fields: Maybe[TaskColumns] = UNSET) -> TaskGetResult:
+        """One task with everything known about it.
+
+        Args:
+            id: The task.
+            fields: Fields to give; default all.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("task.get", {"id": id, "fields": fields}, TaskGetResult.from_wire)
+
+    def list(
+        self,
+        *,
+        filter: Maybe[TaskFilter] = UNSET,
+        fields: Maybe[TaskColumns] = UNSET,
+        order: Maybe[TaskListOrder] = UNSET,
+        limit: Maybe[int] = UNSET,
+        cursor: Maybe[str] = UNSET,
+    ) -> TaskListResult:
+        """Tasks by id, newest first, page by page. A task that matches throughout appears exactly
+        once. In the order queue a task that moves between two pages may appear twice or be left
+        out.
+
+        Args:
+            filter: Which tasks; default all that the caller may see.
+            fields: Fields to give; default all but response_headers.
+            order: By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by
+                priority, then host by host (and group and profile) in the order in which these are
+                served next, and for each as they start.
+            limit: Most tasks in one answer.
+            cursor: next_cursor of the page before; filter and order must be the same.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "filter": filter,
+            "fields": fields,
+            "order": order,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("task.list", parameters, TaskListResult.from_wire)
+
+    def wait(
+        self,
+        ids: Sequence[TaskID],
+        *,
+        until: Maybe[Union[TaskState, Sequence[TaskState]]] = UNSET,
+        timeout: Maybe[float] = UNSET,
+        fields: Maybe[TaskColumns] = UNSET,
+    ) -> TaskWaitResult:
+        """Answers when each task is terminal or staged, or in a state of until; or when the timeout
+        has passed.
+
+        Args:
+            ids: The tasks.
+            until: States that end the waiting too.
+            timeout: Most seconds to wait; default without end.
+            fields: Fields to give; default all but response_headers.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "ids": ids,
+            "until": until,
+            "timeout": timeout,
+            "fields": fields,
+        }
+        return self._caller.ask("task.wait", parameters, TaskWaitResult.from_wire)
+
+    def pause(
+        self,
+        *,
+        ids: Maybe[Sequence[TaskID]] = UNSET,
+        filter: Maybe[TaskFilter] = UNSET,
+    ) -> SelectionResult:
+        """Pauses tasks; what runs stops at its last committed byte. Pausing a paused task changes
+        nothing.
+
+        Args:
+            ids: These tasks, in one transaction.
+            filter: All tasks that match and exist at the call, step by step; not atomic.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "filter": filter,
+        }
+        return self._caller.ask("task.pause", parameters, decode_selection_result)
+
+    def resume(
+        self,
+        *,
+        ids: Maybe[Sequence[TaskID]] = UNSET,
+        filter: Maybe[TaskFilter] = UNSET,
+    ) -> SelectionResult:
+        """Queues paused tasks again; waiting ones try now where that can help (retry, network,
+        host_cooldown, out_of_descriptors, suspect).
+
+        Args:
+            ids: These tasks, in one transaction.
+            filter: All tasks that match and exist at the call, step by step; not atomic.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "filter": filter,
+        }
+        return self._caller.ask("task.resume", parameters, decode_selection_result)
+
+    def cancel(
+        self,
+        *,
+        ids: Maybe[Sequence[TaskID]] = UNSET,
+        filter: Maybe[TaskFilter] = UNSET,
+    ) -> SelectionResult:
+        """Cancels unfinished tasks and deletes their partial bytes; never a published file.
+
+        Args:
+            ids: These tasks, in one transaction.
+            filter: All tasks that match and exist at the call, step by step; not atomic.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "filter": filter,
+        }
+        return self._caller.ask("task.cancel", parameters, decode_selection_result)
+
+    def retry(
+        self,
+        *,
+        ids: Maybe[Sequence[TaskID]] = UNSET,
+        filter: Maybe[TaskFilter] = UNSET,
+    ) -> SelectionResult:
+        """Queues failed tasks again as the same tasks, with the bytes they kept and their tries
+        counted anew; cancelled ones from their first byte, by a filter only if it names their
+        state; suspects, too.
+
+        Args:
+            ids: These tasks, in one transaction.
+            filter: All tasks that match and exist at the call, step by step; not atomic.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "filter": filter,
+        }
+        return self._caller.ask("task.retry", parameters, decode_selection_result)
+
+    def remove(
+        self,
+        *,
+        ids: Maybe[Sequence[TaskID]] = UNSET,
+        filter: Maybe[TaskFilter] = UNSET,
+        files: Maybe[bool] = UNSET,
+    ) -> SelectionResult:
+        """Forgets terminal tasks and deletes their kept partial bytes. With files it deletes the
+        files that they published, too, with their owners' rights; a file that is another one by
+        now is kept and listed. Tasks whose files cannot be deleted stay.
+
+        Args:
+            ids: These tasks, in one transaction.
+            filter: All tasks that match and exist at the call, step by step; not atomic.
+            files: Whether the files that they published are deleted; default false.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "filter": filter,
+            "files": files,
+        }
+        return self._caller.ask("task.remove", parameters, decode_selection_result)
+
+    def update(self, id: TaskID, changes: TaskChanges) -> TaskGetResult:
+        """Changes fields of an unfinished task; one refused field refuses the call. kind, method,
+        url and client_key never change.
+
+        Args:
+            id: The task.
+            changes: The fields to change.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "id": id,
+            "changes": changes,
+        }
+        return self._caller.ask("task.update", parameters, TaskGetResult.from_wire)
+
+    def move(
+        self,
+        ids: Sequence[TaskID],
+        to: TaskMovePosition,
+        *,
+        target: Maybe[TaskID] = UNSET,
+    ) -> SelectionResult:
+        """Moves tasks among those of the same host, group, profile and priority; several keep the
+        order of ids. top also makes their host the next one.
+
+        Args:
+            ids: The tasks.
+            to: Where to.
+            target: The task to stand before or after.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "to": to,
+            "target": target,
+        }
+        return self._caller.ask("task.move", parameters, decode_selection_result)
+
+    def set_source(self, id: TaskID, url: str) -> TaskGetResult:
+        """Gives a download another URL for the same bytes, for instance a freshly signed one; not
+        while it runs. What is kept is continued only if the server shows that it is the same
+        version. A task that waits as source_expired goes on at once.
+
+        Args:
+            id: The task.
+            url: An absolute http or https URL.
+
+        Takes the scope own.
+        """
+        return self._caller.ask("task.set_source", {"id": id, "url": url}, TaskGetResult.from_wire)
+
+    def commit(
+        self,
+        *,
+        ids: Maybe[Sequence[TaskID]] = UNSET,
+        filter: Maybe[TaskFilter] = UNSET,
+    ) -> SelectionResult:
+        """Publishes staged downloads (finalize manual) under their final names. All ids are looked
+        at before the first file gets its name; one that cannot be published, because its name is
+        taken, the disk is full or its bytes were touched, stays staged, and the answer is a
+        conflict whose reason is one of a failed task's. Committing a completed task changes
+        nothing.
+
+        Args:
+            ids: These tasks, in one transaction.
+            filter: All tasks that match and exist at the call, step by step; not atomic.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "filter": filter,
+        }
+        return self._caller.ask("task.commit", parameters, decode_selection_result)
+
+    def read(
+        self,
+        id: TaskID,
+        *,
+        offset: Maybe[int] = UNSET,
+        length: Maybe[int] = UNSET,
+    ) -> TaskReadResult:
+        """A stretch of a task's bytes: of a download that has not ended what it has committed so
+        far, of a staged one its file, of a completed one the published file, if it still is the
+        one that was published (inode, time of birth, size and time); of data tasks and uploads
+        the response that is kept. Pages of different version are of different files: begin anew
+        then.
+
+        Args:
+            id: The task.
+            offset: First byte.
+            length: Most bytes.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "id": id,
+            "offset": offset,
+            "length": length,
+        }
+        return self._caller.ask("task.read", parameters, TaskReadResult.from_wire)
+
+    def result(
+        self,
+        id: TaskID,
+        *,
+        offset: Maybe[int] = UNSET,
+        length: Maybe[int] = UNSET,
+    ) -> TaskResultResult:
+        """A stretch of the response a data or upload task kept, and the object that was made of it.
+        Kept 7 days, also beside the error of a task that failed for its status, type or content.
+
+        Args:
+            id: The task.
+            offset: First byte.
+            length: Most bytes.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "id": id,
+            "offset": offset,
+            "length": length,
+        }
+        return self._caller.ask("task.result", parameters, TaskResultResult.from_wire)
+
+
+class QueueMethods:
+    """The methods queue.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def stats(self) -> QueueStatsResult:
+        """Counts of tasks by state, present rates, and the queue's limits.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("queue.stats", {}, QueueStatsResult.from_wire)
+
+    def pause(self, *, running: Maybe[bool] = UNSET) -> QueuePauseResult:
+        """Holds back starts until queue.resume, over restarts too; what runs goes on unless running
+        is true.
+
+        Args:
+            running: Whether to pause running tasks as well.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("queue.pause", {"running": running}, QueuePauseResult.from_wire)
+
+    def resume(self) -> QueuePauseResult:
+        """Lets tasks start again. Tasks that are paused themselves stay so.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("queue.resume", {}, QueuePauseResult.from_wire)
+
+    def set_limits(
+        self,
+        *,
+        max_active: Maybe[Optional[int]] = UNSET,
+        max_active_per_host: Maybe[Optional[int]] = UNSET,
+        order: Maybe[Optional[QueueOrder]] = UNSET,
+        max_recv_rate: Maybe[Optional[int]] = UNSET,
+        max_send_rate: Maybe[Optional[int]] = UNSET,
+    ) -> QueueSetLimitsResult:
+        """Changes limits for now and over restarts; they beat the configuration until they are set
+        to null.
+
+        Args:
+            max_active: Most transfers at once.
+            max_active_per_host: Most transfers at once from one host.
+            order: Which of a host's tasks starts first: the oldest (fifo) or the newest (lifo).
+            max_recv_rate: Bytes per second that all transfers may receive together; 0 is unlimited.
+                Beats the timetable, too.
+            max_send_rate: Bytes per second that all transfers may send together; 0 is unlimited.
+                Beats the timetable, too.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "max_active": max_active,
+            "max_active_per_host": max_active_per_host,
+            "order": order,
+            "max_recv_rate": max_recv_rate,
+            "max_send_rate": max_send_rate,
+        }
+        return self._caller.ask("queue.set_limits", parameters, QueueSetLimitsResult.from_wire)
+
+
+class BatchMethods:
+    """The methods batch.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def add(
+        self,
+        tasks: Sequence[BatchEntry],
+        *,
+        options: Maybe[Mapping[str, Any]] = UNSET,
+        max_active: Maybe[int] = UNSET,
+        atomic: Maybe[bool] = UNSET,
+        client_key: Maybe[str] = UNSET,
+    ) -> BatchAddResult:
+        """Adds up to 10,000 tasks in one transaction as a group with its own concurrency, low
+        priority unless said otherwise, and counts them together. A bad entry is reported with
+        its index and stops nothing.
+
+        Args:
+            tasks: Up to 10,000 URLs or tasks.
+            options: Fields of a task, as task.add takes them, that hold for every entry that does
+                not say them itself; priority is low unless given.
+            max_active: Most of its transfers at once, within the queue's limits.
+            atomic: Whether a bad entry refuses the whole batch.
+            client_key: Makes the add safe to repeat: the same key with the same parameters returns
+                the batch that exists.
+
+        Takes the scope add.
+        """
+        parameters = {
+            "tasks": tasks,
+            "options": options,
+            "max_active": max_active,
+            "atomic": atomic,
+            "client_key": client_key,
+        }
+        return self._caller.ask("batch.add", parameters, BatchAddResult.from_wire)
+
+    def get(self, id: BatchID) -> BatchGetResult:
+        """How a batch stands. It is known while members are, and after that as long as finished
+        tasks are kept.
+
+        Args:
+            id: The batch's id.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("batch.get", {"id": id}, BatchGetResult.from_wire)
+
+
+class GroupMethods:
+    """The methods group.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> GroupListResult:
+        """Groups by owner and name, page by page: the caller's own, or every user's for an
+        operator. A group is there while it has tasks or something is set for it.
+
+        Args:
+            limit: Most groups in one answer.
+            cursor: next_cursor of the page before.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("group.list", parameters, GroupListResult.from_wire)
+
+    def get(self, name: str, *, owner: Maybe[Owner] = UNSET) -> GroupGetResult:
+        """A group: what is set for it, and its tasks by state.
+
+        Args:
+            name: The group's name.
+            owner: Whose group, for operators; default is the caller's own.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "name": name,
+            "owner": owner,
+        }
+        return self._caller.ask("group.get", parameters, GroupGetResult.from_wire)
+
+    def set(
+        self,
+        name: str,
+        *,
+        owner: Maybe[Owner] = UNSET,
+        max_active: Maybe[Optional[int]] = UNSET,
+        max_recv_rate: Maybe[Optional[int]] = UNSET,
+        max_send_rate: Maybe[Optional[int]] = UNSET,
+    ) -> GroupGetResult:
+        """Sets a group's own limits, over restarts too and before it has tasks; the queue's limits
+        hold beside it. What runs above a lower limit goes on. Operators only.
+
+        Args:
+            name: The group's name.
+            owner: Whose group, for operators; default is the caller's own.
+            max_active: Most of its transfers at once; null takes the limit back.
+            max_recv_rate: Bytes per second its transfers may receive together; null takes the limit
+                back.
+            max_send_rate: Bytes per second its transfers may send together; null takes the limit
+                back.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "name": name,
+            "owner": owner,
+            "max_active": max_active,
+            "max_recv_rate": max_recv_rate,
+            "max_send_rate": max_send_rate,
+        }
+        return self._caller.ask("group.set", parameters, GroupGetResult.from_wire)
+
+    def pause(
+        self,
+        name: str,
+        *,
+        owner: Maybe[Owner] = UNSET,
+        running: Maybe[bool] = UNSET,
+    ) -> GroupGetResult:
+        """Holds back a group's starts until group.resume, over restarts too and also of tasks that
+        are added later. Its tasks stay queued; what runs goes on unless running is true.
+
+        Args:
+            name: The group's name.
+            owner: Whose group, for operators; default is the caller's own.
+            running: Whether running tasks go back to the queue with what they have; those that
+                cannot go on later run on.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "name": name,
+            "owner": owner,
+            "running": running,
+        }
+        return self._caller.ask("group.pause", parameters, GroupGetResult.from_wire)
+
+    def resume(self, name: str, *, owner: Maybe[Owner] = UNSET) -> GroupGetResult:
+        """Lets a group's tasks start again. Tasks that are paused themselves stay so.
+
+        Args:
+            name: The group's name.
+            owner: Whose group, for operators; default is the caller's own.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "name": name,
+            "owner": owner,
+        }
+        return self._caller.ask("group.resume", parameters, GroupGetResult.from_wire)
+
+    def remove(self, name: str, *, owner: Maybe[Owner] = UNSET) -> GroupRemoveResult:
+        """Forgets what is set for a group: its limit and its pause. Its tasks stay in it, and it is
+        there as long as they are. Operators only.
+
+        Args:
+            name: The group's name.
+            owner: Whose group, for operators; default is the caller's own.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "name": name,
+            "owner": owner,
+        }
+        return self._caller.ask("group.remove", parameters, GroupRemoveResult.from_wire)
+
+
+class SlotMethods:
+    """The methods slot.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def get(self, slot: str) -> SlotGetResult:
+        """The task in a slot of the caller's.
+
+        Args:
+            slot: The slot's name; every owner has slots of its own.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("slot.get", {"slot": slot}, SlotGetResult.from_wire)
+
+    def detach(self, slot: str) -> SlotGetResult:
+        """Takes the task out of a slot of the caller's; the task goes on, and nothing that joins
+        the slot later ends it.
+
+        Args:
+            slot: The slot's name; every owner has slots of its own.
+
+        Takes the scope own.
+        """
+        return self._caller.ask("slot.detach", {"slot": slot}, SlotGetResult.from_wire)
+
+    def cancel(self, slot: str) -> SlotGetResult:
+        """Cancels the task in a slot of the caller's, as task.cancel does.
+
+        Args:
+            slot: The slot's name; every owner has slots of its own.
+
+        Takes the scope own.
+        """
+        return self._caller.ask("slot.cancel", {"slot": slot}, SlotGetResult.from_wire)
+
+
+class CacheMethods:
+    """The methods cache.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def stats(self) -> CacheStatsResult:
+        """How much the cache keeps of the caller's, or of every user's for an operator, and its
+        limits.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("cache.stats", {}, CacheStatsResult.from_wire)
+
+    def list(
+        self,
+        *,
+        order: Maybe[ListOrder] = UNSET,
+        limit: Maybe[int] = UNSET,
+        cursor: Maybe[str] = UNSET,
+    ) -> CacheListResult:
+        """Responses that the cache keeps: the caller's own, or every user's for an operator, page
+        by page.
+
+        Args:
+            order: Those that were kept last (desc) or first (asc) come first.
+            limit: Most entries in one answer.
+            cursor: next_cursor of the page before; the order must be the same.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "order": order,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("cache.list", parameters, CacheListResult.from_wire)
+
+    def get(self, id: CacheEntryID) -> CacheGetResult:
+        """A response that the cache keeps, with its header fields; not its content.
+
+        Args:
+            id: The entry's id.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("cache.get", {"id": id}, CacheGetResult.from_wire)
+
+    def remove(
+        self,
+        *,
+        ids: Maybe[Sequence[CacheEntryID]] = UNSET,
+        url: Maybe[str] = UNSET,
+    ) -> CacheRemoveResult:
+        """Forgets responses by their ids, or all of a URL: they are fetched anew. The caller's own,
+        or every user's for an operator.
+
+        Args:
+            ids: The entries' ids.
+            url: An absolute http or https URL, secrets included: what was asked for under it or
+                came from it.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "url": url,
+        }
+        return self._caller.ask("cache.remove", parameters, CacheRemoveResult.from_wire)
+
+    def clear(self) -> CacheClearResult:
+        """Forgets everything the cache keeps; operators only.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("cache.clear", {}, CacheClearResult.from_wire)
+
+    def trim(
+        self,
+        *,
+        max_bytes: Maybe[int] = UNSET,
+        max_age: Maybe[int] = UNSET,
+    ) -> CacheClearResult:
+        """Applies the cache's limits now, or narrower ones this once: what was not used for max_age
+        goes; if there is more than max_bytes, the least recently used go until it is under half
+        of that. Operators only.
+
+        Args:
+            max_bytes: Bytes of all contents; if there are more, half of that is left at most.
+            max_age: Seconds since the last use.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "max_bytes": max_bytes,
+            "max_age": max_age,
+        }
+        return self._caller.ask("cache.trim", parameters, CacheClearResult.from_wire)
+
+
+class FailedUrlMethods:
+    """The methods failed_url.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(
+        self,
+        *,
+        order: Maybe[ListOrder] = UNSET,
+        limit: Maybe[int] = UNSET,
+        cursor: Maybe[str] = UNSET,
+    ) -> FailedURLListResult:
+        """URLs that failed for good a while ago: adding one fails at once with blocked_url unless
+        it says retry_failed. The caller's own, or every user's for an operator, page by page.
+
+        Args:
+            order: Those that failed last (desc) or first (asc) come first.
+            limit: Most entries in one answer.
+            cursor: next_cursor of the page before; the order must be the same.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "order": order,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("failed_url.list", parameters, FailedURLListResult.from_wire)
+
+    def remove(
+        self,
+        *,
+        ids: Maybe[Sequence[FailedURLID]] = UNSET,
+        url: Maybe[str] = UNSET,
+    ) -> FailedURLRemoveResult:
+        """Removes entries by their ids, or all about a URL: it is asked for again. The caller's
+        own, or every user's for an operator.
+
+        Args:
+            ids: The entries' ids.
+            url: An absolute http or https URL as it was added, secrets included.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "url": url,
+        }
+        return self._caller.ask("failed_url.remove", parameters, FailedURLRemoveResult.from_wire)
+
+    def clear(self) -> FailedURLClearResult:
+        """Removes all entries of the caller's, or every user's for an operator.
+
+        Takes the scope own.
+        """
+        return self._caller.ask("failed_url.clear", {}, FailedURLClearResult.from_wire)
+
+
+class PolicyMethods:
+    """The methods policy.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self) -> PolicyListResult:
+        """All trust policies by name, the default among them.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("policy.list", {}, PolicyListResult.from_wire)
+
+    def get(self, name: str) -> PolicyGetResult:
+        """One trust policy.
+
+        Args:
+            name: The policy's name.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("policy.get", {"name": name}, PolicyGetResult.from_wire)
+
+    def set(self, policy: PolicyInput) -> PolicyGetResult:
+        """Writes a trust policy, replacing the one of that name. Connections judged by the earlier
+        version are given up; what runs over them stops at its next safe point and is judged
+        anew.
+
+        Args:
+            policy: The whole policy: what it does not say has its default.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("policy.set", {"policy": policy}, PolicyGetResult.from_wire)
+
+    def remove(self, name: str) -> Done:
+        """Forgets a trust policy: its hosts are judged by the next less specific one. Refused with
+        in_use while an unfinished task names it.
+
+        Args:
+            name: The policy's name.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("policy.remove", {"name": name}, Done.from_wire)
+
+    def test(self, url: str, *, policy: Maybe[str] = UNSET) -> ServerReportRecord:
+        """Shakes hands with a URL's server and says how it is judged by the policies a task would
+        be held to; asks for nothing.
+
+        Args:
+            url: An absolute https URL.
+            policy: A policy that has to accept besides the host's.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "url": url,
+            "policy": policy,
+        }
+        return self._caller.ask("policy.test", parameters, ServerReportRecord.from_wire)
+
+    def pin(self, host: str, *, port: Maybe[int] = UNSET) -> ServerReportRecord:
+        """Shows a server's certificates after the ordinary check. A client that pins what it shows
+        trusts the network once.
+
+        Args:
+            host: A host name or an IP address.
+            port: Its port.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "host": host,
+            "port": port,
+        }
+        return self._caller.ask("policy.pin", parameters, ServerReportRecord.from_wire)
+
+
+class ProfileMethods:
+    """The methods profile.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self) -> ProfileListResult:
+        """All profiles by name; their secrets are ***.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("profile.list", {}, ProfileListResult.from_wire)
+
+    def get(self, name: str) -> ProfileGetResult:
+        """One profile; its secrets are ***.
+
+        Args:
+            name: The profile's name.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("profile.get", {"name": name}, ProfileGetResult.from_wire)
+
+    def set(self, profile: ProfileInput) -> ProfileGetResult:
+        """Writes a profile, replacing the one of that name. Tasks that exist keep what they took
+        over from it; only its credential, client certificate and cookies are looked up by its
+        name at every attempt.
+
+        Args:
+            profile: The whole profile: what it does not say has no default here.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("profile.set", {"profile": profile}, ProfileGetResult.from_wire)
+
+    def remove(self, name: str) -> Done:
+        """Forgets a profile and its cookies. Tasks that took over from it go on, unless they use
+        its credential: their next attempt fails with credential_missing.
+
+        Args:
+            name: The profile's name.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("profile.remove", {"name": name}, Done.from_wire)
+
+
+class HookMethods:
+    """The methods hook.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self) -> HookListResult:
+        """The commands that tasks can name, by name. They are written in the configuration file.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("hook.list", {}, HookListResult.from_wire)
+
+
+class WebhookMethods:
+    """The methods webhook.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self) -> WebhookListResult:
+        """The receivers of events, by name, and how their deliveries stand. They are written in the
+        configuration file.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("webhook.list", {}, WebhookListResult.from_wire)
+
+    def test(self, name: str) -> WebhookTestResult:
+        """Sends an event of the type webhook.test to a receiver at once, signed like a delivery,
+        and answers what became of it. It is tried once, and nothing is kept of it.
+
+        Args:
+            name: Its name.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("webhook.test", {"name": name}, WebhookTestResult.from_wire)
+
+
+class EventsMethods:
+    """The methods events.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def since(
+        self,
+        seq: int,
+        *,
+        types: Maybe[Union[EventName, Sequence[EventName]]] = UNSET,
+        task_ids: Maybe[Union[TaskID, Sequence[TaskID]]] = UNSET,
+        limit: Maybe[int] = UNSET,
+    ) -> EventsSinceResult:
+        """Durable events after a sequence number, oldest first.
+
+        Args:
+            seq: Events after this sequence number; 0 is all that are kept.
+            types: Types of events; default all.
+            task_ids: Only events about these tasks; default all.
+            limit: Most events in one answer.
+
+        Takes the scope read.
+        """
+        parameters = {
+            "seq": seq,
+            "types": types,
+            "task_ids": task_ids,
+            "limit": limit,
+        }
+        return self._caller.ask("events.since", parameters, decode_events_since_result)
+
+
+class NetworkMethods:
+    """The methods network.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def status(self, *, host: Maybe[str] = UNSET) -> NetworkStatusResult:
+        """How the network is, and whether there is a way to an address. Nothing is sent, and no
+        name is looked up.
+
+        Args:
+            host: An IPv4 or IPv6 address. Of a name nothing is said: it is not looked up.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("network.status", {"host": host}, NetworkStatusResult.from_wire)
+
+
+class DaemonMethods:
+    """The methods daemon.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def status(self) -> DaemonStatusResult:
+        """Which daemon this is and whether it is well.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("daemon.status", {}, DaemonStatusResult.from_wire)
+
+    def config(self) -> DaemonConfigResult:
+        """Every setting with its value and where that came from. Operators only.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("daemon.config", {}, DaemonConfigResult.from_wire)
+
+    def shutdown(self, *, mode: Maybe[ShutdownMode] = UNSET) -> DaemonShutdownResult:
+        """Stops the daemon, after answering: suspend checkpoints and stops at once, drain finishes
+        what runs and refuses adds, cancel cancels every unfinished task. Operators only.
+
+        Args:
+            mode: What becomes of unfinished tasks.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("daemon.shutdown", {"mode": mode}, DaemonShutdownResult.from_wire)
+
+
+class RpcMethods:
+    """The methods rpc.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def discover(self) -> Dict[str, Any]:
+        """The OpenRPC document that describes every method, event and error.
+
+        Takes the scope read.
+        """
+        return self._caller.ask("rpc.discover", {}, as_object)
+
+
+class Methods:
+    """Every method of the daemon, by its namespace: `task.list` is `client.task.list()`."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.task = TaskMethods(caller)
+        self.queue = QueueMethods(caller)
+        self.batch = BatchMethods(caller)
+        self.group = GroupMethods(caller)
+        self.slot = SlotMethods(caller)
+        self.cache = CacheMethods(caller)
+        self.failed_url = FailedUrlMethods(caller)
+        self.policy = PolicyMethods(caller)
+        self.profile = ProfileMethods(caller)
+        self.hook = HookMethods(caller)
+        self.webhook = WebhookMethods(caller)
+        self.events = EventsMethods(caller)
+        self.network = NetworkMethods(caller)
+        self.daemon = DaemonMethods(caller)
+        self.rpc = RpcMethods(caller)

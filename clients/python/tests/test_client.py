@@ -1,0 +1,228 @@
+"""The blocking client against a real daemon, in both dialects."""
+from __future__ import annotations
+
+import hashlib
+import socket
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+import xfer
+from daemon import Daemon
+from relay import Relay
+from site_server import CONTENT, Site
+from xfer import rpc_errors
+from xfer.records import TaskAddMany
+
+
+def test_an_added_download_is_waited_for_and_published(server: str, daemon: Daemon, site: Site) -> None:
+    with xfer.Client(server) as client:
+        digest = hashlib.sha256(CONTENT).hexdigest()
+        task = client.add(f"{site.url}/file", output="out.bin", checksum=f"sha-256={digest}")
+        record = task.wait(timeout=60)
+    assert record.state == "completed"
+    assert record.final_path == str(daemon.downloads / "out.bin")
+    assert Path(record.final_path).read_bytes() == CONTENT
+    assert record.finished_at is not None and record.finished_at.tzinfo is not None
+
+
+def test_a_failed_task_raises_its_reason(server: str, daemon: Daemon, site: Site) -> None:
+    with xfer.Client(server) as client:
+        task = client.add(f"{site.url}/missing")
+        with pytest.raises(xfer.TaskFailedError) as caught:
+            task.wait(timeout=60)
+    assert caught.value.reason == "http_status"
+    assert caught.value.task.error is not None and caught.value.task.error.http_status == 404
+
+
+def test_a_cancelled_task_raises(server: str, site: Site) -> None:
+    with xfer.Client(server) as client:
+        task = client.add(f"{site.url}/held")
+        assert task.cancel()
+        assert not task.cancel()
+        with pytest.raises(xfer.TaskCancelledError):
+            task.wait(timeout=60)
+
+
+def test_waiting_that_takes_too_long_raises_and_the_task_goes_on(server: str, site: Site) -> None:
+    with xfer.Client(server) as client:
+        task = client.add(f"{site.url}/held")
+        with pytest.raises(xfer.WaitTimeoutError) as caught:
+            task.wait(timeout=0.3)
+        assert isinstance(caught.value, TimeoutError)
+        site.release()
+        assert task.wait(timeout=60).state == "completed"
+
+
+def test_waiting_outlives_a_crash_of_the_daemon(server: str, daemon: Daemon, site: Site) -> None:
+    with xfer.Client(server) as client:
+        task = client.add(f"{site.url}/held")
+        results: "list[str | None]" = []
+        thread = threading.Thread(target=lambda: results.append(task.wait(timeout=60).final_path))
+        thread.start()
+        time.sleep(0.2)
+        daemon.kill()
+        site.release()
+        daemon.start()
+        thread.join(60)
+    assert results == [str(daemon.downloads / "held")]
+
+
+def test_waiting_detects_another_database(server: str, daemon: Daemon, site: Site) -> None:
+    with xfer.Client(server) as client:
+        task = client.add(f"{site.url}/held")
+        daemon.kill()
+        daemon.remove_database()
+        daemon.start()
+        client.add(f"{site.url}/held?other")
+        for command in (lambda: task.wait(timeout=60), task.get, task.cancel, task.remove):
+            with pytest.raises(xfer.StoreChangedError) as caught:
+                command()
+            assert caught.value.expected == task.store_id
+
+
+def test_a_removed_task_raises_when_it_is_commanded(server: str, site: Site) -> None:
+    with xfer.Client(server) as client:
+        task = client.add(f"{site.url}/file")
+        path = task.wait(timeout=60).final_path
+        assert path is not None and task.remove(files=True)
+        assert not Path(path).exists()
+        with pytest.raises(xfer.TaskRemovedError):
+            task.pause()
+        with pytest.raises(rpc_errors.NotFoundError):
+            task.get()
+
+
+def test_the_response_of_a_data_task_is_read_whole(server: str, site: Site) -> None:
+    with xfer.Client(server) as client:
+        text = client.add(f"{site.url}/text", kind="data")
+        text.wait(timeout=60)
+        binary = client.add(f"{site.url}/file", kind="data")
+        binary.wait(timeout=60)
+        assert text.content() == '{"name": "Grüße"}'.encode()
+        assert binary.content() == CONTENT
+
+
+def test_an_error_has_code_reason_and_path(server: str, daemon: Daemon) -> None:
+    with xfer.Client(server) as client:
+        with pytest.raises(rpc_errors.InvalidParamsError) as caught:
+            client.task.add(tasks=[{"url": "http://127.0.0.1/a"}, {"url": "http://127.0.0.1/b", "max_retries": -1}])
+        assert (caught.value.code, caught.value.reason) == (-32602, "out_of_range")
+        assert caught.value.path == "tasks[1].max_retries"
+        assert caught.value.method == "task.add"
+        with pytest.raises(xfer.RPCError, match="no.such"):
+            client.call("no.such")
+        assert client.task.list().tasks == []
+
+
+def test_many_tasks_are_added_and_listed_over_pages(server: str) -> None:
+    with xfer.Client(server) as client:
+        result = client.task.add(tasks=[{"url": f"http://127.0.0.1/{index}", "paused": True} for index in range(25)])
+        assert isinstance(result, TaskAddMany)
+        ids = [task.id for task in client.tasks(filter={"state": "paused"}, fields=["url"], order="asc", page=10)]
+    assert ids == result.ids
+
+
+def test_times_cross_the_wire(server: str) -> None:
+    begin = datetime.now(timezone(timedelta(hours=2))) + timedelta(days=1)
+    with xfer.Client(server) as client:
+        record = client.add("http://127.0.0.1/a", not_before=begin, meta={"job": [1, None]}).get()
+        assert record.not_before is not None and abs(record.not_before - begin) < timedelta(milliseconds=1)
+        assert record.wait is not None and record.wait.reason == "schedule"
+        assert record.meta == {"job": [1, None]}
+        with pytest.raises(ValueError, match="not_before: a datetime needs a time zone"):
+            client.add("http://127.0.0.1/a", not_before=datetime(2027, 1, 1))
+
+
+def test_null_unsets_and_absence_keeps(server: str) -> None:
+    with xfer.Client(server) as client:
+        task = client.add("http://127.0.0.1/a", paused=True, label="one", group="g")
+        client.task.update(task.id, {"label": None})
+        record = task.get()
+    assert (record.label, record.group) == (None, "g")
+
+
+def test_a_lost_answer_does_not_add_twice(tmp_path: Path, daemon: Daemon) -> None:
+    relay = Relay(daemon.socket, path=str(tmp_path / "relay"))
+    with xfer.Client(str(tmp_path / "relay")) as client:
+        client.daemon.status()
+        relay.answers_lost = 1
+        task = client.add("http://127.0.0.1/a", paused=True)
+        assert [found.id for found in client.tasks()] == [task.id]
+    relay.close()
+
+
+def test_a_lost_answer_is_asked_for_again_only_by_methods_that_read(tmp_path: Path, daemon: Daemon) -> None:
+    relay = Relay(daemon.socket, path=str(tmp_path / "relay"))
+    with xfer.Client(str(tmp_path / "relay")) as client:
+        client.daemon.status()
+        relay.answers_lost = 1
+        assert client.task.list().tasks == []
+        relay.answers_lost = 1
+        with pytest.raises(xfer.ConnectionLostError, match="queue.pause"):
+            client.queue.pause()
+    relay.close()
+
+
+def test_an_idle_connection_that_a_restart_closed_is_replaced(server: str, daemon: Daemon) -> None:
+    with xfer.Client(server) as client:
+        client.queue.pause()
+        daemon.stop()
+        daemon.start()
+        client.queue.resume()
+
+
+@pytest.mark.parametrize("prefix", ["", "http+unix://"])
+def test_an_answer_that_does_not_come_raises(prefix: str, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+        with xfer.Client(f"{prefix}{tmp_path}/s", timeout=0.2) as client:
+            with pytest.raises(xfer.CallTimeoutError, match="task.get: no answer within 0.2 seconds"):
+                client.task.get(1)
+
+
+def test_threads_share_a_client(server: str, site: Site) -> None:
+    with xfer.Client(server) as client:
+        held = client.add(f"{site.url}/held")
+        waiting = threading.Thread(target=held.wait)
+        waiting.start()
+        states: "list[str]" = []
+        threads = [
+            threading.Thread(target=lambda index=index: states.append(
+                str(client.add(f"{site.url}/file?{index}").wait(timeout=60).state)))
+            for index in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert states == ["completed"] * 8
+        site.release()
+        waiting.join(60)
+        assert not waiting.is_alive()
+
+
+def test_a_closed_client_refuses_calls(server: str) -> None:
+    client = xfer.Client(server)
+    client.daemon.status()
+    client.close()
+    with pytest.raises(xfer.XferError, match="closed"):
+        client.daemon.status()
+
+
+def test_no_daemon_says_what_was_tried(tmp_path: Path) -> None:
+    with pytest.raises(xfer.NoDaemonError, match="/nowhere"):
+        xfer.Client(f"{tmp_path}/nowhere").daemon.status()
+
+
+def test_a_call_beyond_the_daemon_s_limit_has_its_error(server: str) -> None:
+    with xfer.Client(server) as client:
+        for size in (5 << 20, 20 << 20):
+            with pytest.raises(rpc_errors.InvalidRequestError) as caught:
+                client.add("http://127.0.0.1/a", meta="x" * size)
+            assert caught.value.reason == "message_too_large"
+        assert list(client.tasks()) == []
