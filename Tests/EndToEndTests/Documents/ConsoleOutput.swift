@@ -1,6 +1,6 @@
 /// Compares what a document says with what was printed.
 ///
-/// Masked in both: addresses, times, durations, rates, shares, process and user numbers, pins, and the home directory.
+/// Masked in both: addresses, times, numbers of events, durations, rates, shares, process and user numbers, pins, and the home directory.
 /// In what a document says, `…` stands for any text, and on a line of its own for any lines.
 struct ConsoleOutput {
     /// The home directory of the commands.
@@ -40,6 +40,8 @@ struct ConsoleOutput {
         text.replace(/(https?:\/\/)?(127\.0\.0\.1|localhost)(:[0-9]+)/, with: "<host>")
         text.replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z?/, with: "<time>")
         text.replace(/[0-9]{2}:[0-9]{2}:[0-9]{2}/, with: "<time>")
+        // Beside a task's events those of the daemon take numbers, when its machine is slow.
+        text.replace(/<time> +[0-9]+ ([a-z_]+\.)/) { "<time> <number> \($0.output.1)" }
         text.replace(/[0-9.]+ (k|[KMG]i?)?B\/s/, with: "<rate>")
         text.replace(/[0-9]+%/, with: "<share>")
         text.replace(/(process|owner) +[0-9]+/) { "\($0.output.1) <number>" }
