@@ -33,8 +33,10 @@ let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift"
 let structuredFields = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: house)
+/// `embedded` are files of the target that become constants of its code.
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], embedded: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, resources: embedded.map { .embedInCode($0) }, swiftSettings: house)
 }
 
 /// `fixtures` are read from the source tree by the tests themselves.
@@ -101,9 +103,9 @@ let package = Package(
             "XferGateway",
             [
                 "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel", logging, nioCore, nioPosix,
-                nioHTTP1,
-                nioWebSocket, nioSSL, nioLocks,
-            ]),
+                nioHTTP1, nioWebSocket, nioSSL, nioLocks,
+            ],
+            embedded: ["Web"]),
 
         // The service.
         library(
@@ -123,7 +125,9 @@ let package = Package(
             name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
 
         // The client.
-        library("XferClient", ["XferProtocol", "XferSystem", "StrictJSON"]),
+        library(
+            "XferClient",
+            ["XferProtocol", "XferSystem", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL]),
         library(
             "XferCommands",
             ["XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),

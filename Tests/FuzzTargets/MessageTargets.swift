@@ -83,10 +83,8 @@ extension FuzzTarget {
         let channel = EmbeddedChannel()
         try? channel.pipeline.syncOperations.addHandler(
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)))
-        let routes = Dictionary(
-            uniqueKeysWithValues: ["/events", "/metrics", "/healthz"].map { path in
-                (path, HTTPRoute(path) { _, _ in .text("", status: 200) })
-            })
+        let routes = HTTPRouteTable(
+            ["/events", "/metrics", "/healthz"].map { HTTPRoute($0) { _, _ in .text("", status: 200) } })
         _ = bytes.first.map(Dialect.init(firstByte:))
         _ = try? channel.writeInbound(ByteBuffer(bytes: bytes))
         while let part = try? channel.readInbound(as: HTTPServerRequestPart.self) {

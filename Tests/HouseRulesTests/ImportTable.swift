@@ -53,7 +53,9 @@ enum ImportTable {
         "xferd": ["XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 
         // The client.
-        "XferClient": posix + ["XferProtocol", "XferSystem", "StrictJSON"],
+        "XferClient": posix + [
+            "XferProtocol", "XferSystem", "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket", "NIOSSL",
+        ],
         "XferCommands": posix + [
             "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
         ],

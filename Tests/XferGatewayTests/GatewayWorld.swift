@@ -48,6 +48,7 @@ final class GatewayWorld: Sendable {
     private static let routes = [
         HTTPRoute("/healthz") { _, _ in .text("ok\n") },
         HTTPRoute("/metrics") { _, _ in .text("metrics\n") },
+        HTTPRoute(below: "/files/") { request, _ in .text("the file \(request.path)\n") },
         HTTPRoute("/events") { _, connection in
             let (stream, continuation) = AsyncThrowingStream.makeStream(of: [UInt8].self)
             continuation.yield(Array(": begun\n\n".utf8))

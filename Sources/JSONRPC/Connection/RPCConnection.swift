@@ -10,6 +10,8 @@ public final class RPCConnection: Sendable {
     /// Nil for a process that connected to a Unix socket.
     public let remote: RPCRemote?
 
+    /// Takes notifications of a connection that `acting` made; nil on others.
+    private let sink: (@Sendable ([UInt8]) -> RPCNotification)?
     private let limits: RPCLimits
     private let channel: any Channel
     /// Counts waiting answer bytes; shared by all connections of the user.
@@ -28,9 +30,10 @@ public final class RPCConnection: Sendable {
 
     init(
         id: UInt64, peer: PeerCredentials, remote: RPCRemote? = nil, channel: any Channel, limits: RPCLimits,
-        output: UserOutput
+        output: UserOutput, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil
     ) {
         self.id = id
+        self.sink = sink
         self.peer = peer
         self.remote = remote
         self.channel = channel
@@ -40,7 +43,7 @@ public final class RPCConnection: Sendable {
     }
 
     /// Whether notifications can be sent: the connection is open and speaks lines, not HTTP.
-    public var canNotify: Bool { state.withLockedValue { $0.isOpen && $0.scheduleDrain != nil } }
+    public var canNotify: Bool { state.withLockedValue { $0.isOpen && ($0.scheduleDrain != nil || sink != nil) } }
 
     public var isOpen: Bool { state.withLockedValue { $0.isOpen } }
 
@@ -64,6 +67,7 @@ public final class RPCConnection: Sendable {
         var line = RPCAnswer.notification(method, params: encodedParams)
         guard line.count <= limits.messageBytes else { return .tooLarge }
         line.append(UInt8(ascii: "\n"))
+        if let sink { return isOpen ? sink(line) : .unavailable }
         let (outcome, drain) = state.withLockedValue { state -> (RPCNotification, (@Sendable () -> Void)?) in
             guard let scheduleDrain = state.scheduleDrain else { return (.unavailable, nil) }
             let (outcome, schedulesDrain) = state.outbox.append(notification: line)
@@ -85,6 +89,32 @@ public final class RPCConnection: Sendable {
 
     /// Closes the connection without sending the output that waits.
     public func close() { channel.close(promise: nil) }
+}
+
+// MARK: - Clients that a route admits itself
+
+extension RPCConnection {
+    /// Ids above those of `RPCServer` and `GatedRequests`.
+    private static let lastActingID = NIOLockedValueBox<UInt64>(1 << 56)
+
+    /// A connection for a client that a route has recognised, for example by a token in the request's body. It closes
+    /// with this one, and the bytes of answers count for the user of this one.
+    ///
+    /// - Parameter sink: takes the lines of notifications, each with its line feed, from any thread; it must bound what
+    ///   waits. Without it the connection takes no notifications.
+    public func acting(
+        for client: HTTPClient, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil
+    ) -> RPCConnection {
+        let id = Self.lastActingID.withLockedValue { last in
+            last += 1
+            return last
+        }
+        let other = RPCConnection(
+            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output,
+            sink: sink)
+        onClose { other.didClose() }
+        return other
+    }
 }
 
 // MARK: - Waiting for a slow reader

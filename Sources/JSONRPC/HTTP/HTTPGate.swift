@@ -58,9 +58,12 @@ public struct RPCRemote: Hashable, Sendable {
     public let tokenID: Int64
     /// Whether it may use rights that its user has as an operator.
     public let isPrivileged: Bool
+    /// Whether the listener speaks TLS.
+    public let isEncrypted: Bool
 
-    public init(tokenID: Int64, isPrivileged: Bool) {
+    public init(tokenID: Int64, isPrivileged: Bool, isEncrypted: Bool) {
         self.tokenID = tokenID
         self.isPrivileged = isPrivileged
+        self.isEncrypted = isEncrypted
     }
 }

@@ -30,7 +30,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// The connection for the current request; nil while there is none, or if it was refused.
     var connection: RPCConnection?
     let dispatcher: Dispatcher
-    let routes: [String: HTTPRoute]
+    let routes: HTTPRouteTable
     var state = State.idle
     /// Header fields that the gate adds to the current answer.
     var addedHeaders: [(name: String, value: String)] = []
@@ -47,7 +47,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Runs while no request has begun.
     let idleTimer: RequestTimer?
 
-    init(origin: Origin, dispatcher: Dispatcher, routes: [String: HTTPRoute]) {
+    init(origin: Origin, dispatcher: Dispatcher, routes: HTTPRouteTable) {
         self.origin = origin
         self.dispatcher = dispatcher
         self.routes = routes
@@ -176,6 +176,9 @@ extension HTTPHandler {
         case .rpc where length > dispatcher.limits.messageBytes:
             refuse(head, with: tooLarge, context: context)
             return
+        case .route(let route, _) where route.takesBody && length > dispatcher.limits.messageBytes:
+            refuse(head, with: tooLarge, context: context)
+            return
         case .upgrade where hasBody:
             refuse(head, with: .text("a handshake has no body\n", status: 400), context: context)
             return
@@ -193,7 +196,11 @@ extension HTTPHandler {
         _ bytes: ByteBuffer, after body: ByteBuffer, of head: HTTPRequestHead, _ target: HTTPTarget,
         context: ChannelHandlerContext
     ) {
-        guard case .rpc = target else { return }
+        switch target {
+        case .rpc: break
+        case .route(let route, _) where route.takesBody: break
+        case .route, .refused, .upgrade: return
+        }
         guard body.readableBytes + bytes.readableBytes <= dispatcher.limits.messageBytes else {
             refuse(head, with: tooLarge, context: context)
             return
@@ -228,7 +235,7 @@ extension HTTPHandler {
             let answer =
                 switch target {
                 case .rpc: await dispatcher.answer(toPost: body, on: connection)
-                case .route(let route, let request): await route.respond(request, connection)
+                case .route(let route, let request): await route.respond(request.with(body), connection)
                 case .refused(let answer): answer
                 case .upgrade: HTTPAnswer.text("", status: 500)
                 }
@@ -289,9 +296,9 @@ extension HTTPHandler {
         isLastRequest = isLast || response.isCutByClosing
         context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
         switch answer.body {
-        case .stream(let chunks) where head.method != .HEAD:
+        case .stream(let chunks, let length) where head.method != .HEAD:
             context.flush()
-            stream(chunks, context: context)
+            stream(chunks, length: length, context: context)
             return
         case .bytes(let bytes) where head.method != .HEAD && !bytes.isEmpty:
             let output = connection?.output
@@ -305,19 +312,28 @@ extension HTTPHandler {
     }
 
     /// Sends each chunk after the socket has accepted the previous one.
-    private func stream(_ chunks: any AsyncSequence<[UInt8], any Error> & Sendable, context: ChannelHandlerContext) {
+    private func stream(
+        _ chunks: any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64?, context: ChannelHandlerContext
+    ) {
         isStreaming = true
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         let channel = context.channel
         task = Task {
+            var rest = length
             do {
                 for try await chunk in chunks where !chunk.isEmpty {
+                    rest = rest.map { $0 - Int64(chunk.count) }
+                    if let rest, rest < 0 { break }
                     let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: chunk)))
                     try await channel.writeAndFlush(part).get()
                 }
             } catch is CancellationError {
                 // The server cancelled the stream, for example at shutdown. The response ends as usual.
             } catch {
+                channel.close(promise: nil)
+                return
+            }
+            if let rest, rest != 0 {
                 channel.close(promise: nil)
                 return
             }

@@ -24,6 +24,8 @@ extension HTTPResponseHead {
         switch answer.body {
         case .bytes(let bytes):
             if answer.status != 204 { headers.replaceOrAdd(name: "Content-Length", value: String(bytes.count)) }
+        case .stream(_, let length?):
+            headers.replaceOrAdd(name: "Content-Length", value: String(length))
         case .stream where request.version == .http1_1:
             // The head for HEAD is that of GET, but the encoder must not write a last chunk.
             if request.method != .HEAD { headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked") }

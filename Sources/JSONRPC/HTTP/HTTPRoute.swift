@@ -1,26 +1,77 @@
-/// A resource that the server offers by `GET` and `HEAD`, in addition to `POST /rpc`.
+/// A resource that the server offers, in addition to `POST /rpc`.
 public struct HTTPRoute: Sendable {
-    /// Compared with the whole path of the request, before its `?`.
+    /// Compared with the path of the request, before its `?`.
     public let path: String
+    /// Whether the route answers all paths that begin with `path`, instead of this one only.
+    public let isPrefix: Bool
+    /// The methods that it answers. With `GET` goes `HEAD`.
+    public let methods: [String]
     /// Makes the answer. Its `Task` is cancelled when the connection closes. For `HEAD` the server sends no
     /// body and starts no stream.
     public let respond: @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
 
-    public init(_ path: String, respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer) {
+    /// - Parameter methods: a route that answers `POST` gets the request's body, up to `RPCLimits.messageBytes`.
+    public init(
+        _ path: String, methods: [String] = ["GET"],
+        respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
+    ) {
+        self.init(path, isPrefix: false, methods, respond)
+    }
+
+    /// A route for all paths that begin with `prefix`.
+    public init(
+        below prefix: String, methods: [String] = ["GET"],
+        respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
+    ) {
+        self.init(prefix, isPrefix: true, methods, respond)
+    }
+
+    private init(
+        _ path: String, isPrefix: Bool, _ methods: [String],
+        _ respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
+    ) {
         self.path = path
+        self.isPrefix = isPrefix
+        self.methods = methods.contains("GET") ? methods + ["HEAD"] : methods
         self.respond = respond
+    }
+
+    var takesBody: Bool { methods.contains("POST") }
+}
+
+/// The routes of a server, found by path.
+struct HTTPRouteTable: Sendable {
+    private let exact: [String: HTTPRoute]
+    /// The longest first.
+    private let prefixes: [HTTPRoute]
+
+    /// If two routes have the same path, the last one is used.
+    init(_ routes: [HTTPRoute]) {
+        exact = Dictionary(routes.filter { !$0.isPrefix }.map { ($0.path, $0) }) { $1 }
+        prefixes = Dictionary(routes.filter(\.isPrefix).map { ($0.path, $0) }) { $1 }.values
+            .sorted { ($0.path.utf8.count, $0.path) > ($1.path.utf8.count, $1.path) }
+    }
+
+    func route(for path: String) -> HTTPRoute? { exact[path] ?? prefixes.first { path.hasPrefix($0.path) } }
+
+    /// What there is, for a client that asked for something else: `GET /metrics`.
+    var names: [String] {
+        (exact.values + prefixes).sorted { $0.path < $1.path }
+            .map { "\($0.methods[0]) \($0.path)\($0.isPrefix ? "…" : "")" }
     }
 }
 
 /// The request, as a route gets it (RFC 9110).
 public struct HTTPRequest: Sendable {
-    /// For a route `GET` or `HEAD`.
+    /// For a route one of its methods.
     public let method: String
     public let path: String
     /// The text after `?`, still percent-encoded; nil if the target has no `?`.
     public let query: String?
     /// All header fields in the order they came.
     public let headers: [(name: String, value: String)]
+    /// Empty unless the route answers `POST`, and while a gate decides.
+    public var body: [UInt8] = []
 
     public init(method: String, path: String, query: String?, headers: [(name: String, value: String)]) {
         self.method = method
@@ -40,8 +91,9 @@ public struct HTTPAnswer: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
         /// Sent chunk by chunk, each after the socket has accepted the previous one; ends with the sequence. An error
-        /// closes the connection without the body's end, so that the client can detect it.
-        case stream(any AsyncSequence<[UInt8], any Error> & Sendable)
+        /// closes the connection without the body's end, so that the client can detect it; so does, if there is a length
+        /// (in bytes), a sequence of another.
+        case stream(any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64? = nil)
     }
 
     public var status: Int

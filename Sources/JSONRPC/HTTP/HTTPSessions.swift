@@ -7,13 +7,13 @@ import NIOHTTP1
 /// The methods and routes are those of an `RPCServer`. A gate decides about each request.
 public struct HTTPSessions: Sendable {
     private let dispatcher: Dispatcher
-    private let routes: [String: HTTPRoute]
+    private let routes: HTTPRouteTable
     private let gated: GatedRequests
 
     /// If two routes have the same path, the last one is used.
     public init(service: any RPCService, routes: [HTTPRoute], limits: RPCLimits, gate: any HTTPGate) {
         dispatcher = Dispatcher(service: service, limits: limits)
-        self.routes = Dictionary(routes.map { ($0.path, $0) }) { $1 }
+        self.routes = HTTPRouteTable(routes)
         gated = GatedRequests(gate: gate, limits: limits)
     }
 

@@ -1,3 +1,4 @@
+import NIOCore
 import NIOHTTP1
 
 /// The target of a request, decided from its head.
@@ -12,7 +13,7 @@ enum HTTPTarget: Sendable {
     static let rpcPath = "/rpc"
 
     /// - Parameter isGated: whether a gate has judged the request's origin.
-    init(_ head: HTTPRequestHead, routes: [String: HTTPRoute], isGated: Bool = false) {
+    init(_ head: HTTPRequestHead, routes: HTTPRouteTable, isGated: Bool = false) {
         let request = HTTPRequest(head)
         let path = request.path
         if !isGated, head.headers.contains(name: "origin") {
@@ -20,20 +21,26 @@ enum HTTPTarget: Sendable {
             self = .refused(.text("requests from web pages (with an Origin header) are refused\n", status: 403))
         } else if path == Self.rpcPath {
             self = head.method == .POST ? .rpc : .refused(.methodNotAllowed(allowed: "POST"))
-        } else if let route = routes[path] {
-            guard head.method == .GET || head.method == .HEAD else {
-                self = .refused(.methodNotAllowed(allowed: "GET, HEAD"))
+        } else if let route = routes.route(for: path) {
+            guard route.methods.contains(head.method.rawValue) else {
+                self = .refused(.methodNotAllowed(allowed: route.methods.joined(separator: ", ")))
                 return
             }
             self = .route(route, request)
         } else {
-            let known = (["POST \(Self.rpcPath)"] + routes.keys.sorted().map { "GET \($0)" }).joined(separator: ", ")
+            let known = (["POST \(Self.rpcPath)"] + routes.names).joined(separator: ", ")
             self = .refused(.text("there is nothing here; there is \(known)\n", status: 404))
         }
     }
 }
 
 extension HTTPRequest {
+    func with(_ body: ByteBuffer) -> HTTPRequest {
+        var request = self
+        request.body = Array(body.readableBytesView)
+        return request
+    }
+
     init(_ head: HTTPRequestHead) {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         self.init(

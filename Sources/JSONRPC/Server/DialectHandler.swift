@@ -6,11 +6,11 @@ final class DialectHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let connection: RPCConnection
     private let dispatcher: Dispatcher
-    private let routes: [String: HTTPRoute]
+    private let routes: HTTPRouteTable
     private let executor: LoopExecutor
 
     init(
-        connection: RPCConnection, dispatcher: Dispatcher, routes: [String: HTTPRoute], executor: LoopExecutor
+        connection: RPCConnection, dispatcher: Dispatcher, routes: HTTPRouteTable, executor: LoopExecutor
     ) {
         self.connection = connection
         self.dispatcher = dispatcher

@@ -10,7 +10,7 @@ import XferSystem
 /// byte selects HTTP/1.1 with `POST /rpc` and the routes given to `init`. Call `shutdown` if `start` was called.
 public final class RPCServer: Sendable {
     private let dispatcher: Dispatcher
-    private let routes: [String: HTTPRoute]
+    private let routes: HTTPRouteTable
     private let clients: ClientRegistry
     private let threads: Int
     private let state = NIOLockedValueBox(State())
@@ -39,7 +39,7 @@ public final class RPCServer: Sendable {
         service: any RPCService, routes: [HTTPRoute] = [], limits: RPCLimits = RPCLimits(), threads: Int = 1
     ) {
         dispatcher = Dispatcher(service: service, limits: limits)
-        self.routes = Dictionary(routes.map { ($0.path, $0) }) { $1 }
+        self.routes = HTTPRouteTable(routes)
         clients = ClientRegistry(limits: limits)
         self.threads = threads
     }

@@ -20,6 +20,8 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     case messageTooLong(limit: Int)
     /// The received line is no JSON-RPC message.
     case malformedMessage(String)
+    /// The daemon on the network cannot be reached, or refuses the client.
+    case server(String, reason: String)
     /// A system call failed.
     case system(call: String, errno: Int32)
 
@@ -34,6 +36,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         case .interrupted: "interrupted"
         case .messageTooLong(let limit): "a message is longer than \(limit) bytes"
         case .malformedMessage(let reason): "the daemon sent something that is no JSON-RPC: \(reason)"
+        case .server(let server, let reason): "\(server): \(reason)"
         case .system(let call, let errno): "\(call): \(String(cString: strerror(errno)))"
         }
     }

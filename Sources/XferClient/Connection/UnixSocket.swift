@@ -20,6 +20,9 @@ final class UnixSocket {
         try connect(&address, path, deadline)
     }
 
+    /// Takes a connected, non-blocking socket, which it closes in the end.
+    init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
     deinit { close(descriptor) }
 
     private func connect(_ address: inout sockaddr_un, _ path: String, _ deadline: Deadline) throws(ConnectionError) {

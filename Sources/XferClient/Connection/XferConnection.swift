@@ -39,6 +39,14 @@ public final class XferConnection {
         return XferConnection(path: path, socket: socket)
     }
 
+    /// Connects to a daemon that listens on the network.
+    public static func connect(
+        to server: ServerAddress, timeout: Duration? = .seconds(10)
+    ) throws(ConnectionError) -> XferConnection {
+        let socket = UnixSocket(adopting: try ServerBridge.open(server, timeout: timeout))
+        return XferConnection(path: server.description, socket: socket)
+    }
+
     /// A descriptor that ends any waiting with `ConnectionError.interrupted` when it becomes readable: a signalfd, a
     /// pipe written by a signal handler, a terminal. The connection does not read from it. Afterwards the connection is
     /// still usable, unless the interruption came while a call was being sent.

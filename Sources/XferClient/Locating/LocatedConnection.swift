@@ -35,6 +35,9 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// What the user can do: start a daemon, or ask for access.
     public var advice: String {
+        if tried.contains(where: { $0.candidate.origin == .server }) {
+            return "see to the URL, the token and the server's certificate"
+        }
         if tried.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
             return "ask the operator to list you under access.users in its configuration"
         }
@@ -86,7 +89,12 @@ extension SocketLocator {
         var failed: [FailedCandidate] = []
         for candidate in candidates(for: instance) {
             do throws(ConnectionError) {
-                let connection = try XferConnection.connect(to: candidate.path, timeout: timeout)
+                let connection: XferConnection
+                if case .server(let server) = instance {
+                    connection = try XferConnection.connect(to: server, timeout: timeout)
+                } else {
+                    connection = try XferConnection.connect(to: candidate.path, timeout: timeout)
+                }
                 return LocatedConnection(connection: connection, candidate: candidate, passedOver: failed)
             } catch {
                 failed.append(FailedCandidate(candidate: candidate, error: error))

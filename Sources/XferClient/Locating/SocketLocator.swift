@@ -17,6 +17,8 @@ public struct SocketLocator: Sendable {
         case user
         case system
         case socket(String)
+        /// A daemon on the network.
+        case server(ServerAddress)
     }
 
     /// Where a path comes from.
@@ -25,10 +27,12 @@ public struct SocketLocator: Sendable {
         case environment = "XFERD_SOCKET"
         case user = "the user's daemon"
         case system = "the system's daemon"
+        case server = "--server"
     }
 
     /// A socket to try.
     public struct Candidate: Hashable, Sendable {
+        /// The socket's path, or the URL of a daemon on the network.
         public let path: String
         public let origin: Origin
     }
@@ -37,6 +41,7 @@ public struct SocketLocator: Sendable {
     public func candidates(for instance: Instance) -> [Candidate] {
         switch instance {
         case .socket(let path): return [Candidate(path: path, origin: .flag)]
+        case .server(let server): return [Candidate(path: server.description, origin: .server)]
         case .user: return [userCandidate]
         case .system: return [Self.systemCandidate]
         case .automatic:

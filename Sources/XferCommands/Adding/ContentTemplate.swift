@@ -16,6 +16,7 @@ struct ContentTemplate {
     }
 
     func apply(to task: inout NewTask) throws(CommandFailure) {
+        try requireServersFiles()
         task.method = options.method
         task.kind = kind
         if !options.parameters.isEmpty { task.params = parameters }
@@ -42,6 +43,19 @@ struct ContentTemplate {
             addContentType("application/x-www-form-urlencoded", to: &task)
         }
     }
+
+    /// The daemon reads what it uploads from its own disk.
+    private func requireServersFiles() throws(CommandFailure) {
+        guard paths.isRemote else { return }
+        let files = [("-T", options.uploadFile), ("--data-binary", options.dataBinary.flatMap(Self.file))]
+        for case (let option, let file?) in files where !file.hasPrefix("/") {
+            throw .usage(
+                "\(option): over --server \(SafeText.sanitised(file)) has to be an absolute path on that machine, and the "
+                    + "token needs the scope operate; files of this machine are uploaded by its own daemon")
+        }
+    }
+
+    private static func file(_ text: String) -> String? { text.hasPrefix("@") ? String(text.dropFirst()) : nil }
 
     /// A URL that ends in a slash gets the uploaded file's name, as with curl.
     func url(_ text: String) -> String {

@@ -26,7 +26,7 @@ struct TaskTemplate {
     ///   - count: how many URLs it is for.
     ///   - mirrors: further sources of the one URL.
     init(
-        _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver? = .current()
+        _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver?
     ) throws(CommandFailure) {
         if count > 1 && options.destination.output != nil {
             throw .usage("-o names one file, but there are \(count) URLs; use -d for a directory")
@@ -43,7 +43,7 @@ struct TaskTemplate {
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         self.mirrors = mirrors
         self.paths = paths
-        directory = options.destination.directory ?? (options.destination.usesRemoteName ? "." : nil)
+        directory = options.destination.directory(paths)
         content = ContentTemplate(
             options.content, paths: paths, hasDestination: options.destination.isGiven)
         var task = NewTask()

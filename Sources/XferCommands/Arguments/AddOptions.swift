@@ -69,9 +69,14 @@ struct DestinationOptions: ParsableArguments {
     /// Whether the bytes go to standard output.
     var isStandardOutput: Bool { output == "-" }
 
+    /// What `-d` says, or `-O` here: the working directory. On another machine `-O` means the daemon's own directory.
+    func directory(_ paths: PathResolver) -> String? {
+        directory ?? (usesRemoteName && !paths.isRemote ? "." : nil)
+    }
+
     func resolved(_ paths: PathResolver) throws(CommandFailure) -> (dir: String?, output: String?) {
         guard !isStandardOutput else { return (nil, nil) }
-        return try paths.destination(directory: directory ?? (usesRemoteName ? "." : nil), output: output)
+        return try paths.destination(directory: directory(paths), output: output)
     }
 }
 

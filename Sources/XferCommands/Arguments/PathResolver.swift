@@ -1,14 +1,21 @@
 import Glibc
 
 /// Makes paths absolute. Relative paths are relative to the caller's working directory, not to the daemon's.
+///
+/// Paths for a daemon on another machine stay as they are: it alone knows what they are relative to.
 struct PathResolver: Sendable {
-    /// An absolute path.
-    let workingDirectory: String
+    /// An absolute path; nil if paths are of another machine.
+    let workingDirectory: String?
 
     init(workingDirectory: String) { self.workingDirectory = workingDirectory }
 
+    private init() { workingDirectory = nil }
+
+    var isRemote: Bool { workingDirectory == nil }
+
     /// A resolver for the process's working directory; nil when that directory was removed.
-    static func current() -> PathResolver? {
+    static func current(for connection: ConnectionOptions) -> PathResolver? {
+        if connection.isRemote { return PathResolver() }
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }
         return PathResolver(workingDirectory: String(cString: path))
@@ -16,6 +23,7 @@ struct PathResolver: Sendable {
 
     /// The absolute path without `.`, `..` and doubled slashes, resolved by text alone as a shell's `cd` does.
     func absolute(_ path: String) -> String {
+        guard let workingDirectory else { return path }
         // Shells do not expand it in `--dir=~/x`. A directory of that name is `./~`.
         if path == "~" || path.hasPrefix("~/"), let home = getenv("HOME").map({ String(cString: $0) }),
             home.hasPrefix("/")
@@ -46,6 +54,7 @@ struct PathResolver: Sendable {
         guard !output.hasSuffix("/") else {
             throw .usage("-o: expected a file name, \"\(SafeText.sanitised(output))\" is a directory; use -d for those")
         }
+        guard !isRemote else { return (directory, output) }
         let path = output.hasPrefix("/") ? absolute(output) : absolute((directory ?? ".") + "/" + output)
         guard let slash = path.lastIndex(of: "/"), path.count > 1, !output.hasSuffix("/.."), output != ".." else {
             throw .usage("-o: expected a file name, \"\(SafeText.sanitised(output))\" is a directory; use -d for those")

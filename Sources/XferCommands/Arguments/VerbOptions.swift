@@ -9,7 +9,7 @@ struct VerbOptions: ParsableArguments {
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance) }
+    func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance()) }
 
     /// Prints the raw answer, or what `text` makes of it.
     func show<Value>(
@@ -41,9 +41,32 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Talk to the daemon at this Unix socket.", valueName: "path"), completion: .file())
     var socket: String?
 
+    @Option(help: ArgumentHelp("Talk to the daemon that listens at this address of the network.", valueName: "url"))
+    var server: String?
+
+    @Option(
+        help: ArgumentHelp("With --server: read the token from this file.", valueName: "file"), completion: .file())
+    var tokenFile: String?
+
+    @Option(
+        name: .customLong("server-ca"),
+        help: ArgumentHelp(
+            "With --server: check its certificate against this file, not the system's authorities.", valueName: "file"),
+        completion: .file())
+    var caFile: String?
+
+    /// Whether paths are those of another machine.
+    var isRemote: Bool { server != nil }
+
     mutating func validate() throws {
-        let chosen = [isUser, isSystem, socket != nil].filter(\.self).count
-        guard chosen <= 1 else { throw ValidationError("--user, --system and --socket exclude each other.") }
+        let chosen = [isUser, isSystem, socket != nil, server != nil].filter(\.self).count
+        guard chosen <= 1 else { throw ValidationError("--user, --system, --socket and --server exclude each other.") }
+        guard server == nil || tokenFile != nil else {
+            throw ValidationError("--server needs --token-file FILE, with a token of `xferctl token add`.")
+        }
+        guard server != nil || tokenFile == nil && caFile == nil else {
+            throw ValidationError("--token-file and --server-ca need --server URL.")
+        }
     }
 }
 

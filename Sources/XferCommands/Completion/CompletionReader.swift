@@ -16,6 +16,7 @@ struct CompletionReader {
     /// Behind `--` nothing is an option.
     private var hasOptions = true
     private var daemon = SocketLocator.Instance.automatic
+    private var isRemote = false
 
     init(_ tree: CommandTree) {
         root = tree
@@ -54,6 +55,8 @@ struct CompletionReader {
         if option.names.contains("--socket") { daemon = .socket(value) }
         if option.names.contains("--user") { daemon = .user }
         if option.names.contains("--system") { daemon = .system }
+        // Asking over the network takes longer than a person waits for the Tab key.
+        if option.names.contains("--server") { isRemote = true }
     }
 
     // MARK: What may follow
@@ -83,6 +86,7 @@ struct CompletionReader {
                 all.filter { $0.hasPrefix(word) }.map { Completion.Word(text: option + $0, meaning: "") })
         case .files: return .files
         case .directories: return .directories
+        case .daemon where isRemote: return .words([])
         case .daemon(let values):
             var question = Completion.Question(values, word: word, states: states, daemon: daemon)
             question.before = option + question.before

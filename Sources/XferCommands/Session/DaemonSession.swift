@@ -6,6 +6,8 @@ import XferProtocol
 /// A connection to the daemon that the user chose, whose errors are what a command ends with.
 struct DaemonSession {
     let connection: XferConnection
+    /// The daemon that answered, for connecting to it again and to no other.
+    let place: SocketLocator.Instance
 
     /// How long a call may take: restoring a large queue comes before the socket answers.
     static let patience = Duration.seconds(60)
@@ -19,7 +21,9 @@ struct DaemonSession {
             let located = try SocketLocator.ofThisProcess().connect(to: instance)
             if let notice = located.fallbackNotice { error.line("xferctl: \(SafeText.sanitised(notice))") }
             located.connection.interruptDescriptor = interruption
-            return DaemonSession(connection: located.connection)
+            let place: SocketLocator.Instance =
+                if case .server = instance { instance } else { .socket(located.connection.path) }
+            return DaemonSession(connection: located.connection, place: place)
         } catch {
             throw CommandFailure(.noDaemon, SafeText.sanitised(error.description))
         }
@@ -116,8 +120,24 @@ struct DaemonSession {
 }
 
 extension ConnectionOptions {
-    var instance: SocketLocator.Instance {
-        if let socket { .socket(socket) } else if isUser { .user } else if isSystem { .system } else { .automatic }
+    /// - Throws: `CommandFailure.usage` if the server's URL or token cannot be used.
+    func instance() throws(CommandFailure) -> SocketLocator.Instance {
+        if let server { return .server(try address(of: server)) }
+        return if let socket { .socket(socket) } else if isUser { .user } else if isSystem { .system } else {
+            .automatic
+        }
+    }
+
+    private func address(of server: String) throws(CommandFailure) -> ServerAddress {
+        guard let tokenFile else { throw .usage("--server needs --token-file") }
+        let token = try FileText.read(tokenFile, option: "--token-file")
+        do throws(ServerAddress.Fault) {
+            var address = try ServerAddress(server, token: token)
+            address.authoritiesFile = caFile
+            return address
+        } catch {
+            throw .usage(SafeText.sanitised("\(error == .token ? "--token-file" : "--server"): \(error)"))
+        }
     }
 }
 

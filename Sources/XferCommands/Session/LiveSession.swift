@@ -25,7 +25,7 @@ struct LiveSession {
         let end = Readiness.now + Self.patience
         while true {
             do throws(CommandFailure) {
-                daemon = try DaemonSession.open(options.instance, interruption: signals?.descriptor)
+                daemon = try DaemonSession.open(try options.instance(), interruption: signals?.descriptor)
                 return
             } catch {
                 guard isDaemonKnown, error.status == .noDaemon, Readiness.now < end else { throw error }
@@ -84,10 +84,10 @@ struct LiveSession {
     /// - Parameter end: when to give up.
     /// - Returns: nil once connected, else the signals that came meanwhile.
     mutating func reconnect(until end: ContinuousClock.Instant) throws(CommandFailure) -> Set<Int32>? {
-        let path = daemon.connection.path
+        let (path, place) = (daemon.connection.path, daemon.place)
         while true {
             do throws(CommandFailure) {
-                daemon = try DaemonSession.open(.socket(path), interruption: signals?.descriptor, error: .discarding)
+                daemon = try DaemonSession.open(place, interruption: signals?.descriptor, error: .discarding)
                 return nil
             } catch {
                 guard Readiness.now < end else {

@@ -102,7 +102,7 @@ struct AddCommand: ParsableCommand {
             AddOptionSet(
                 destination: destination, content: content, request: request, cache: cache, access: access,
                 scheduling: scheduling),
-            count: count, mirrors: mirrors)
+            count: count, mirrors: mirrors, paths: .current(for: options.connection))
         let kind = template.task("").kind ?? .download
         let readsFile = destination.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
@@ -123,6 +123,7 @@ struct AddCommand: ParsableCommand {
                 for: added.ids, timeout: timeout, options: options, isDaemonKnown: true, readsStaged: readsFile,
                 notifies: notify, on: terminal)
         } catch {
+            if readsFile, let id = added.ids.first { throw StagedReader(id: id, options: options).abandoned(error) }
             // The ids are lost otherwise. After a timeout the waiting has printed them.
             if options.output.json, error.status != .timedOut { Output.standard.line(added.document.text) }
             throw error

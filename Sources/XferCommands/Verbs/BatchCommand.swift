@@ -114,7 +114,7 @@ struct BatchCommand: ParsableCommand {
             return try TaskTemplate(
                 AddOptionSet(
                     destination: destination, content: content, request: request, cache: cache, access: access,
-                    scheduling: scheduling), count: count)
+                    scheduling: scheduling), count: count, paths: .current(for: options.connection))
         }
 
         private func add(

@@ -91,7 +91,7 @@ struct PolicySetCommand: ParsableCommand {
         policy.expiresAt = expiresAt
         policy.minTLS = minTLS?.word ?? .tls12
         if let clientCertificate, let clientKey {
-            guard let paths = PathResolver.current() else {
+            guard let paths = PathResolver.current(for: options.connection) else {
                 throw .usage("the current directory is gone; change to another one")
             }
             var files = ClientCertificateRecord()

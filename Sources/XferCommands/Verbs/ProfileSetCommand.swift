@@ -72,7 +72,7 @@ struct ProfileSetCommand: ParsableCommand {
     }
 
     private func profile() throws(CommandFailure) -> ProfileInput {
-        guard let paths = PathResolver.current() else {
+        guard let paths = PathResolver.current(for: options.connection) else {
             throw .usage("the current directory is gone; change to another one")
         }
         var profile = ProfileInput(name: name)

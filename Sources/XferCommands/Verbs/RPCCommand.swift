@@ -27,7 +27,7 @@ struct RPCCommand: ParsableCommand {
     func run() throws {
         let text = params == "-" ? try FileText.read("-", option: "params") : params
         let value = try text.map { text throws(CommandFailure) in try Self.parse(text) }
-        let daemon = try DaemonSession.open(connection.instance)
+        let daemon = try DaemonSession.open(connection.instance())
         let answer = try daemon.call(method, value, timeout: timeout.map { .seconds($0.seconds) })
         Output.standard.line(answer.text)
     }

@@ -122,7 +122,7 @@ struct UpdateCommand: TaskVerb {
 
     func run() throws {
         SecretArguments(headers: headers).warn()
-        let changes = try changes()
+        let changes = try changes(paths: .current(for: options.connection))
         let daemon = try options.open()
         let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: .unfinished)
         var updated: [TaskID] = []
@@ -150,7 +150,7 @@ struct UpdateCommand: TaskVerb {
         if !refusals.isEmpty { throw CommandFailure(.refused) }
     }
 
-    func changes(paths: PathResolver? = .current()) throws(CommandFailure) -> TaskChanges {
+    func changes(paths: PathResolver?) throws(CommandFailure) -> TaskChanges {
         var changes = TaskChanges()
         changes.priority = priority?.word
         changes.group = patch(setGroup, .group)

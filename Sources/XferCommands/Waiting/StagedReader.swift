@@ -13,18 +13,35 @@ struct StagedReader {
             status = try reader.readAll()
         } catch {
             // A terminal was spared: the bytes were fetched, and may be wanted elsewhere.
-            guard error.status != .usage, error.status != .interrupted else {
+            guard error.status != .usage else {
                 throw CommandFailure(
                     error.status,
-                    (error.message.isEmpty ? "interrupted" : error.message)
+                    error.message
                         + "; they are kept: `xferctl cat \(id) > FILE`, `xferctl commit \(id)` or `xferctl cancel \(id)`"
                 )
             }
-            try? discard()
-            throw error
+            throw abandoned(error)
         }
         try discard()
         if status != .done { throw CommandFailure(status) }
+    }
+
+    /// Ends the task, as nothing will read its bytes after an interruption or a timeout.
+    ///
+    /// - Returns: the failure, with what became of the task.
+    func abandoned(_ failure: CommandFailure) -> CommandFailure {
+        let cause =
+            switch failure.status {
+            case .interrupted: "interrupted"
+            case .timedOut: "time is up"
+            default: failure.message
+            }
+        do throws(CommandFailure) {
+            try discard()
+            return CommandFailure(failure.status, "\(cause); #\(id) is cancelled")
+        } catch {
+            return CommandFailure(failure.status, "\(cause); end #\(id) with `xferctl cancel \(id)`")
+        }
     }
 
     private func discard() throws(CommandFailure) {

@@ -101,6 +101,7 @@ struct TaskWaiter {
             EventsSubscribe.Params(types: terminal.isInteractive ? nil : Self.lineTypes, taskIDs: selected))
         var present: Set<Int64> = []
         var ended: [TaskSummary] = []
+        var held: [String] = []
         let unfinished = board.unfinished
         for start in stride(from: 0, to: unfinished.count, by: TaskPages.largest) {
             let ids = unfinished[start..<min(start + TaskPages.largest, unfinished.count)]
@@ -111,12 +112,19 @@ struct TaskWaiter {
             params.limit = TaskPages.largest
             for record in try session.daemon.call(TaskList.self, params).value.tasks {
                 present.insert(record.id.rawValue)
-                if let end = board.onListed(TaskSummary(record)) { ended.append(end) }
+                let task = TaskSummary(record)
+                if let end = board.onListed(task) {
+                    ended.append(end)
+                } else if task.waitReason != nil {
+                    held.append(standing(task, now: .now))
+                }
             }
         }
         let missing = board.onListingEnd(present: present)
         if isFirst, let first = missing.first { throw CommandFailure(.refused, "there is no task \(first)") }
         report(ended.flatMap { outcome($0) } + missing.map { "#\($0) was removed" })
+        // On a terminal the bars say it. The reasons of many tasks would hide the ends.
+        if !terminal.isInteractive { report(Array(held.prefix(Self.maxReasons))) }
     }
 
     /// With a new database ids start anew, and the id would be another task's.
@@ -139,7 +147,7 @@ struct TaskWaiter {
         if !terminal.isInteractive, event.type == .known(.durable(.taskWaiting)), let id = event.taskID?.rawValue,
             let task = board.tasks[id]
         {
-            report(["#\(id) \(ProgressLine.standing(task, now: event.time)): \(SafeText.sanitised(task.name))"])
+            report([standing(task, now: event.time)])
         }
         needsFrame = true
     }
@@ -189,6 +197,13 @@ struct TaskWaiter {
     }
 
     // MARK: What is shown
+
+    /// Most tasks of a listing of which is said why they wait.
+    private static let maxReasons = 10
+
+    private func standing(_ task: TaskSummary, now: Timestamp) -> String {
+        "#\(task.id) \(ProgressLine.standing(task, now: now)): \(SafeText.sanitised(task.name))"
+    }
 
     private func outcome(_ task: TaskSummary) -> [String] {
         let lines = OutcomeText(style: terminal.style).lines(task)

@@ -40,7 +40,7 @@ struct EventStream {
 
     /// Prints what happened after `since` until now.
     func readAll() throws(CommandFailure) {
-        let daemon = try DaemonSession.open(options.instance)
+        let daemon = try DaemonSession.open(options.instance())
         var params = EventsSince.Params(seq: since ?? 0)
         params.types = OneOrMany(types.filter { if case .durable = $0 { true } else { false } })
         params.taskIDs = tasks.map { OneOrMany($0) }

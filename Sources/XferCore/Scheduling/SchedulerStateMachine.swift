@@ -102,6 +102,20 @@ public struct SchedulerStateMachine: Sendable {
     /// Whether as many transfers from this host are active as may be.
     public func isBlocked(_ host: String) -> Bool { activeByHost[host, default: 0] >= limits.maxActivePerHost }
 
+    /// What keeps a queued task of this lane from starting now, beside its turn and its group's being paused; nil if
+    /// nothing does.
+    ///
+    /// - Parameter groupLimit: most active transfers of the lane's group; nil without a limit.
+    public func obstacle(to lane: QueueLane, groupLimit: Int?) -> WaitReason? {
+        if holds.contains(.pausedByOperator) { return .queuePaused }
+        if isBlocked(lane.host) { return .hostFull }
+        if let group = lane.group, let groupLimit, activeCount(of: group) >= groupLimit { return .groupFull }
+        if let profile = lane.profile, activeCount(ofProfile: profile) >= maxActiveByProfile[profile] ?? .max {
+            return .profileFull
+        }
+        return activeCount >= limits.maxActive ? .queueFull : nil
+    }
+
     /// Transfers of this group that hold a slot.
     public func activeCount(of group: GroupKey) -> Int { activeByGroup[group, default: 0] }
 

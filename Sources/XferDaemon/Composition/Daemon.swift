@@ -109,7 +109,8 @@ public enum Daemon {
         let service = DaemonService(handlers: handlers, access: configuration.access, memory: memory)
         configuration.onAccessChange { service.setAccess($0) }
         let routes = HTTPRoutes(
-            hub: manager.hub, queries: manager.queries, service: service, metrics: metrics, leases: leases
+            hub: manager.hub, queries: manager.queries, service: service, metrics: metrics, leases: leases,
+            bytes: manager.bytes
         ).all
         let server = RPCServer(service: service, routes: routes, limits: RPCLimits(settings))
         let gateway = hasListeners ? Gateway(service, routes, tokens, settings, logger) : nil

@@ -14,15 +14,14 @@ struct TaskRecords: Sendable {
         let resumable = mayResume ? try await queries.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await queries.segments(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && queries.degradation != nil
-        let queued = columns.contains("wait") ? tasks.filter { $0.state == .queued }.map(\.host) : []
-        let cooldowns = queued.isEmpty ? [:] : try await queries.cooldowns(of: Set(queued))
+        let waits = columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         return tasks.map { task in
             var record = TaskRecord(
                 task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))
-            } else if task.state == .queued, let end = cooldowns[task.host] {
-                record.wait = WaitRecord(Wait(.hostCooldown, until: end))
+            } else if let wait = waits[task.id] {
+                record.wait = WaitRecord(wait)
             }
             return record.selecting(columns)
         }

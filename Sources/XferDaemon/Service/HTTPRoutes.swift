@@ -11,6 +11,7 @@ struct HTTPRoutes: Sendable {
     let service: DaemonService
     let metrics: PrometheusRegistry
     let leases: EventLeases
+    let bytes: ByteReader
 
     var all: [HTTPRoute] {
         [
@@ -26,6 +27,7 @@ struct HTTPRoutes: Sendable {
                     ?? .text("ok\n")
             },
             HTTPRoute("/events", respond: events),
+            FileRoute(bytes: bytes, service: service).route,
         ]
     }
 

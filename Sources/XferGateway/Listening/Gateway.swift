@@ -27,6 +27,7 @@ public final class Gateway: Sendable {
     private let tokens: any TokenDirectory
     private let logger: Logger
     private let sessions = OpenSessions()
+    private let browserSessions = BrowserSessions()
     private let refusals: RefusalRecorder
     private let state = NIOLockedValueBox(State())
 
@@ -45,10 +46,10 @@ public final class Gateway: Sendable {
         var limits = limits
         limits.idleTime = limits.idleTime ?? Self.idleTime
         self.limits = limits
-        self.routes = routes
         self.tokens = tokens
         self.logger = logger
         self.service = ScopedService(service: service, tokens: tokens, fields: RestrictedFields())
+        self.routes = routes + browserSessions.routes(self.service) + WebPage.routes
         refusals = RefusalRecorder(logger: logger, count: onRefusal)
     }
 
@@ -60,8 +61,7 @@ public final class Gateway: Sendable {
         let certificates = try configuration.tls.map { try CertificateFiles($0) }
         let gate = AccessGate(
             browser: BrowserRules(configuration), service: service, tokens: tokens, sessions: sessions,
-            refusals: refusals,
-            messageBytes: limits.messageBytes)
+            browserSessions: browserSessions, refusals: refusals, messageBytes: limits.messageBytes)
         let requests = HTTPSessions(service: service, routes: routes, limits: limits, gate: gate)
         let bootstrap = ServerBootstrap(group: eventLoops())
             .serverChannelOption(.backlog, value: 512)

@@ -10,6 +10,7 @@ struct AccessGate: HTTPGate {
     let service: any RPCService
     let tokens: any TokenDirectory
     let sessions: OpenSessions
+    let browserSessions: BrowserSessions
     let refusals: RefusalRecorder
     /// Most bytes of a message of a WebSocket.
     let messageBytes: Int
@@ -36,20 +37,27 @@ struct AccessGate: HTTPGate {
             refusals.record(.init(refusal))
             return HTTPDecision(.refused(refusal.answer, after: .zero), headers: SecurityHeaders.all)
         }
-        return HTTPDecision(admission(of: request), headers: SecurityHeaders.all + shared)
+        let headers = RouteRules.isPage(request.path) ? SecurityHeaders.page : SecurityHeaders.all
+        return HTTPDecision(admission(of: request), headers: headers + shared)
     }
 
     private func admission(of request: HTTPRequest) -> HTTPDecision.Outcome {
-        guard let field = request.header("authorization") else {
-            if RouteRules.open.contains(request.path) { return .admitted(.anonymous) }
+        let found: GatewayToken?
+        if let field = request.header("authorization") {
+            guard let token = Self.bearer(field).flatMap(tokens.token(for:)) else {
+                refusals.record(.wrongToken)
+                return .refused(
+                    .unauthorized("this is no token that exists; it may have expired\n", error: "invalid_token"),
+                    after: Self.delay)
+            }
+            found = token
+        } else {
+            found = standIn(for: request)
+        }
+        guard let token = found else {
+            if RouteRules.isOpen(request.path) { return .admitted(.anonymous(isEncrypted: browser.isEncrypted)) }
             refusals.record(.missingToken)
             return .refused(.unauthorized("a token is needed: Authorization: Bearer …\n"), after: .zero)
-        }
-        guard let text = Self.bearer(field), let token = tokens.token(for: text) else {
-            refusals.record(.wrongToken)
-            return .refused(
-                .unauthorized("this is no token that exists; it may have expired\n", error: "invalid_token"),
-                after: Self.delay)
         }
         // The user's grant may have been withdrawn since the token was made.
         if let refusal = service.refusal(of: token.user) {
@@ -62,12 +70,21 @@ struct AccessGate: HTTPGate {
                 .text("the token's scope, \(token.scope.rawValue), does not allow this\n", status: 403), after: .zero)
         }
         let client = HTTPClient(
-            user: token.user, remote: RPCRemote(tokenID: token.id, isPrivileged: token.scope == .operate))
+            user: token.user,
+            remote: RPCRemote(
+                tokenID: token.id, isPrivileged: token.scope == .operate, isEncrypted: browser.isEncrypted))
         guard request.path == Self.socketPath else { return .admitted(client) }
         guard request.method == "GET", request.header("upgrade")?.lowercased() == "websocket" else {
             return .refused(.text("this is a WebSocket (RFC 6455)\n", status: 426), after: .zero)
         }
         return .upgraded(client)
+    }
+
+    /// The token for which a ticket or a session stands, if the request has one.
+    private func standIn(for request: HTTPRequest) -> GatewayToken? {
+        if let id = browserSessions.tokenID(ofTicket: request) { return tokens.token(id) }
+        guard browser.admitsCookie(request) else { return nil }
+        return browserSessions.tokenID(ofCookie: request).flatMap { tokens.token($0) }
     }
 
     /// The token in an `Authorization` field (RFC 6750 §2.1); nil if the field has another scheme.
@@ -112,9 +129,11 @@ struct AccessGate: HTTPGate {
 
 extension HTTPClient {
     /// A client without a token. Its user may call nothing: uid 65534 stands for every unknown user.
-    static let anonymous = HTTPClient(
-        user: PeerCredentials(processID: 0, userID: 65534, groupID: 65534),
-        remote: RPCRemote(tokenID: anonymousToken, isPrivileged: false))
+    static func anonymous(isEncrypted: Bool) -> HTTPClient {
+        HTTPClient(
+            user: PeerCredentials(processID: 0, userID: 65534, groupID: 65534),
+            remote: RPCRemote(tokenID: anonymousToken, isPrivileged: false, isEncrypted: isEncrypted))
+    }
 
     /// Ids of tokens are greater.
     static let anonymousToken: Int64 = 0

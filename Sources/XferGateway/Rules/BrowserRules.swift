@@ -46,6 +46,25 @@ struct BrowserRules: Hashable, Sendable {
         return origin.lowercased() == "\(scheme)://\(host.lowercased())" ? .allowed : .refused(.origin)
     }
 
+    var isEncrypted: Bool { scheme == "https" }
+
+    /// Whether a request that `judge` allows may be admitted by its cookie: only if the listener's own page or the user
+    /// made it.
+    ///
+    /// With `SameSite=Strict` browsers still send cookies with requests of pages of the same site, as those of another
+    /// port. `Origin` and `Sec-Fetch-Site` (Fetch Metadata §2.3) tell them apart.
+    func admitsCookie(_ request: HTTPRequest) -> Bool {
+        guard isEncrypted, let host = request.header("host") else { return false }
+        if let site = request.header("sec-fetch-site")?.lowercased(), site != "same-origin", site != "none" {
+            return false
+        }
+        guard let origin = request.header("origin") else {
+            // Browsers send `Origin` with every request that could change something or opens a WebSocket.
+            return ["GET", "HEAD"].contains(request.method) && request.path != AccessGate.socketPath
+        }
+        return origin.lowercased() == "https://\(host.lowercased())"
+    }
+
     /// The name or address in a `Host` field, in lower case, without port, brackets and a final dot; nil if it has
     /// another form.
     static func name(ofHost field: String) -> String? {

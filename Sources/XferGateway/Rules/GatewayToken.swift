@@ -31,15 +31,22 @@ public protocol TokenDirectory: Sendable {
 
 /// What requests of a scope may ask for beside RPC methods.
 enum RouteRules {
-    /// Answered without a token: it tells only whether the service works.
-    static let open: Set<String> = ["/healthz"]
+    /// Whether a path is answered without a token: whether the service works, and the files of the web page, which
+    /// hold no secrets.
+    static func isOpen(_ path: String) -> Bool { path == "/healthz" || isPage(path) }
+
+    /// Whether a path is the web page's.
+    static func isPage(_ path: String) -> Bool { path == "/" || path.hasPrefix("/web/") }
 
     /// Whether a token of this scope may get the resource. `POST /rpc` and `/ws` are decided for each method.
     static func allows(_ scope: TokenScope, _ path: String) -> Bool {
         switch path {
         case "/metrics": scope != .add
         case "/events": scope.allows(.read)
-        case "/openrpc.json": true
+        case "/openrpc.json", BrowserSessions.sessionPath: true
+        case BrowserSessions.ticketPath: scope.allows(.read)
+        case let path where path.hasPrefix(BrowserSessions.filesPath): scope.allows(.read)
+        case let path where isPage(path): true
         default: scope != .metrics
         }
     }

@@ -1,14 +1,27 @@
 /// Header fields of all answers: nothing that the listener answers may be run, framed or embedded by a page.
 enum SecurityHeaders {
-    static let all: [(name: String, value: String)] = [
-        ("X-Content-Type-Options", "nosniff"),
-        ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox"),
-        ("X-Frame-Options", "DENY"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-    ]
+    static let all = fields(policy: "default-src 'none'; frame-ancestors 'none'; sandbox")
 
-    /// Lets a page of `origin` read the answer. Credentials are not allowed: there are no cookies.
+    /// Those of the web page's files: only its own scripts, styles and requests.
+    static let page =
+        fields(
+            policy:
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+                + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'")
+        + [("Cross-Origin-Opener-Policy", "same-origin")]
+
+    private static func fields(policy: String) -> [(name: String, value: String)] {
+        [
+            ("X-Content-Type-Options", "nosniff"),
+            ("Content-Security-Policy", policy),
+            ("X-Frame-Options", "DENY"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+        ]
+    }
+
+    /// Lets a page of `origin` read the answer. Credentials are not allowed: cookies are for the listener's
+    /// own page.
     static func sharing(with origin: String) -> [(name: String, value: String)] {
         [("Access-Control-Allow-Origin", origin), ("Vary", "Origin")]
     }

@@ -55,6 +55,13 @@ extension RunScheduler {
         (machine.activeCount, machine.limits, machine.holds.contains(.pausedByOperator))
     }
 
+    /// What keeps queued tasks of these lanes from starting now.
+    func obstacles(to lanes: Set<QueueLane>, groupLimits: [GroupKey: Int]) -> [QueueLane: WaitReason] {
+        lanes.reduce(into: [:]) { found, lane in
+            found[lane] = machine.obstacle(to: lane, groupLimit: lane.group.flatMap { groupLimits[$0] })
+        }
+    }
+
     func sampleProgress() {
         let now = Clocks.monotonic()
         for live in transfers.values {

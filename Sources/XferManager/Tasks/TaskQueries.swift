@@ -57,12 +57,43 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
-    /// When the hosts that sent `Retry-After` can be asked again; hosts that can be asked now are left out.
-    public func cooldowns(of hosts: Set<String>) async throws -> [String: Timestamp] {
-        try await store.read { reader in
-            guard try reader.earliestCooldown() != nil else { return [:] }
-            return try hosts.reduce(into: [:]) { ends, host in ends[host] = try reader.cooldown(of: host) }
+    /// What queued ones of these tasks wait for beside their turn; nothing for tasks that may start next.
+    public func waits(of tasks: [TransferTask]) async throws -> [TaskID: Wait] {
+        let queued = tasks.filter { $0.state == .queued }
+        guard !queued.isEmpty else { return [:] }
+        let lanes = queued.reduce(into: [TaskID: QueueLane]()) { lanes, task in
+            lanes[task.id] = QueueLane(
+                priority: task.specification.priority, group: task.group, profile: task.specification.profile,
+                host: task.host)
         }
+        let facts = try await store.read { reader -> LaneFacts in
+            var facts = LaneFacts()
+            let cools = try reader.earliestCooldown() != nil
+            for host in cools ? Set(lanes.values.map(\.host)) : [] {
+                facts.cooldowns[host] = try reader.cooldown(of: host)
+            }
+            for group in Set(lanes.values.compactMap(\.group)) {
+                guard let settings = try reader.groupSettings(group) else { continue }
+                facts.groupLimits[group] = settings.limits.maxActive
+                if settings.isPaused { facts.pausedGroups.insert(group) }
+            }
+            return facts
+        }
+        let obstacles = await scheduler.obstacles(to: Set(lanes.values), groupLimits: facts.groupLimits)
+        return lanes.compactMapValues { lane -> Wait? in
+            if obstacles[lane] == .queuePaused { return Wait(.queuePaused) }
+            if let group = lane.group, facts.pausedGroups.contains(group) { return Wait(.groupPaused) }
+            if let end = facts.cooldowns[lane.host] { return Wait(.hostCooldown, until: end) }
+            return obstacles[lane].map { Wait($0) }
+        }
+    }
+
+    /// What the database knows of lanes.
+    private struct LaneFacts: Sendable {
+        /// When hosts that sent `Retry-After` can be asked again.
+        var cooldowns: [String: Timestamp] = [:]
+        var groupLimits: [GroupKey: Int] = [:]
+        var pausedGroups: Set<GroupKey> = []
     }
 
     /// The order of a list of tasks.

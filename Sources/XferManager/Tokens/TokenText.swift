@@ -7,16 +7,7 @@ enum TokenText {
     /// Characters after the prefix.
     private static let digits = 64
 
-    /// A new token, from the kernel's random numbers (getrandom(2)).
-    static func random() -> String {
-        var generator = SystemRandomNumberGenerator()
-        var text = prefix
-        for _ in 0..<4 {
-            let word = String(generator.next() as UInt64, radix: 16)
-            text += String(repeating: "0", count: 16 - word.count) + word
-        }
-        return text
-    }
+    static func random() -> String { prefix + RandomText.secret() }
 
     /// Whether `text` has the form of a token. Other texts are refused without computing their digest.
     static func isPlausible(_ text: String) -> Bool {

@@ -54,6 +54,21 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case outOfDescriptors = "out_of_descriptors"
     /// The daemon crashed twice while the task was in flight, without progress in between: a user has to resume it.
     case suspect
+
+    // Shown of queued tasks, which nothing but their turn keeps from starting. These are never stored.
+
+    /// The queue is paused.
+    case queuePaused = "queue_paused"
+    /// The task's group is paused.
+    case groupPaused = "group_paused"
+    /// As many transfers from the host are active as may be.
+    case hostFull = "host_full"
+    /// As many transfers of the group are active as may be.
+    case groupFull = "group_full"
+    /// As many transfers of the profile are active as may be.
+    case profileFull = "profile_full"
+    /// As many transfers are active as may be.
+    case queueFull = "queue_full"
 }
 
 /// A waiting task's reason and, if known, when it ends.

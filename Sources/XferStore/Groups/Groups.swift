@@ -48,7 +48,8 @@ extension StoreReader {
         return rates
     }
 
-    fileprivate func groupSettings(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
+    /// A group without its counts; nil if it has no row.
+    public func groupSettings(_ key: GroupKey) throws(StoreError) -> TaskGroup? {
         try connection.first(
             """
             SELECT owner, name, max_active, paused, batch_id, max_recv_rate, max_send_rate FROM queue_group

@@ -1,3 +1,4 @@
+import Glibc
 import StrictJSON
 import Testing
 import XferModel
@@ -113,6 +114,55 @@ import XferTestSupport
                     "\(try Command.productsDirectory)/xferctl", arguments, environment: daemon.environment)
                 #expect(refused.exit == .code(2), "\(refused)")
             }
+        }
+    }
+
+    @Test func anAbandonedDownloadToStandardOutputLeavesNothing() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        server.serve("/f", .tagged(94, length: 3_000_000)).always(.stall(at: 1_000_000, until: gate))
+        defer { gate.open() }
+        try await withDaemon { daemon in
+            let late = try await daemon.ctl("add", "-o", "-", "--timeout", "1s", server.url("/f"))
+            #expect(late.exit == .code(5) && late.errors.contains("#1 is cancelled"), "\(late)")
+            #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
+            var options = ChildProcess.Options()
+            options.environment = daemon.environment
+            let program = try ChildProcess(
+                "\(try Command.productsDirectory)/xferctl", ["add", "-o", "-", server.url("/f")], options: options)
+            try await daemon.waitForBytes(1_000_000, of: 2)
+            kill(program.pid, SIGINT)
+            #expect(await program.exit() == .code(130))
+            #expect(try await daemon.call("task.list")["tasks"]?.arrayValue == [])
+        }
+    }
+
+    @Test func aQueuedTaskThatIsHeldBackSaysWhy() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        defer { gate.open() }
+        for name in ["a", "b", "c"] {
+            server.serve("/\(name)", .tagged(95, length: 3_000_000)).always(.stall(at: 1_000_000, until: gate))
+        }
+        let settings = ["queue": ["max_active": "2", "max_active_per_host": "1"]]
+        try await withDaemon(DaemonFixture.Options(settings: settings)) { daemon in
+            func reason(_ id: Int64) async throws -> String? {
+                let task = try await daemon.call("task.get", ["id": .integer(id)])["task"]
+                return task?["wait"]?["reason"]?.stringValue
+            }
+            try await daemon.add(server.url("/a"))
+            try await daemon.waitForBytes(1_000_000, of: 1)
+            try await daemon.add(server.url("/b"))
+            #expect(try await reason(2) == "host_full")
+            #expect(try await daemon.ctl("list").output.contains("for a free place at its host"))
+            let waited = try await daemon.ctl("wait", "2", "--timeout", "1s")
+            #expect(waited.output.contains("#2 queued for a free place at its host"), "\(waited)")
+            try await daemon.add(server.url("/c"), ["group": "night"])
+            _ = try await daemon.call("group.pause", ["name": "night"])
+            #expect(try await reason(3) == "group_paused")
+            _ = try await daemon.call("queue.pause")
+            for id in [Int64(2), 3] { #expect(try await reason(id) == "queue_paused") }
+            #expect(try await reason(1) == nil)
         }
     }
 

@@ -104,6 +104,75 @@ struct RemoteTests {
         try await remote.daemon.stop()
     }
 
+    @Test func aTasksFileIsSentWithRangesAsBytesToBeSaved() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(1, length: 700_000)
+        server.serve("/file", version)
+        let remote = try await RemoteDaemon()
+        let token = try await remote.token("reader", "own")
+        let added = try await remote.call("task.add", ["url": .string(server.url("/file"))], token)
+        let id = try #require(added["result"]?["task"]?["id"]?.integerValue, "\(added.text)")
+        _ = try await remote.call("task.wait", ["ids": [.integer(id)], "timeout": 30], token)
+
+        let whole = remote.daemon.directory.file("whole")
+        #expect(try await remote.fetch("/files/\(id)", token, to: whole).hasPrefix("200 application/octet-stream"))
+        let source = remote.daemon.directory.file("source")
+        try version.write(to: source)
+        let bytes = try FileTree.read(source)
+        #expect(try FileTree.read(whole) == bytes)
+        let part = remote.daemon.directory.file("part")
+        let range = ["--range", "300000-300009"]
+        #expect(try await remote.fetch("/files/\(id)", token, to: part, range).hasPrefix("206 "))
+        #expect(try FileTree.read(part) == Array(bytes[300_000..<300_010]))
+        #expect(try await remote.status("/files/\(id)", token, ["--range", "700000-"]) == "416")
+        #expect(try await remote.status("/files/\(id + 1)", token) == "404")
+        #expect(try await remote.status("/files/none", token) == "404")
+        let headers = try await remote.fetch("/files/\(id)", token, to: part, ["--head"])
+        #expect(headers.hasPrefix("200 "))
+        let text = try FileTree.text(part).lowercased()
+        for field in ["content-disposition: attachment", "nosniff", "sandbox", "content-length: 700000"] {
+            #expect(text.contains(field), "\(text)")
+        }
+        try await remote.daemon.stop()
+    }
+
+    @Test func xferctlDoesOverTLSWhatItDoesOverTheSocket() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", .tagged(1, length: 5000))
+        let files = try TemporaryDirectory("xfer-tls")
+        let authority = try TestCA(name: "first")
+        let leaf = try authority.issue()
+        try FileTree.write(leaf.privateKey, to: files.file("key.pem"))
+        try FileTree.write(authority.chain(for: leaf), to: files.file("cert.pem"))
+        try FileTree.write(authority.pem, to: files.file("ca.pem"))
+        let tls = "tls: {certificate: \(files.file("cert.pem")), key: \(files.file("key.pem"))}"
+        let remote = try await RemoteDaemon(more: ", " + tls, scheme: "https")
+        try FileTree.write(try await remote.token("laptop", "own") + "\n", to: files.file("token"))
+        let place = [
+            "--server", "https://localhost:\(remote.port)", "--token-file", files.file("token"), "--server-ca",
+            files.file("ca.pem"),
+        ]
+        func xferctl(_ arguments: String...) async throws -> Command.Result {
+            try await Command.run(
+                "\(Command.productsDirectory)/xferctl", arguments + place, environment: remote.daemon.environment)
+        }
+
+        let added = try await xferctl("add", "--wait", "-o", "far.bin", server.url("/file"))
+        #expect(added.isSuccess && added.output.contains("completed: far.bin"), "\(added)")
+        #expect(try await xferctl("list").output.contains("far.bin"))
+        #expect(try await xferctl("cat", "1").output.utf8.count > 0)
+        #expect(try await xferctl("events", "--since", "0", "--no-follow").output.contains("task.completed"))
+        let upload = try await xferctl("add", "-T", "mine.bin", server.url("/up"))
+        #expect(!upload.isSuccess && upload.errors.contains("over --server"), "\(upload)")
+        let forbidden = try await xferctl("shutdown")
+        #expect(!forbidden.isSuccess && forbidden.errors.contains("scope"), "\(forbidden)")
+
+        try FileTree.write("xfer_wrong", to: files.file("token"))
+        let refused = try await xferctl("list")
+        #expect(!refused.isSuccess && refused.errors.contains("401"), "\(refused)")
+        try await remote.daemon.stop()
+    }
+
     @Test func withoutListenersNoThreadIsAdded() async throws {
         func loops(_ daemon: DaemonFixture) throws -> Int {
             let process = try #require(daemon.process).pid
@@ -161,6 +230,17 @@ private struct RemoteDaemon {
             ])
         guard ended.isSuccess else { throw TimedOut("\(method): \(ended)") }
         return try JSONValue(parsing: Array(ended.output.utf8))
+    }
+
+    /// Status and type of the answer, whose body goes to a file.
+    func fetch(_ path: String, _ token: String, to file: String, _ arguments: [String] = []) async throws -> String {
+        try await Command.run(
+            try #require(Guest.curl),
+            [
+                "--silent", "--output", file, "--write-out", "%{http_code} %{content_type}", "--header",
+                "Authorization: Bearer \(token)",
+            ] + arguments + ["\(scheme)://localhost:\(port)\(path)"]
+        ).output
     }
 
     /// The status that a `GET` is answered with; 000 without an answer.

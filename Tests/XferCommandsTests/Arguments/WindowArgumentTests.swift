@@ -20,6 +20,11 @@ struct WindowArgumentTests {
     @Test(arguments: ["", "Europe/Berlin", "22:00", "22:00-22:00", "mon 25:00-26:00", "mon A/B C/D", "mon,funday"])
     func aTextThatIsNoWindowIsRejected(text: String) { #expect(WindowArgument(argument: text) == nil) }
 
+    private func changes(_ words: [String]) throws -> TaskChanges {
+        let update = try UpdateCommand.parse(words)
+        return try update.changes(paths: .current(for: update.options.connection))
+    }
+
     @Test func scheduleOptionsOfAddAndUpdateReachTheirFields() throws {
         let add = try AddCommand.parse([
             "--after", "3", "--after", "4", "--not-before", "2026-01-05T12:00:00Z", "--deadline",
@@ -30,7 +35,7 @@ struct WindowArgumentTests {
             AddOptionSet(
                 destination: add.destination, content: add.content, request: add.request, cache: add.cache,
                 access: add.access,
-                scheduling: add.scheduling), count: 1)
+                scheduling: add.scheduling), count: 1, paths: .current(for: add.options.connection))
         let task = template.task("https://example.org/f")
         #expect(
             task.after == [TaskReference(TaskID(3)), TaskReference(TaskID(4))]
@@ -40,11 +45,11 @@ struct WindowArgumentTests {
         let update = try UpdateCommand.parse([
             "7", "--after", "3", "--clear", "window", "--deadline", "2026-01-06T12:00:00Z", "--segments", "auto",
         ])
-        let changes = try update.changes()
+        let changes = try update.changes(paths: .current(for: update.options.connection))
         #expect(
             changes.after == .set([TaskID(3)]) && changes.schedule.window == .clear
                 && changes.schedule.notBefore == .unchanged)
         #expect(changes.limits.segments == .set(.automatic))
-        #expect(try UpdateCommand.parse(["7", "--clear", "segments"]).changes().limits.segments == .clear)
+        #expect(try self.changes(["7", "--clear", "segments"]).limits.segments == .clear)
     }
 }

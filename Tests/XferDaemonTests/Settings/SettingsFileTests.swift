@@ -73,6 +73,10 @@ import XferModel
         expected.rpc.requestTimeout = .seconds(5)
         expected.rpc.maxWaiting = 1 << 20
         expected.rpc.maxWaitingPerUser = 2 << 20
+        var listener = Settings.Listener()
+        listener.address = "127.0.0.1:6800"
+        expected.listen = [listener]
+        expected.gateway.maxClients = 7
         expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]
         expected.access.groups = ["100": .init(roots: ["/srv/all"])]
         expected.log.level = .debug
@@ -199,7 +203,7 @@ import XferModel
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, results, events, history, rpc, access, redaction, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, results, events, history, rpc, listen, gateway, access, redaction, log, found a list"
             ),
         ] as [(String, String)])
     func aFaultIsReportedWithLineColumnKeyAndExpectation(yaml: String, message: String) throws {

@@ -64,6 +64,8 @@ let everyKeyChanged = """
       users:
         bob: { roots: [/srv/bob], max_tasks: 5, max_priority: high }
       groups: { "100": { roots: /srv/all } }
+    listen: [{ address: "127.0.0.1:6800" }]
+    gateway: { max_clients: 7 }
     redaction: { names: [x-acme-*, pin] }
     log: { level: debug, format: json }
     """

@@ -1,0 +1,71 @@
+import NIOConcurrencyHelpers
+import XferModel
+import XferSystem
+
+/// Secrets that stand for a token for a while: those of browser sessions, and of downloads.
+///
+/// They are in memory only, so a restart ends them.
+final class TemporarySecrets<Value: Hashable & Sendable>: Sendable {
+    private let entries: NIOLockedValueBox<SecretEntries<Value>>
+
+    init(lifetime: Duration) { entries = NIOLockedValueBox(SecretEntries(lifetime: lifetime)) }
+
+    /// Makes a secret.
+    func issue(_ value: Value, tokenID: Int64) -> String {
+        let text = RandomText.secret()
+        let now = Clocks.monotonic()
+        entries.withLockedValue { $0.insert(text, value, tokenID: tokenID, now: now) }
+        return text
+    }
+
+    /// The token that the secret stands for; nil if it is unknown or has expired, or stands for another value.
+    func tokenID(of text: String, _ value: Value) -> Int64? {
+        let now = Clocks.monotonic()
+        return entries.withLockedValue { $0.tokenID(of: text, value, now: now) }
+    }
+
+    /// As `tokenID`, and the secret is used up.
+    func redeem(_ text: String, _ value: Value) -> Int64? {
+        let now = Clocks.monotonic()
+        return entries.withLockedValue { entries in
+            guard let id = entries.tokenID(of: text, value, now: now) else { return nil }
+            entries.remove(text)
+            return id
+        }
+    }
+
+    func remove(_ text: String) { entries.withLockedValue { $0.remove(text) } }
+}
+
+/// What is known of temporary secrets. A value: the caller gives the time.
+struct SecretEntries<Value: Hashable & Sendable>: Sendable {
+    private struct Entry: Sendable {
+        var value: Value
+        var tokenID: Int64
+        var end: MonotonicInstant
+    }
+
+    let lifetime: Duration
+    private var entries: [String: Entry] = [:]
+
+    /// Most secrets of a token at a time. Of more, the oldest are dropped.
+    static var maxPerToken: Int { 100 }
+
+    init(lifetime: Duration) { self.lifetime = lifetime }
+
+    var count: Int { entries.count }
+
+    mutating func insert(_ text: String, _ value: Value, tokenID: Int64, now: MonotonicInstant) {
+        entries = entries.filter { $0.value.end > now }
+        let others = entries.filter { $0.value.tokenID == tokenID }.sorted { $0.value.end < $1.value.end }
+        for (old, _) in others.prefix(max(0, others.count - Self.maxPerToken + 1)) { entries[old] = nil }
+        entries[text] = Entry(value: value, tokenID: tokenID, end: now.advanced(by: lifetime))
+    }
+
+    func tokenID(of text: String, _ value: Value, now: MonotonicInstant) -> Int64? {
+        guard let entry = entries[text], entry.end > now, entry.value == value else { return nil }
+        return entry.tokenID
+    }
+
+    mutating func remove(_ text: String) { entries[text] = nil }
+}
