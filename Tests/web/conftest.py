@@ -49,6 +49,9 @@ def browser() -> Iterator[webdriver.Chrome]:
 @pytest.fixture
 def page_url(daemon: Daemon) -> Iterator[str]:
     """Where the page is."""
+    if daemon.serves_page():
+        yield daemon.url
+        return
     proxy = Proxy(daemon.port)
     yield proxy.url
     proxy.close()

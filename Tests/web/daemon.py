@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Optional
 
@@ -48,11 +51,28 @@ class Daemon:
                     raise AssertionError(f"xferd does not start:\n{self._log.read_text()[-4000:]}") from None
                 time.sleep(0.02)
 
+    @property
+    def url(self) -> str:
+        """Where its listener is."""
+        return f"http://127.0.0.1:{self.port}/"
+
+    def serves_page(self) -> bool:
+        """Whether the program has the page."""
+        try:
+            with urllib.request.urlopen(self.url):
+                return True
+        except urllib.error.HTTPError:
+            return False
+
     def kill(self) -> None:
         """SIGKILL, as in a crash."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait(60)
+
+    def remove_database(self) -> None:
+        """What follows is another database, without tokens."""
+        shutil.rmtree(self.directory / "state")
 
     def client(self) -> xfer.Client:
         """A client on the Unix socket."""

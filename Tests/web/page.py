@@ -98,6 +98,11 @@ class Page:
             return next((each for each in buttons if each.text == text and each.is_displayed() and each.is_enabled()), None)
         self.until(clickable, f"a button {text!r}").click()
 
+    def rates(self) -> list[str]:
+        """The points of the plot of the total rate: one a second."""
+        line = self.browser.find_element(By.CSS_SELECTOR, "svg.total .line").get_attribute("d") or ""
+        return line.split("L")
+
     def dialog_is_closed(self) -> bool:
         """Whether no dialog is open."""
         return not self.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
