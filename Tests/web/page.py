@@ -14,9 +14,10 @@ PATIENCE = 30
 Found = TypeVar("Found")
 
 
-def chromium() -> webdriver.Chrome:
+def chromium(accepts_any_certificate: bool = False) -> webdriver.Chrome:
     """A headless Chromium. Its sandbox needs a user who is not root."""
     options = webdriver.ChromeOptions()
+    options.accept_insecure_certs = accepts_any_certificate
     options.binary_location = "/usr/bin/chromium"
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US"):
         options.add_argument(argument)

@@ -79,7 +79,7 @@ export class AddDialog {
         if (urls.length > MOST_TASKS) throw new Error(`${formatCount(MOST_TASKS)} URLs fit in one add. Add the rest afterwards.`);
         const options = optionsOf(fields);
         // With a key it is safe to press the button again after a lost answer.
-        this.#key ??= crypto.randomUUID();
+        this.#key ??= randomKey();
         if (fields.batch.checked && !fields.batch.disabled) {
             const { group, ...rest } = options;
             if (group) throw new Error("A batch is a group of its own: leave the field Group empty.");
@@ -131,6 +131,9 @@ export class AddDialog {
         return byID("queue").hidden || (other !== null && other !== this.dialog);
     }
 }
+
+/** 128 random bits. `crypto.randomUUID` is missing on pages over plain HTTP. */
+const randomKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The lines of a list of URLs; `#` begins a comment (RFC 2483). */
 const urlsOf = (text) => text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));

@@ -19,7 +19,6 @@ const POSSIBLE = {
     remove: ["completed", "failed", "cancelled"],
     open: ["completed"],
     limit: ["queued", "waiting", "running", "paused"],
-    move: ["queued"],
 };
 
 /** The commands for the selected tasks. */
@@ -32,7 +31,9 @@ export class Commands {
     isPossible(command) {
         const { selection } = this;
         if (selection.isEmpty) return false;
-        if (command === "move") return this.order.view.order === "queue" && !selection.isAll;
+        if (command === "move") {
+            return this.order.view.order === "queue" && [...selection.ids].some((id) => this.order.indexOf(id) >= 0);
+        }
         if (selection.isAll || selection.ids.size > 1) return command !== "open" && command !== "limit";
         const task = this.store.get([...selection.ids][0]);
         if (command === "open" && !task?.final_path) return false;

@@ -16,6 +16,8 @@ export class TaskList {
     #isDrawing = false;
     #rowHeight = 0;
     #count = 0;
+    /** Where the focused task was last: it may have left the view since. */
+    #focusedRow = 0;
 
     /** `estimate` tells how many rows there are while the order is not read to its end. */
     constructor(node, { order, store, selection, rates, estimate }) {
@@ -40,11 +42,11 @@ export class TaskList {
         });
     }
 
-    /** Moves the focus by rows; `extends` keeps what is selected. */
+    /** Moves the focus by rows; with `isExtending` the rows between are selected, too. */
     async move(step, isExtending = false) {
-        const from = this.order.indexOf(this.selection.focused);
-        const target = from < 0 ? 0 : from + step;
-        await this.focusRow(target, isExtending);
+        const row = this.order.indexOf(this.selection.focused);
+        if (row >= 0) await this.focusRow(row + step, isExtending);
+        else await this.focusRow(this.#focusedRow + (step < 0 ? step : step - 1));
     }
 
     /** Focuses the row, or the first or last one if there is none of that number. */
@@ -55,6 +57,7 @@ export class TaskList {
         if (id === undefined) return;
         if (isExtending) this.selection.extend(id, this.order);
         else this.selection.choose(id);
+        this.#focusedRow = row;
         this.#scrollTo(row);
     }
 
@@ -125,6 +128,8 @@ export class TaskList {
             });
         });
         const focused = this.selection.focused;
+        if (shown.has(focused)) this.#focusedRow = order.indexOf(focused);
+        else if (focused === null && this.selection.isEmpty) this.#focusedRow = 0;
         if (shown.has(focused)) this.node.setAttribute("aria-activedescendant", `task-${focused}`);
         else this.node.removeAttribute("aria-activedescendant");
     }
