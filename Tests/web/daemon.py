@@ -56,10 +56,17 @@ class Daemon:
         """Where its listener is."""
         return f"http://127.0.0.1:{self.port}/"
 
+    def has_sessions(self) -> bool:
+        """Whether the program has sessions and tickets."""
+        return self._answers("")
+
     def serves_page(self) -> bool:
         """Whether the program has the page."""
+        return self._answers("web/main.js")
+
+    def _answers(self, path: str) -> bool:
         try:
-            with urllib.request.urlopen(self.url):
+            with urllib.request.urlopen(self.url + path):
                 return True
         except urllib.error.HTTPError:
             return False

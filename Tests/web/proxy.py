@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import http.client
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,8 +17,9 @@ TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 class Proxy:
     """Answers as the daemon will."""
 
-    def __init__(self, daemon_port: int) -> None:
+    def __init__(self, daemon_port: int, tls: Path | None = None) -> None:
         daemon = f"127.0.0.1:{daemon_port}"
+        scheme = "https" if tls else "http"
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -42,10 +44,11 @@ class Proxy:
                 self.close_connection = True
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
-                if headers.get("Origin") == f"http://{headers['Host']}":
-                    headers["Origin"] = f"http://{daemon}"
+                if headers.get("Origin") == f"{scheme}://{headers['Host']}":
+                    headers["Origin"] = f"{scheme}://{daemon}"
                 headers["Host"] = daemon
-                connection = http.client.HTTPConnection(daemon)
+                connection = (http.client.HTTPSConnection(daemon, context=ssl._create_unverified_context()) if tls
+                              else http.client.HTTPConnection(daemon))
                 try:
                     connection.request(self.command, self.path, body, headers)
                     answer = connection.getresponse()
@@ -68,7 +71,11 @@ class Proxy:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(tls / "tls.pem", tls / "tls.key")
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f"{scheme}://127.0.0.1:{self._server.server_port}/"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:

@@ -68,8 +68,9 @@ export class Commands {
 
     async open() {
         if (!this.isPossible("open")) return;
+        const [id] = this.selection.ids;
         try {
-            await openFile([...this.selection.ids][0]);
+            await openFile(id, this.store.get(id).final_path.split("/").at(-1));
         } catch (error) {
             warn(error);
         }

@@ -31,12 +31,18 @@ export async function call(method, params = {}) {
     return result;
 }
 
-/** Starts the download of a published file: a link cannot carry the token, so it carries a ticket for one use. */
-export async function openFile(task) {
+/**
+ * Starts the download of a published file, under a name.
+ *
+ * A link cannot carry the token, so it carries a ticket for one use. The browser shows no reason when a download fails,
+ * so the file is read here first.
+ */
+export async function openFile(task, name) {
+    await call("task.read", { id: task, length: 1 });
     const { path } = await (await post("/tickets", { task })).json();
     const link = document.createElement("a");
     link.href = new URL(path, location.origin);
-    link.download = "";
+    link.download = name;
     link.hidden = true;
     document.body.append(link);
     link.click();
