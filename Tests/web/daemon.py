@@ -28,9 +28,19 @@ class Daemon:
         self.port = free_port()
         self._log = directory / "log"
         self._process: Optional[subprocess.Popen[bytes]] = None
-        (directory / "config.yaml").write_text(
+        self._settings = settings
+        self._configure("[]")
+
+    def _configure(self, origins: str) -> None:
+        (self.directory / "config.yaml").write_text(
             f"download:\n  dir: {self.downloads}\n  roots: [{self.downloads}]\n  reserve: 1Mi\n"
-            f'listen:\n  - {{ address: "127.0.0.1:{self.port}" }}\n{settings}')
+            f'listen:\n  - {{ address: "127.0.0.1:{self.port}", origins: {origins} }}\n{self._settings}')
+
+    def allow_origin(self, origin: str) -> None:
+        """Lets pages of another origin call, from a restart on."""
+        self._configure(f'["{origin}"]')
+        self.kill()
+        self.start()
 
     def start(self) -> None:
         """Starts it and waits until it answers."""

@@ -40,10 +40,10 @@ class Page:
         self.type_into("token", token, Keys.ENTER)
         self.wait_for_text("connection", "live")
 
-    def until(self, condition: Callable[[], Found], what: str) -> Found:
+    def until(self, condition: Callable[[], Found], what: str, patience: float = PATIENCE) -> Found:
         """Waits until a condition holds. Rows come and go meanwhile."""
-        wait = WebDriverWait(self.browser, PATIENCE, 0.05, [StaleElementReferenceException])
-        return wait.until(lambda _: condition(), f"waited {PATIENCE} s for {what}")
+        wait = WebDriverWait(self.browser, patience, 0.05, [StaleElementReferenceException])
+        return wait.until(lambda _: condition(), f"waited {patience} s for {what}")
 
     def element(self, name: str) -> WebElement:
         """The element with this id."""
@@ -96,7 +96,8 @@ class Page:
         """Clicks the button with this text, as soon as it can be clicked."""
         def clickable() -> WebElement | None:
             buttons = self.browser.find_elements(By.CSS_SELECTOR, f"{within} button")
-            return next((each for each in buttons if each.text == text and each.is_displayed() and each.is_enabled()), None)
+            wanted = (each for each in buttons if each.text == text and each.is_displayed() and each.is_enabled())
+            return next(wanted, None)
         self.until(clickable, f"a button {text!r}").click()
 
     def rates(self) -> list[str]:

@@ -45,16 +45,17 @@ def fill(client: xfer.Client, site: Site) -> None:
         site.files[f"/{name}"] = (size, rate)
         client.add(f"{site.url}/{name}")
     client.batch.add(tasks=[f"{site.url}/scan-{number:03}.tif" for number in range(40)])
-    client.add(f"{site.url}/backup.tar", output="backup.tar", not_before=datetime.now(timezone.utc) + timedelta(hours=9))
-    client.add(f"{site.url}/manual.pdf", output="manual.pdf", paused=True)
+    client.add(f"{site.url}/backup.tar", not_before=datetime.now(timezone.utc) + timedelta(hours=9))
+    client.add(f"{site.url}/manual.pdf", paused=True)
 
 
 def photograph(page: Page, name: str, keys: list[str], directory: Path) -> None:
     """One state in all sizes."""
     for width, height in SIZES:
         for scheme in ("light", "dark"):
-            page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                         {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+            page.browser.execute_cdp_cmd(
+                "Emulation.setDeviceMetricsOverride",
+                {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
             page.browser.execute_cdp_cmd(
                 "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
             for key in keys:

@@ -10,7 +10,7 @@ SIZE = 4 << 20
 
 
 class Site:
-    """Answers `/NAME?rate=…` with SIZE bytes at that rate, and `/NAME?status=…` with that status until it is mended.
+    """Answers `/NAME?rate=…` with SIZE bytes at that rate, and `/NAME?status=…` with that status until `is_mended`.
 
     `type` is the media type of the answer. What is in `pages` is answered as HTML; `files` has the size and the rate of
     paths that have no query.

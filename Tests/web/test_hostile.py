@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
+from typing import Iterator
 from urllib.parse import quote
 
 import xfer
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webdriver import WebDriver
 
 from daemon import Daemon
 from page import Page
@@ -65,7 +68,8 @@ def test_script_in_a_refused_address_is_text(page: Page) -> None:
 # Each attempt resolves to what a stranger's page could read, or to null.
 ATTEMPTS = """
 const target = arguments[0], token = arguments[1], done = arguments[2];
-const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "task.add", params: { url: "http://127.0.0.1:1/stolen" } });
+const params = { url: "http://127.0.0.1:1/stolen" };
+const message = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "task.add", params });
 const readable = (answer) => (answer.type === "opaque" ? null : answer.text());
 const never = new Promise((resolve) => setTimeout(resolve, 4000, null));
 const loaded = (element) => new Promise((resolve) => {
@@ -78,7 +82,7 @@ const attempts = {
     "simple request": () => post({ mode: "cors" }),
     "no-cors": () => post({ mode: "no-cors" }),
     "with cookies": () => post({ mode: "cors", credentials: "include" }),
-    "with a preflight": () => post({ headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` } }),
+    "with a preflight": () => post({ headers: { Authorization: `Bearer ${token}` } }),
     "events": () => fetch(target + "events", { headers: { Authorization: `Bearer ${token}` } }).then(readable),
     "event source": () => new Promise((resolve) => {
         const source = new EventSource(target + "events");
@@ -119,25 +123,42 @@ Promise.all(Object.entries(attempts).map(async ([name, attempt]) => {
 """
 
 
-def test_a_page_of_another_origin_reads_and_changes_nothing(
-        page: Page, site: Site, daemon: Daemon, client: xfer.Client) -> None:
-    token = daemon.token("own")
+@contextmanager
+def stranger(page: Page, site: Site) -> Iterator[WebDriver]:
+    """The browser with a page of another origin in another tab."""
     site.pages["/stranger"] = "<!DOCTYPE html><title>stranger</title><body><iframe name=sink></iframe>"
     browser = page.browser
     first = browser.current_window_handle
     browser.switch_to.new_window("tab")
     try:
         browser.get(f"{site.url}/stranger")
-        found = browser.execute_async_script(ATTEMPTS, page.url, token)
-        frame = browser.find_elements(By.TAG_NAME, "iframe")[-1]
-        browser.switch_to.frame(frame)
-        framed = browser.find_elements(By.ID, "login")
-        browser.switch_to.default_content()
+        yield browser
     finally:
         browser.get_log("browser")
         browser.close()
         browser.switch_to.window(first)
+
+
+def test_a_page_of_another_origin_reads_and_changes_nothing(
+        page: Page, site: Site, daemon: Daemon, client: xfer.Client) -> None:
+    token = daemon.token("own")
+    with stranger(page, site) as browser:
+        found = browser.execute_async_script(ATTEMPTS, page.url, token)
+        browser.switch_to.frame(browser.find_elements(By.TAG_NAME, "iframe")[-1])
+        framed = browser.find_elements(By.ID, "login")
+        browser.switch_to.default_content()
     assert {name for name, what in found.items() if what is not None} == set(), json.dumps(found)
     assert framed == []
     assert client.task.list().tasks == []
     assert "live" in page.text("connection")
+
+
+def test_a_page_of_an_origin_that_is_listed_may_call_with_a_token(
+        page: Page, site: Site, daemon: Daemon, client: xfer.Client) -> None:
+    """Shows that the attempts of the test before would find what there is."""
+    daemon.allow_origin(site.url)
+    token = daemon.token("own")
+    with stranger(page, site) as browser:
+        found = browser.execute_async_script(ATTEMPTS, page.url, token)
+    assert '"task"' in found["with a preflight"]
+    assert [task.url for task in client.task.list().tasks] == ["http://127.0.0.1:1/stolen"]

@@ -23,7 +23,8 @@ def tls_port() -> int:
 def daemon(tmp_path: Path, tls_port: int) -> Iterator[Daemon]:
     """A daemon with a listener over TLS, too."""
     certificate, key = make_certificate(tmp_path)
-    daemon = Daemon(tmp_path, f'  - {{ address: "127.0.0.1:{tls_port}", tls: {{ certificate: {certificate}, key: {key} }} }}\n')
+    tls = f"{{ certificate: {certificate}, key: {key} }}"
+    daemon = Daemon(tmp_path, f'  - {{ address: "127.0.0.1:{tls_port}", tls: {tls} }}\n')
     daemon.start()
     yield daemon
     daemon.kill()
@@ -73,7 +74,8 @@ def test_a_stolen_cookie_is_worth_nothing_to_a_page_of_another_origin(secure: Pa
     secure.browser.get(f"{site.url}/stranger")
     found = secure.browser.execute_async_script("""
         const [target, done] = arguments;
-        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "task.add", params: { url: "http://127.0.0.1:1/stolen" } });
+        const params = { url: "http://127.0.0.1:1/stolen" };
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "task.add", params });
         fetch(target + "rpc", { method: "POST", credentials: "include", mode: "no-cors", body })
             .then(() => fetch(target + "rpc", { method: "POST", credentials: "include", body }))
             .then((answer) => answer.text()).then(done, () => done(null));
@@ -86,8 +88,9 @@ def test_a_stolen_cookie_is_worth_nothing_to_a_page_of_another_origin(secure: Pa
 
 def status_with_cookie(url: str, cookie: dict[str, str]) -> str:
     """The status of a call with the cookie, made by no browser."""
+    message = '{"jsonrpc":"2.0","id":1,"method":"daemon.status"}'
     answer = subprocess.run(
         ["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code}", "-b", f"{cookie['name']}={cookie['value']}",
-         "-H", "Content-Type: application/json", "-d", '{"jsonrpc":"2.0","id":1,"method":"daemon.status"}', f"{url}rpc"],
+         "-H", "Content-Type: application/json", "-d", message, f"{url}rpc"],
         check=True, stdout=subprocess.PIPE, text=True)
     return answer.stdout

@@ -76,7 +76,9 @@ export class AddDialog {
         const fields = this.form.elements;
         const urls = urlsOf(fields.urls.value);
         if (urls.length === 0) throw new Error("Write at least one URL, each on a line of its own.");
-        if (urls.length > MOST_TASKS) throw new Error(`${formatCount(MOST_TASKS)} URLs fit in one add. Add the rest afterwards.`);
+        if (urls.length > MOST_TASKS) {
+            throw new Error(`${formatCount(MOST_TASKS)} URLs fit in one add. Add the rest afterwards.`);
+        }
         const options = optionsOf(fields);
         // With a key it is safe to press the button again after a lost answer.
         this.#key ??= randomKey();
@@ -84,8 +86,9 @@ export class AddDialog {
             const { group, ...rest } = options;
             if (group) throw new Error("A batch is a group of its own: leave the field Group empty.");
             const { batch, errors } = await call("batch.add", { tasks: urls, options: rest, client_key: this.#key });
-            const refused = errors.length > 0 ? ` Refused: ${formatCount(errors.length)}, first: ${errors[0].message}` : "";
-            return `Added batch ${batch.id} with ${formatCount(batch.total)} tasks.${refused}`;
+            const added = `Added batch ${batch.id} with ${formatCount(batch.total)} tasks.`;
+            return errors.length === 0
+                ? added : `${added} Refused: ${formatCount(errors.length)}, first: ${errors[0].message}`;
         }
         const tasks = urls.map((url, index) => ({ url, ...options, client_key: `${this.#key}/${index}` }));
         const { ids } = await call("task.add", { tasks });
@@ -103,8 +106,9 @@ export class AddDialog {
     }
 
     #acceptDrop() {
+        const types = ["text/uri-list", "text/plain", "Files"];
         const isAcceptable = ({ dataTransfer }) =>
-            !this.#isBlocked && ["text/uri-list", "text/plain", "Files"].some((type) => dataTransfer.types.includes(type));
+            !this.#isBlocked && types.some((type) => dataTransfer.types.includes(type));
         document.addEventListener("dragover", (event) => {
             if (!isAcceptable(event)) return;
             event.preventDefault();
@@ -120,7 +124,8 @@ export class AddDialog {
             const { dataTransfer } = event;
             const files = [...dataTransfer.files].map((file) => file.text());
             const text = dataTransfer.getData("text/uri-list") || dataTransfer.getData("text/plain");
-            const urls = urlsOf([text, ...await Promise.all(files)].join("\n")).filter((line) => URL_PATTERN.test(line));
+            const lines = urlsOf([text, ...await Promise.all(files)].join("\n"));
+            const urls = lines.filter((line) => URL_PATTERN.test(line));
             if (urls.length > 0) this.open(urls);
         });
     }
@@ -133,7 +138,8 @@ export class AddDialog {
 }
 
 /** 128 random bits. `crypto.randomUUID` is missing on pages over plain HTTP. */
-const randomKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const randomKey = () =>
+    Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The lines of a list of URLs; `#` begins a comment (RFC 2483). */
 const urlsOf = (text) => text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));

@@ -65,8 +65,10 @@ export class Details extends EventTarget {
 
     #render(task) {
         setText(byID("details-name"), nameOf(task));
-        if (task.error) this.#showFailure(task.error.message, task.state === "failed" ? adviceFor(task.error.reason) : "");
-        else byID("details-failure").hidden = true;
+        byID("details-failure").hidden = true;
+        if (task.error) {
+            this.#showFailure(task.error.message, task.state === "failed" ? adviceFor(task.error.reason) : "");
+        }
         const facts = factsOf(task).filter(([, text]) => text);
         updateFacts(byID("details-facts"), facts);
     }
@@ -117,7 +119,8 @@ function factsOf(task) {
     ];
 }
 
-const windowText = ({ times = ["all day"], days = [], zone }) => [times.join(", "), days.join(" "), zone].filter(Boolean).join(" ");
+const windowText = ({ times = ["all day"], days = [], zone }) =>
+    [times.join(", "), days.join(" "), zone].filter(Boolean).join(" ");
 
 /** Changes only what is new: text that a reader has marked stays marked. */
 function updateFacts(list, facts) {

@@ -46,5 +46,7 @@ export function enableDragging(list, commands) {
 }
 
 function clearMarks(node) {
-    for (const row of node.querySelectorAll(".drop-before, .drop-after")) row.classList.remove("drop-before", "drop-after");
+    for (const row of node.querySelectorAll(".drop-before, .drop-after")) {
+        row.classList.remove("drop-before", "drop-after");
+    }
 }

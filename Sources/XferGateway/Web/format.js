@@ -30,8 +30,10 @@ export const formatRate = (bytes) => scaled(bytes, 1000, ["B/s", "kB/s", "MB/s",
 /** A limit of a rate: 0 is none. */
 export const formatLimit = (bytes) => (bytes > 0 ? formatRate(bytes) : "unlimited");
 
-const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]]
-    .map(([unit, seconds]) => [new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "narrow" }), seconds]);
+const narrow = (unit) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "narrow" });
+
+/** Formats and lengths in seconds. */
+const UNITS = [[narrow("day"), 86_400], [narrow("hour"), 3_600], [narrow("minute"), 60], [narrow("second"), 1]];
 
 /** A length of time in its two largest units: `3m 20s`. */
 export function formatDuration(seconds) {

@@ -38,15 +38,16 @@ export class GroupsDialog {
     }
 
     #row(group, batch) {
-        const state = element("td", { textContent: [group.paused ? "held back" : "starts", limitText(group)].filter(Boolean).join(", ") });
-        const button = (text, click) =>
-            element("button", { type: "button", textContent: text, "aria-label": `${text} group ${group.name}`, on: { click } });
+        const state = [group.paused ? "held back" : "starts", limitText(group)].filter(Boolean).join(", ");
+        const button = (text, click) => element("button", {
+            type: "button", textContent: text, "aria-label": `${text} group ${group.name}`, on: { click },
+        });
         const method = group.paused ? "group.resume" : "group.pause";
         return element("tr", {},
             element("th", { scope: "row", textContent: group.name }),
             element("td", { textContent: countsText(group.counts) }),
             element("td", { textContent: batch ? batchText(batch) : "" }),
-            state,
+            element("td", { textContent: state }),
             element("td", { className: "buttons" },
                 button("Show", () => {
                     this.dialog.close();
@@ -70,7 +71,8 @@ export class GroupsDialog {
 }
 
 /** The batch of a group; it may have been forgotten. */
-const batchOf = ({ batch }) => (batch ? call("batch.get", { id: batch }).then((result) => result.batch, () => null) : null);
+const batchOf = ({ batch: id }) =>
+    (id ? call("batch.get", { id }).then(({ batch }) => batch, () => null) : null);
 
 const countsText = (counts) => Object.entries(counts).filter(([, count]) => count > 0)
     .map(([state, count]) => `${STATES[state] ?? state} ${formatCount(count)}`).join(", ") || "no tasks";

@@ -32,7 +32,8 @@ export class LimitsDialog {
         for (const name of NUMBERS) this.#fill(name, limits[name]);
         for (const name of RATES) this.#fill(name, rateText(limits[name]));
         this.#fill("order", limits.order);
-        setText(byID("limits-now"), `Receiving: ${formatLimit(limits.max_recv_rate)}. Sending: ${formatLimit(limits.max_send_rate)}.`);
+        const { max_recv_rate: receive, max_send_rate: send } = limits;
+        setText(byID("limits-now"), `Receiving: ${formatLimit(receive)}. Sending: ${formatLimit(send)}.`);
         setText(byID("hold-state"), paused ? "Nothing new starts." : "Tasks start.");
         byID("hold-queue").disabled = paused;
         byID("release-queue").disabled = !paused;
@@ -53,7 +54,8 @@ export class LimitsDialog {
         byID("timetable").replaceChildren(...entries.map((entry) => {
             const [time, rates] = entry.trim().split(/\s+/);
             const [receive, send] = rates.split("/");
-            return element("li", { textContent: send ? `from ${time}: receive ${receive}, send ${send}` : `from ${time}: ${rates}` });
+            const text = send ? `receive ${receive}, send ${send}` : rates;
+            return element("li", { textContent: `from ${time}: ${text}` });
         }));
         setText(byID("timetable-origin"), entries.length > 0
             ? `From ${origin}. Limits that are set here override it.`

@@ -12,7 +12,7 @@ import { Rates } from "./rates.js";
 import { Selection } from "./selection.js";
 import { logIn, logOut, mayHaveSession, tokenOfAddress } from "./session.js";
 import { Summary } from "./summary.js";
-import { describeEmptiness, TaskList } from "./task-list.js";
+import { explainEmptiness, TaskList } from "./task-list.js";
 import { TaskOrder } from "./task-order.js";
 import { TaskStore } from "./task-store.js";
 import { Toolbar } from "./toolbar.js";
@@ -128,9 +128,7 @@ function showQueue() {
 function showAddOnly() {
     showQueue();
     document.body.classList.add("add-only");
-    setText(byID("connection"), "This token may add tasks, but not see them.");
-    byID("empty").hidden = false;
-    setText(byID("empty"), "This token may add tasks, but not see them. Press a, or drop URLs here.");
+    setText(byID("connection"), "This token may add tasks, but not see them. Press a, or drop URLs here.");
 }
 
 function bindModel() {
@@ -139,11 +137,9 @@ function bindModel() {
         model.addEventListener("failure", ({ detail }) => {
             if (!document.body.classList.contains("disconnected")) warn(detail);
         });
-        model.addEventListener("change", () => {
-            toolbar.update();
-            describeEmptiness(byID("empty"), list, views.name);
-        });
+        model.addEventListener("change", () => toolbar.update());
     }
+    list.onDraw = () => explainEmptiness(byID("empty"), list, views.name);
     selection.addEventListener("change", () => {
         toolbar.update();
         if (details.isOpen && selection.focused !== null) details.open(selection.focused);

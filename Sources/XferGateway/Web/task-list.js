@@ -1,4 +1,5 @@
 import { element, setText } from "./dom.js";
+import { formatCount } from "./format.js";
 import { TaskRow } from "./task-row.js";
 
 /** Browsers give up on elements higher than some 17 million pixels. Longer lists scroll by more than a row a row. */
@@ -26,6 +27,7 @@ export class TaskList {
         node.append(this.spacer);
         node.addEventListener("scroll", () => this.draw(), { passive: true });
         new ResizeObserver(() => this.#measure()).observe(node);
+        this.onDraw = () => {};
         order.addEventListener("change", () => this.draw());
         store.addEventListener("change", () => this.draw());
         selection.addEventListener("change", () => this.draw());
@@ -62,6 +64,8 @@ export class TaskList {
     }
 
     get count() { return this.#count; }
+
+    get hasRows() { return this.#rows.size > 0; }
 
     /** Rows that are wholly in sight. */
     get pageSize() { return Math.max(1, Math.floor(this.node.clientHeight / this.#rowHeight)); }
@@ -132,6 +136,7 @@ export class TaskList {
         else if (focused === null && this.selection.isEmpty) this.#focusedRow = 0;
         if (shown.has(focused)) this.node.setAttribute("aria-activedescendant", `task-${focused}`);
         else this.node.removeAttribute("aria-activedescendant");
+        this.onDraw();
     }
 
     #scrollTo(row) {
@@ -145,8 +150,14 @@ export class TaskList {
     #scrollable() { return Math.min(this.#count * this.#rowHeight, HIGHEST) - this.node.clientHeight; }
 }
 
-/** Says what an empty list means. */
-export function describeEmptiness(node, list, viewName) {
-    node.hidden = list.count > 0 || !list.order.isComplete;
-    setText(node, viewName === "All" ? "No tasks yet. Press a, or drop URLs here." : `No tasks in the view ${viewName}.`);
+/** Says why there are no rows in sight. */
+export function explainEmptiness(node, list, viewName) {
+    const known = list.order.ids.length;
+    node.hidden = list.hasRows;
+    if (!list.order.isComplete) {
+        setText(node, known > 0 ? `Reading the list: ${formatCount(known)} of ${formatCount(list.count)}…` : "");
+    } else {
+        const isAll = viewName === "All";
+        setText(node, isAll ? "No tasks yet. Press a, or drop URLs here." : `No tasks in the view ${viewName}.`);
+    }
 }

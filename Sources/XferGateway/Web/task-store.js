@@ -38,8 +38,9 @@ export class TaskStore extends EventTarget {
             this.#tasks.delete(id);
         } else if (event.type === "task.progress") {
             if (!task) return;
-            const { received, sent, total, rate, eta } = event;
-            this.#tasks.set(id, { ...task, state: "running", phase: event.phase, progress: { received, sent, total, rate, eta } });
+            const { phase, received, sent, total, rate, eta } = event;
+            const progress = { received, sent, total, rate, eta };
+            this.#tasks.set(id, { ...task, state: "running", phase, progress });
             if (this.#visible.has(id)) this.#dispatchChange();
         } else if (id !== undefined) {
             this.refresh([id]);

@@ -29,11 +29,11 @@ export class TrustDialog {
 
     async #readPolicies() {
         const { policies } = await call("policy.list");
-        byID("policies").replaceChildren(...policies.map((policy) => element("tr", {},
-            element("th", { scope: "row", textContent: policy.name }),
-            element("td", { textContent: policy.hosts.join(" ") || "all other hosts" }),
-            element("td", { textContent: policy.mode === "none" ? "ordinary check" : `pins ${policy.mode.replace("_", " ")}` }),
-            element("td", {}, policy.origin === "rpc" ? this.#removeButton(policy.name) : `from ${policy.origin.replace("_", " ")}`))));
+        byID("policies").replaceChildren(...policies.map(({ name, hosts, mode, origin }) => element("tr", {},
+            element("th", { scope: "row", textContent: name }),
+            element("td", { textContent: hosts.join(" ") || "all other hosts" }),
+            element("td", { textContent: mode === "none" ? "ordinary check" : `pins ${words(mode)}` }),
+            element("td", {}, origin === "rpc" ? this.#removeButton(name) : `from ${words(origin)}`))));
     }
 
     #removeButton(name) {
@@ -50,11 +50,13 @@ export class TrustDialog {
     /** Asks the server for its certificates, to be compared with what its operator says. */
     async #show(form) {
         const { hostname, port } = addressOf(form.elements.server.value);
-        const report = await call("policy.pin", { host: hostname.replace(/^\[|\]$/g, ""), ...(port && { port: Number(port) }) });
+        const host = hostname.replace(/^\[|\]$/g, "");
+        const report = await call("policy.pin", { host, ...(port && { port: Number(port) }) });
         this.#server = port ? `${hostname}:${port}` : hostname;
         this.#render(report, true);
         byID("pin-form").hidden = report.chain.length === 0;
-        byID("pin-form").elements.name.value = hostname.toLowerCase().replace(/[^a-z0-9._-]/g, "-").slice(0, 64);
+        const name = hostname.toLowerCase().replace(/[^a-z0-9._-]/g, "-").slice(0, 64);
+        byID("pin-form").elements.name.value = name;
     }
 
     async #test(form) {
@@ -64,16 +66,14 @@ export class TrustDialog {
 
     #render(report, hasChoice) {
         byID("server").hidden = false;
-        setText(byID("verdict"), `${report.host}, port ${report.port}: ${report.verdict}${report.error ? `: ${report.error}` : ""}`);
+        const { host, port, verdict, error, stages, policies, chain } = report;
+        setText(byID("verdict"), [`${host}, port ${port}`, verdict, error].filter(Boolean).join(": "));
         byID("stages").replaceChildren(
-            ...report.stages.map(({ stage, passed, detail }) =>
-                element("li", { className: passed ? "passed" : "not-passed", textContent: `${passed ? "ok" : "wrong"} · ${stage}: ${detail}` })),
-            ...report.policies.map(({ name, accepted, problem }) =>
-                element("li", {
-                    className: accepted ? "passed" : "not-passed",
-                    textContent: `policy ${name} ${accepted ? "accepts" : `refuses: ${problem}`}`,
-                })));
-        byID("chain").replaceChildren(...report.chain.map((certificate, index) => certificateItem(certificate, index, hasChoice)));
+            ...stages.map(({ stage, passed, detail }) =>
+                verdictItem(passed, `${passed ? "ok" : "wrong"} · ${stage}: ${detail}`)),
+            ...policies.map(({ name, accepted, problem }) =>
+                verdictItem(accepted, `policy ${name} ${accepted ? "accepts" : `refuses: ${problem}`}`)));
+        byID("chain").replaceChildren(...chain.map((each, index) => certificateItem(each, index, hasChoice)));
     }
 
     async #pin(form) {
@@ -107,11 +107,19 @@ export class TrustDialog {
 function addressOf(text) {
     const trimmed = text.trim();
     const url = URL.parse(/^https?:/i.test(trimmed) ? trimmed : `https://${trimmed}`);
-    if (url?.protocol !== "https:") throw new Error(`"${trimmed}" is no server. Write a host such as example.org:8443, or an https URL.`);
+    if (url?.protocol !== "https:") {
+        throw new Error(`"${trimmed}" is no server. Write a host such as example.org:8443, or an https URL.`);
+    }
     return url;
 }
 
-function certificateItem({ subject, issuer, names, not_before: from, not_after: to, pin, pinned_by: policies }, index, hasChoice) {
+/** A word of the daemon with spaces. */
+const words = (word) => word.replaceAll("_", " ");
+
+const verdictItem = (isGood, text) => element("li", { className: isGood ? "passed" : "not-passed", textContent: text });
+
+function certificateItem(certificate, index, hasChoice) {
+    const { subject, issuer, names, not_before: from, not_after: to, pin, pinned_by: policies } = certificate;
     const box = hasChoice ? element("input", { type: "checkbox", value: pin, checked: index === 0 }) : null;
     const title = element("strong", { textContent: index === 0 ? `leaf: ${subject}` : subject });
     return element("li", {},

@@ -23,7 +23,8 @@ export class Views {
         this.show = show;
         this.buttons = VIEWS.map(({ name }, index) => {
             const count = element("span", { className: "count" });
-            const button = element("button", { type: "button", on: { click: () => this.choose(index) } }, name, " ", count);
+            const click = () => this.choose(index);
+            const button = element("button", { type: "button", on: { click } }, name, " ", count);
             return { button, count };
         });
         byID("views").append(...this.buttons.map(({ button }) => button));
@@ -60,8 +61,8 @@ export class Views {
 
     #count(index) {
         const { states } = VIEWS[index];
-        const all = Object.entries(this.#counts);
-        return all.reduce((sum, [state, count]) => sum + (states.length === 0 || states.includes(state) ? count : 0), 0);
+        const counts = Object.entries(this.#counts).filter(([state]) => states.length === 0 || states.includes(state));
+        return counts.reduce((sum, [, count]) => sum + count, 0);
     }
 
     #mark() {
