@@ -19,7 +19,7 @@ PRIVATE := .build/run
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak clean packages-build packages-test packages-bench
+.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak screenshots clean packages-build packages-test packages-bench
 
 help:
 	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
@@ -31,6 +31,7 @@ help:
 	@echo 'make instructions         what xferd executes per task, against Benchmarks/instructions.json (UPDATE=1 writes it)'
 	@echo 'make fuzz [INPUTS=100000]  every parser of outside input, with inputs made by libFuzzer (half an hour)'
 	@echo 'make soak                 power cuts, long property runs, ThreadSanitizer (hours; root for some)'
+	@echo 'make screenshots          pictures of the web page, into .build/screenshots and docs/images'
 	@echo 'make clean                removes .build'
 
 packages-build packages-test packages-bench: packages-%:
@@ -73,6 +74,11 @@ fuzz: packages-build
 
 soak: build packages-test
 	.ci/soak
+
+screenshots: packages-test
+	$(SWIFT) build --product xferd
+	$(SWIFT) build --product xferctl
+	scripts/screenshots $(ARGS)
 
 clean: stop
 	rm -rf .build

@@ -73,12 +73,18 @@ extension [UInt8] {
     }
 
     private mutating func appendEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let start = bytes.baseAddress else { return }
         var runStart = 0
-        for (offset, byte) in bytes.enumerated() {
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            append(contentsOf: UnsafeBufferPointer(rebasing: bytes[runStart..<offset]))
-            appendEscape(of: byte)
-            runStart = offset + 1
+        var offset = 0
+        // A loop over the collection would be several calls for each byte in a debug build.
+        while offset < bytes.count {
+            let byte = start[offset]
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C {
+                append(contentsOf: UnsafeBufferPointer(rebasing: bytes[runStart..<offset]))
+                appendEscape(of: byte)
+                runStart = offset + 1
+            }
+            offset += 1
         }
         append(contentsOf: UnsafeBufferPointer(rebasing: bytes[runStart...]))
     }

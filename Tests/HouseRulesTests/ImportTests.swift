@@ -32,7 +32,7 @@ import Testing
             for other in effects where one != other { #expect(!ImportTable.allows(one, other), "\(one) → \(other)") }
         }
         #expect(!ImportTable.allows("XferCommands", "XferDaemon"))
-        #expect(!ImportTable.allows("XferClient", "NIOCore"))
+        #expect(!ImportTable.allows("XferClient", "XferDaemon"))
         for target in ImportTable.pure {
             for module in ["Glibc", "Foundation", "CLinux", "NIOCore", "Logging"] {
                 #expect(!ImportTable.allows(target, module), "\(target) → \(module)")

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Splits a stream of bytes into lines. It searches each byte only once.
 struct LineBuffer {
     private(set) var bytes: [UInt8] = []
@@ -17,7 +19,7 @@ struct LineBuffer {
 
     /// The next complete line without its line break; nil while there is none.
     mutating func nextLine() throws(ConnectionError) -> ArraySlice<UInt8>? {
-        guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
+        guard let end = nextLineBreak else {
             searched = bytes.count
             guard bytes.count - start <= limit else { throw .messageTooLong(limit: limit) }
             compact()
@@ -28,6 +30,15 @@ struct LineBuffer {
         start = end + 1
         searched = start
         return line
+    }
+
+    private var nextLineBreak: Int? {
+        bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress, searched < buffer.count else { return nil }
+            return memchr(base + searched, 0x0A, buffer.count - searched).map {
+                $0 - UnsafeMutableRawPointer(mutating: base)
+            }
+        }
     }
 
     private mutating func compact() {

@@ -76,7 +76,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
         guard !host.isEmpty, isPlain else { return nil }
         guard !rest.isEmpty else { return (String(host), nil) }
         guard rest.hasPrefix(":"), let port = UInt16(rest.dropFirst(), radix: 10), port > 0 else { return nil }
-        return (String(host), Int(port))
+        return (String(host), Int(clamping: port))
     }
 
     private static func isLoopback(_ host: String) -> Bool {

@@ -164,7 +164,7 @@ private final class RefusalReader: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch Self.unwrapInboundIn(data) {
-        case .head(let head): status = Int(head.status.code)
+        case .head(let head): status = Int(clamping: head.status.code)
         case .body(let bytes):
             if text.utf8.count < Self.maxBytes {
                 text += String(decoding: bytes.readableBytesView.prefix(Self.maxBytes), as: UTF8.self)

@@ -145,11 +145,22 @@ public enum TaskResult: RPCMethod {
         /// A page that ends within a character is no UTF-8, so it is base64, and nothing of it is changed.
         static func encode(_ bytes: [UInt8]) -> (data: String, encoding: Encoding) {
             // Control characters grow sixfold as JSON text: beyond the size of a message, so those are base64, too.
-            if bytes.count(where: { $0 < 0x20 }) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self)
-            {
+            if controlCharacters(in: bytes) <= bytes.count / 8, let text = String(validating: bytes, as: UTF8.self) {
                 return (text, .utf8)
             }
             return (Base64.encode(bytes), .base64)
+        }
+
+        private static func controlCharacters(in bytes: [UInt8]) -> Int {
+            bytes.withUnsafeBufferPointer { buffer in
+                guard let start = buffer.baseAddress else { return 0 }
+                var (count, offset) = (0, 0)
+                while offset < buffer.count {
+                    if start[offset] < 0x20 { count += 1 }
+                    offset += 1
+                }
+                return count
+            }
         }
 
         /// Nil when `data` is not what `encoding` says.

@@ -1,0 +1,122 @@
+import { byID, element, setText } from "./dom.js";
+import { formatLimit, parseRate } from "./format.js";
+import { inform, showError, warn } from "./notices.js";
+import { call } from "./rpc.js";
+
+const NUMBERS = ["max_active", "max_active_per_host"];
+const RATES = ["max_recv_rate", "max_send_rate"];
+
+/** The queue's limits and its timetable, and whether it is held back. */
+export class LimitsDialog {
+    constructor() {
+        this.dialog = byID("limits-dialog");
+        this.form = this.dialog.querySelector("form");
+        this.form.addEventListener("submit", (event) => {
+            event.preventDefault();
+            this.#change("queue.set_limits", () => this.#limits());
+        });
+        byID("hold-queue").addEventListener("click", () => this.#change("queue.pause"));
+        byID("release-queue").addEventListener("click", () => this.#change("queue.resume"));
+        byID("default-limits").addEventListener("click", () => this.#change("queue.set_limits", () =>
+            Object.fromEntries([...NUMBERS, ...RATES, "order"].map((name) => [name, null]))));
+    }
+
+    async open() {
+        showError(byID("limits-error"));
+        this.dialog.showModal();
+        await this.#read().catch((error) => showError(byID("limits-error"), error));
+    }
+
+    async #read() {
+        const { limits, paused } = await call("queue.stats");
+        for (const name of NUMBERS) this.#fill(name, limits[name]);
+        for (const name of RATES) this.#fill(name, rateText(limits[name]));
+        this.#fill("order", limits.order);
+        const { max_recv_rate: receive, max_send_rate: send } = limits;
+        setText(byID("limits-now"), `Receiving: ${formatLimit(receive)}. Sending: ${formatLimit(send)}.`);
+        setText(byID("hold-state"), paused ? "Nothing new starts." : "Tasks start.");
+        byID("hold-queue").disabled = paused;
+        byID("release-queue").disabled = !paused;
+        await this.#readTimetable();
+    }
+
+    #fill(name, value) {
+        const field = this.form.elements[name];
+        field.value = value;
+        field.dataset.before = value;
+    }
+
+    async #readTimetable() {
+        const { settings } = await call("daemon.config");
+        const { value, origin } = settings.find(({ key }) => key === "bandwidth.timetable");
+        // The value is YAML text: a list of quoted entries such as "08:00 512K".
+        const entries = value.match(/\d\d:\d\d [^"',\]]+/g) ?? [];
+        byID("timetable").replaceChildren(...entries.map((entry) => {
+            const [time, rates] = entry.trim().split(/\s+/);
+            const [receive, send] = rates.split("/");
+            const text = send ? `receive ${receive}, send ${send}` : rates;
+            return element("li", { textContent: `from ${time}: ${text}` });
+        }));
+        setText(byID("timetable-origin"), entries.length > 0
+            ? `From ${origin}. Limits that are set here override it.`
+            : "There is none. The configuration may have one in bandwidth.timetable.");
+    }
+
+    /** Only what was changed: a limit that is set overrides the timetable. */
+    #limits() {
+        const changed = (name) => this.form.elements[name].value !== this.form.elements[name].dataset.before;
+        const { elements } = this.form;
+        return {
+            ...Object.fromEntries(NUMBERS.filter(changed).map((name) => [name, elements[name].valueAsNumber])),
+            ...Object.fromEntries(RATES.filter(changed).map((name) => [name, parseRate(elements[name].value)])),
+            ...(changed("order") && { order: elements.order.value }),
+        };
+    }
+
+    async #change(method, params = () => ({})) {
+        showError(byID("limits-error"));
+        try {
+            await call(method, params());
+            await this.#read();
+            inform("The limits hold now.");
+            if (method === "queue.set_limits") this.dialog.close();
+        } catch (error) {
+            showError(byID("limits-error"), error);
+        }
+    }
+}
+
+/** Asks for the limit of one task's rate. */
+export async function limitTask(id) {
+    const dialog = byID("task-limit-dialog");
+    const form = dialog.querySelector("form");
+    const field = form.elements.rate;
+    try {
+        const { task } = await call("task.get", { id, fields: ["max_recv_rate", "max_send_rate", "kind"] });
+        const name = task.kind === "upload" ? "max_send_rate" : "max_recv_rate";
+        field.value = rateText(task[name]);
+        showError(byID("task-limit-error"));
+        form.onsubmit = async (event) => {
+            event.preventDefault();
+            try {
+                await call("task.update", { id, changes: { [name]: parseRate(field.value) } });
+                inform(`The limit of task ${id} holds now.`);
+                dialog.close();
+            } catch (error) {
+                showError(byID("task-limit-error"), error);
+            }
+        };
+        dialog.showModal();
+        field.select();
+    } catch (error) {
+        warn(error);
+    }
+}
+
+/** A rate as it is typed: `500K`. */
+function rateText(bytes) {
+    for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["K", 1e3]]) {
+        if (bytes >= size && bytes % (size / 1000) === 0) return `${bytes / size}${unit}`;
+    }
+    return String(bytes);
+}

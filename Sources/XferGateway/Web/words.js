@@ -1,0 +1,121 @@
+import { formatLimit, formatMoment, formatRate, formatSize } from "./format.js";
+
+/** What the daemon's words mean, for people. Words that are not here are shown as they are. */
+
+export const STATES = {
+    queued: "queued", waiting: "waiting", running: "running", paused: "paused", staged: "staged",
+    completed: "done", failed: "failed", cancelled: "cancelled",
+};
+
+export const PHASES = {
+    connecting: "connecting", transferring: "transferring", verifying: "verifying the checksum",
+    processing: "a hook works on the file", publishing: "publishing the file",
+};
+
+const WAITS = {
+    retry: "tries again", network: "waits for the network", schedule: "waits for its time",
+    insufficient_space: "waits for space on the disk", destination_unavailable: "waits for its directory",
+    source_expired: "waits for another URL: the one it has expired", dependency: "waits for other tasks",
+    host_cooldown: "the server asked for patience", clock: "waits until the clock is right",
+    storage: "the database cannot be written", out_of_descriptors: "waits for free file descriptors",
+    suspect: "held back because xferd crashed with it; retry starts it",
+};
+
+/** `waits for its time until 22:00:00`. */
+export function waitText({ reason, until }) {
+    const text = WAITS[reason] ?? reason;
+    return until ? `${text} ${reason === "retry" ? "at" : "until"} ${formatMoment(until)}` : text;
+}
+
+const ADVICE = [
+    ["Check the host's name in the URL and that DNS works there, then retry.", "dns_failure"],
+    ["Check that the server is up and can be reached, then retry.",
+        "connect_failed network_unreachable connect_timeout"],
+    ["Retry: it goes on from the bytes that are kept.", "connection_lost idle_timeout short_body range_mismatch"],
+    ["Give it more time when you add it, or retry.", "total_timeout"],
+    ["Have the server's certificate fixed, or name its authority in trust.ca_file.", "trust_rejected"],
+    ["Do not go on before you know why the server shows another key than the pinned one.", "pin_mismatch"],
+    ["Have the server staple a current OCSP response: its policy requires one.", "revocation_unknown"],
+    ["Restore the trust policy, or name another one when you add it again.", "policy_missing"],
+    ["Check the URL. When the server has the file again, retry.", "http_status"],
+    ["Add it again with the right credential.", "auth_failed"],
+    ["Tell the server's operator that its answer breaks HTTP. Retry asks again.", "protocol_error invalid_framing"],
+    ["Check the digest you expect and where the file comes from. Retry fetches it anew.",
+        "length_mismatch checksum_mismatch"],
+    ["Have results.max_ratio raised, or ask for no content coding.", "expansion_limit"],
+    ["Use the final URL, or allow the redirect when you add it.",
+        "too_many_redirects redirect_denied insecure_redirect"],
+    ["Ask the operator of xferd: the configuration refuses this.", "rejected_by_policy"],
+    ["Check what the URL serves now, or accept more types when you add it again.", "unacceptable_type"],
+    ["Look at what came with `xferctl result`.", "parse_failed upload_rejected"],
+    ["Add it again, with a copy of the file (spool) if the file goes on changing.", "source_file_changed"],
+    ["Give the content as a regular file, or allow no redirects.", "body_not_rewindable"],
+    ["Ask the server whether it did it. If not, retry.", "outcome_unknown"],
+    ["Restore the credential's file, variable or profile, then retry.", "credential_missing"],
+    ["Choose another name, or what happens if the name is taken, and add it again.", "destination_exists"],
+    ["Choose a directory below one of the daemon's roots that its user may write to.", "destination_denied"],
+    ["Mount or create the directory, then retry.", "destination_unavailable"],
+    ["Move the directory back to where it was, then retry.", "destination_changed"],
+    ["Make room on the disk, then retry.", "insufficient_space"],
+    ["Check the disk of the daemon's machine, then retry.", "disk_error"],
+    ["Check the permissions of the directory, then retry.", "file_move_failed"],
+    ["Raise the daemon's limit of open files, then retry.", "out_of_descriptors"],
+    ["Read what the hook said in the daemon's log, then retry: nothing is fetched again.", "post_process_failed"],
+    ["Retry: it is tried without its deadline.", "deadline_exceeded"],
+    ["See to the task it waited for. When that has completed, retry.", "dependency_failed"],
+    ["Retry asks again although the URL failed for good a while ago.", "blocked_url"],
+    ["Add it again with a cache policy that may ask the server.", "only_if_cached_miss"],
+    ["Read the daemon's log, then retry.", "internal_error"],
+];
+
+const ADVICE_OF_REASON = new Map(
+    ADVICE.flatMap(([advice, reasons]) => reasons.split(" ").map((reason) => [reason, advice])));
+
+/** What to do about a failure. */
+export const adviceFor = (reason) => ADVICE_OF_REASON.get(reason) ?? "";
+
+export const NETWORKS = {
+    offline: "network offline", metered: "network metered", unmetered: "network online", unknown: "network unknown",
+};
+
+/** What a task is called: by its label, its file, or its URL. */
+export function nameOf({ id, label, output, final_path: path, url }) {
+    const last = (text) => text?.replace(/[?#].*$/, "").split("/").filter(Boolean).at(-1);
+    return label ?? path?.split("/").at(-1) ?? output?.split("/").at(-1) ?? last(url) ?? `task ${id}`;
+}
+
+const TEXTS_OF_EVENTS = {
+    "task.added": () => "added",
+    "task.restored": ({ received }) => `goes on after a restart with ${formatSize(received)}`,
+    "task.started": ({ attempt, offset }) =>
+        offset > 0 ? `try ${attempt} began at ${formatSize(offset)}` : `try ${attempt} began`,
+    "task.response": ({ status, total, resumed }) => [
+        `the server answered ${status}`, total === null ? null : formatSize(total),
+        resumed ? "kept bytes are continued" : null,
+    ].filter(Boolean).join(", "),
+    "task.redirected": ({ to }) => `redirected to ${to}`,
+    "task.waiting": ({ wait, error }) => (error ? `${waitText(wait)}: ${error.message}` : waitText(wait)),
+    "task.paused": ({ received }) => `paused at ${formatSize(received)}`,
+    "task.resumed": () => "queued again",
+    "task.source_changed": ({ reason, dropped }) =>
+        `the source changed (${reason}): ${formatSize(dropped)} dropped, it begins again`,
+    "cache.hit": () => "a kept response is used",
+    "task.refreshed": () => "the server sent a newer response",
+    "task.not_modified": () => "the kept response is current",
+    "task.staged": () => "staged: whole, and waiting for its commit",
+    "task.completed": ({ path, size }) => (path ? `done: ${path}, ${formatSize(size)}` : `done: ${formatSize(size)}`),
+    "task.failed": ({ error }) => `failed: ${error.message}`,
+    "task.cancelled": () => "cancelled",
+    "task.superseded": ({ by }) => `cancelled: task ${by} took its slot`,
+    "task.removed": () => "removed",
+};
+
+/** One line of a task's time line. */
+export const eventText = (event) => TEXTS_OF_EVENTS[event.type]?.(event) ?? event.type;
+
+/** The limits of a group or of the queue, in words. */
+export const limitText = ({ max_active: active, max_recv_rate: receive, max_send_rate: send }) => [
+    active ? `${active} at once` : null,
+    receive ? `receives ${formatLimit(receive)}` : null,
+    send ? `sends ${formatRate(send)}` : null,
+].filter(Boolean).join(", ");

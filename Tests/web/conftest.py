@@ -1,0 +1,69 @@
+"""A daemon, a site and a browser for each test."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from selenium import webdriver
+
+import xfer
+from daemon import Daemon
+from page import Page, chromium
+from proxy import Proxy
+from site_server import Site
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    """A daemon of the test's own."""
+    daemon = Daemon(tmp_path)
+    daemon.start()
+    yield daemon
+    daemon.kill()
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[xfer.Client]:
+    """A client beside the page, for what the page is to show and what it changed."""
+    with daemon.client() as client:
+        yield client
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A web site on a loopback port."""
+    site = Site()
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[webdriver.Chrome]:
+    """One browser for all tests: the page keeps nothing between two loads."""
+    browser = chromium()
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def page_url(daemon: Daemon) -> Iterator[str]:
+    """Where the page is."""
+    if daemon.serves_page():
+        yield daemon.url
+        return
+    proxy = Proxy(daemon.port)
+    yield proxy.url
+    proxy.close()
+
+
+@pytest.fixture
+def page(browser: webdriver.Chrome, daemon: Daemon, page_url: str) -> Iterator[Page]:
+    """The page, connected with a token that may do everything."""
+    browser.set_window_size(1280, 800)
+    page = Page(browser, page_url)
+    page.open(daemon.token("operate"))
+    yield page
+    errors = page.errors()
+    browser.get("about:blank")
+    assert errors == []

@@ -1,0 +1,115 @@
+"""The page in a browser, as a user sees it."""
+from __future__ import annotations
+
+from typing import Callable, TypeVar
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+PATIENCE = 30
+Found = TypeVar("Found")
+
+
+def chromium(accepts_any_certificate: bool = False) -> webdriver.Chrome:
+    """A headless Chromium. Its sandbox needs a user who is not root."""
+    options = webdriver.ChromeOptions()
+    options.accept_insecure_certs = accepts_any_certificate
+    options.binary_location = "/usr/bin/chromium"
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
+    browser.set_window_size(1280, 800)
+    return browser
+
+
+class Page:
+    """One tab with the page."""
+
+    def __init__(self, browser: webdriver.Chrome, url: str) -> None:
+        self.browser = browser
+        self.url = url
+
+    def open(self, token: str) -> None:
+        """Opens the page, types the token and waits for the queue."""
+        self.browser.get(self.url)
+        self.type_into("token", token, Keys.ENTER)
+        self.wait_for_text("connection", "live")
+
+    def until(self, condition: Callable[[], Found], what: str, patience: float = PATIENCE) -> Found:
+        """Waits until a condition holds. Rows come and go meanwhile."""
+        wait = WebDriverWait(self.browser, patience, 0.05, [StaleElementReferenceException])
+        return wait.until(lambda _: condition(), f"waited {patience} s for {what}")
+
+    def element(self, name: str) -> WebElement:
+        """The element with this id."""
+        return self.browser.find_element(By.ID, name)
+
+    def text(self, name: str) -> str:
+        """The text of an element, hidden or not."""
+        return str(self.element(name).get_property("textContent"))
+
+    def wait_for_text(self, name: str, text: str) -> None:
+        """Waits until the element with this id contains the text."""
+        self.until(lambda: text in self.text(name), f"{text!r} in #{name}, which says {self.text(name)!r}")
+
+    def type_into(self, name: str, *keys: str) -> None:
+        """Types into the element with this id as soon as it is shown."""
+        self.until(lambda: self.element(name).is_displayed(), f"#{name}")
+        self.element(name).send_keys(*keys)
+
+    def press(self, *keys: str) -> None:
+        """Types with the focus in the list."""
+        self.type_into("list", *keys)
+
+    def row(self, task: int) -> WebElement:
+        """The row of a task, as soon as it is there."""
+        return self.until(lambda: self.rows(task), f"the row of task {task}")[0]
+
+    def rows(self, task: int) -> list[WebElement]:
+        """The rows of a task: one or none."""
+        return self.browser.find_elements(By.ID, f"task-{task}")
+
+    def state(self, task: int) -> str:
+        """The state that the row of a task shows."""
+        return str(self.row(task).get_attribute("data-state"))
+
+    def wait_for_state(self, task: int, state: str) -> None:
+        """Waits until the row of a task shows a state."""
+        self.until(lambda: self.state(task) == state, f"task {task} to be {state}")
+
+    def order(self) -> list[int]:
+        """The ids of the rows, from top to bottom."""
+        return [int(row.get_attribute("id").removeprefix("task-"))  # type: ignore[union-attr]
+                for row in self.browser.find_elements(By.CSS_SELECTOR, ".row")]
+
+    def select(self, task: int) -> None:
+        """Clicks the row of a task."""
+        self.until(lambda: self.row(task).click() or self.row(task).get_attribute("aria-selected") == "true",
+                   f"task {task} to be selected")
+
+    def click(self, text: str, within: str = "body") -> None:
+        """Clicks the button with this text, as soon as it can be clicked."""
+        def clickable() -> WebElement | None:
+            buttons = self.browser.find_elements(By.CSS_SELECTOR, f"{within} button")
+            wanted = (each for each in buttons if each.text == text and each.is_displayed() and each.is_enabled())
+            return next(wanted, None)
+        self.until(clickable, f"a button {text!r}").click()
+
+    def rates(self) -> list[str]:
+        """The points of the plot of the total rate: one a second."""
+        line = self.browser.find_element(By.CSS_SELECTOR, "svg.total .line").get_attribute("d") or ""
+        return line.split("L")
+
+    def dialog_is_closed(self) -> bool:
+        """Whether no dialog is open."""
+        return not self.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
+
+    def errors(self) -> list[str]:
+        """What the console says that is not the refusal of a token, and not a connection that was refused."""
+        return [entry["message"] for entry in self.browser.get_log("browser")
+                if entry["level"] == "SEVERE" and "401" not in entry["message"] and "net::ERR_" not in entry["message"]]
