@@ -28,7 +28,9 @@ struct TaskHandlers: Sendable {
         switch params {
         case .one(let task):
             let (task, isExisting) = try await tasks.add(task, defaults(), for: principal)
-            let record = try await records(of: [task], .listing).first ?? TaskRecord(task)
+            let record =
+                try await TaskRecords(queries: queries).records(of: [task], .listing, findsWaits: false).first
+                ?? TaskRecord(task)
             return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
             let added = try await self.tasks.add(tasks, defaults(), for: principal, path: { "tasks[\($0)]." })

@@ -6,7 +6,11 @@ import XferProtocol
 struct TaskRecords: Sendable {
     let queries: TaskQueries
 
-    func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
+    /// - Parameter findsWaits: whether to look up what queued tasks wait for. An answer to `task.add` does without: adds come
+    ///   by the thousand, and what a task waits for is asked for later.
+    func records(
+        of tasks: [TransferTask], _ columns: TaskColumns, findsWaits: Bool = true
+    ) async throws -> [TaskRecord] {
         let running = tasks.filter { $0.state == .running }.map(\.id)
         let progress = running.isEmpty ? [:] : await queries.progress(of: running)
         // A task without a transfer has no bytes that could be resumed.
@@ -14,7 +18,7 @@ struct TaskRecords: Sendable {
         let resumable = mayResume ? try await queries.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await queries.segments(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && queries.degradation != nil
-        let waits = columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
+        let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         return tasks.map { task in
             var record = TaskRecord(
                 task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])

@@ -84,6 +84,9 @@ from .records import (
     ShutdownMode,
     EventsSinceResult,
     NetworkStatusResult,
+    TokenScope,
+    TokenAddResult,
+    TokenListResult,
     DaemonStatusResult,
     DaemonConfigResult,
     DaemonShutdownResult,
@@ -1346,6 +1349,58 @@ class AsyncNetworkMethods:
         return await self._caller.ask("network.status", parameters, NetworkStatusResult.from_wire)
 
 
+class AsyncTokenMethods:
+    """The methods token.*"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def add(
+        self,
+        name: str,
+        scope: TokenScope,
+        *,
+        user: Maybe[str] = UNSET,
+        expires_at: Maybe[Time] = UNSET,
+    ) -> TokenAddResult:
+        """Makes a token for clients on the network. It is answered once and not kept. Only over the
+        Unix socket.
+
+        Args:
+            name: By which it is listed and revoked, unique.
+            scope: What it allows within the rights of its user.
+            user: Whom it calls for: a user's name, or a decimal uid; default is the caller.
+            expires_at: It is refused from then on; default is never.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "name": name,
+            "scope": scope,
+            "user": user,
+            "expires_at": expires_at,
+        }
+        return await self._caller.ask("token.add", parameters, TokenAddResult.from_wire)
+
+    async def list(self) -> TokenListResult:
+        """The tokens by name, expired ones too, without the tokens themselves.
+
+        Takes the scope operate.
+        """
+        return await self._caller.ask("token.list", {}, TokenListResult.from_wire)
+
+    async def revoke(self, name: str) -> Done:
+        """Ends a token: it is refused at once, and its connections and streams are closed. Only
+        over the Unix socket.
+
+        Args:
+            name: Its name.
+
+        Takes the scope operate.
+        """
+        return await self._caller.ask("token.revoke", {"name": name}, Done.from_wire)
+
+
 class AsyncDaemonMethods:
     """The methods daemon.*"""
 
@@ -1412,5 +1467,6 @@ class AsyncMethods:
         self.webhook = AsyncWebhookMethods(caller)
         self.events = AsyncEventsMethods(caller)
         self.network = AsyncNetworkMethods(caller)
+        self.token = AsyncTokenMethods(caller)
         self.daemon = AsyncDaemonMethods(caller)
         self.rpc = AsyncRpcMethods(caller)

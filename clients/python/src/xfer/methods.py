@@ -84,6 +84,9 @@ from .records import (
     ShutdownMode,
     EventsSinceResult,
     NetworkStatusResult,
+    TokenScope,
+    TokenAddResult,
+    TokenListResult,
     DaemonStatusResult,
     DaemonConfigResult,
     DaemonShutdownResult,
@@ -1348,6 +1351,58 @@ class NetworkMethods:
         return self._caller.ask("network.status", {"host": host}, NetworkStatusResult.from_wire)
 
 
+class TokenMethods:
+    """The methods token.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def add(
+        self,
+        name: str,
+        scope: TokenScope,
+        *,
+        user: Maybe[str] = UNSET,
+        expires_at: Maybe[Time] = UNSET,
+    ) -> TokenAddResult:
+        """Makes a token for clients on the network. It is answered once and not kept. Only over the
+        Unix socket.
+
+        Args:
+            name: By which it is listed and revoked, unique.
+            scope: What it allows within the rights of its user.
+            user: Whom it calls for: a user's name, or a decimal uid; default is the caller.
+            expires_at: It is refused from then on; default is never.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "name": name,
+            "scope": scope,
+            "user": user,
+            "expires_at": expires_at,
+        }
+        return self._caller.ask("token.add", parameters, TokenAddResult.from_wire)
+
+    def list(self) -> TokenListResult:
+        """The tokens by name, expired ones too, without the tokens themselves.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("token.list", {}, TokenListResult.from_wire)
+
+    def revoke(self, name: str) -> Done:
+        """Ends a token: it is refused at once, and its connections and streams are closed. Only
+        over the Unix socket.
+
+        Args:
+            name: Its name.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("token.revoke", {"name": name}, Done.from_wire)
+
+
 class DaemonMethods:
     """The methods daemon.*"""
 
@@ -1411,5 +1466,6 @@ class Methods:
         self.webhook = WebhookMethods(caller)
         self.events = EventsMethods(caller)
         self.network = NetworkMethods(caller)
+        self.token = TokenMethods(caller)
         self.daemon = DaemonMethods(caller)
         self.rpc = RpcMethods(caller)

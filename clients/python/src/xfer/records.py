@@ -110,6 +110,12 @@ WaitReason = Literal[
     "storage",
     "out_of_descriptors",
     "suspect",
+    "queue_paused",
+    "group_paused",
+    "host_full",
+    "group_full",
+    "profile_full",
+    "queue_full",
 ]
 
 
@@ -379,6 +385,9 @@ NetworkState = Literal["unknown", "offline", "metered", "unmetered"]
 
 
 ShutdownMode = Literal["drain", "suspend", "cancel"]
+
+
+TokenScope = Literal["metrics", "read", "add", "own", "operate"]
 
 
 class BodyInput(TypedDict, total=False):
@@ -4761,6 +4770,71 @@ class NetworkStatusRoute:
             exists=wire["exists"],
             source=wire.get("source"),
             interface=wire.get("interface"),
+        )
+
+
+@dataclass(frozen=True)
+class TokenAddResult:
+    """The new token."""
+
+    token: TokenRecord
+    """As token.list shows it."""
+
+    secret: str
+    """The token itself, for Authorization: Bearer. It cannot be shown again."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TokenAddResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            token=TokenRecord.from_wire(wire["token"]),
+            secret=wire["secret"],
+        )
+
+
+@dataclass(frozen=True)
+class TokenRecord:
+    """A token of clients on the network, without the token itself."""
+
+    name: str
+    """Its name."""
+
+    user: Owner
+    """The uid of the user it calls for."""
+
+    scope: TokenScope
+    """What it allows within the rights of its user."""
+
+    created_at: datetime
+    """When it was added."""
+
+    expires_at: Optional[datetime] = None
+    """It is refused from then on; absent is never."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TokenRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            name=wire["name"],
+            user=wire["user"],
+            scope=wire["scope"],
+            created_at=parse_time(wire["created_at"]),
+            expires_at=optional(parse_time, wire.get("expires_at")),
+        )
+
+
+@dataclass(frozen=True)
+class TokenListResult:
+    """All tokens."""
+
+    tokens: List[TokenRecord]
+    """By name."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TokenListResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            tokens=listed(TokenRecord.from_wire)(wire["tokens"]),
         )
 
 
