@@ -15,6 +15,8 @@ UPDATE  ?=
 
 # The programs carry Swift's runtime in themselves. Colours are a compiler flag: on a terminal everything would be built anew.
 RELEASE := -c release --static-swift-stdlib --no-color-diagnostics
+# Without TLS for listeners, which takes minutes to compile.
+PLAIN   := $(RELEASE) --disable-default-traits
 PRIVATE := .build/run
 
 export PATH := $(dir $(SWIFT)):$(PATH)
@@ -41,7 +43,9 @@ build: packages-build
 	$(SWIFT) build $(RELEASE) --product xferd
 	$(SWIFT) build $(RELEASE) --product xferctl
 
-run: build
+run: packages-build
+	$(SWIFT) build $(PLAIN) --product xferd
+	$(SWIFT) build $(PLAIN) --product xferctl
 	@if [ -z '$(URL)' ]; then echo "make run URL=https://example.org/file [ARGS='-o name']" >&2; exit 2; fi
 	@scripts/private-daemon start $(PRIVATE)
 	@.build/release/xferctl add --socket '$(CURDIR)/$(PRIVATE)/xferd.sock' --wait $(ARGS) '$(URL)'
@@ -66,7 +70,7 @@ bench: build packages-bench
 
 # Optimised programs are counted: they are what is installed.
 instructions: packages-build packages-test
-	$(SWIFT) build $(RELEASE) --product xferd
+	$(SWIFT) build $(PLAIN) --product xferd
 	Benchmarks/instructions.py --programs .build/release $(if $(UPDATE),--update) $(ARGS)
 
 fuzz: packages-build

@@ -2,7 +2,6 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import NIOWebSocket
 
 /// Joins a WebSocket of a daemon on the network to a local socket, over which a client speaks lines as to a daemon of
@@ -37,7 +36,6 @@ enum ServerBridge {
         case let refusal as Refusal: refusal.description
         case is NIOConnectionError: "nothing listens there, or a firewall is in the way"
         case ChannelError.connectTimeout, is Silence: "it does not answer"
-        case let error as NIOSSLError: "TLS failed: \(error)"
         default: "\(error)"
         }
     }
@@ -69,25 +67,13 @@ enum ServerBridge {
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    if server.isEncrypted { try channel.pipeline.syncOperations.addHandler(tls(server)) }
+                    if server.isEncrypted { try ClientTLS.addHandler(for: server, to: channel) }
                     try upgrade(channel, server, local).cascade(to: outcome)
                 }
             }
             .connect(host: server.host, port: server.port)
             .whenFailure { outcome.fail($0) }
         return outcome.futureResult
-    }
-
-    private static func tls(_ server: ServerAddress) throws -> NIOSSLClientHandler {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        if let file = server.authoritiesFile {
-            configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
-        }
-        let isAddress = (try? SocketAddress(ipAddress: server.host, port: server.port)) != nil
-        return try NIOSSLClientHandler(
-            context: NIOSSLContext(configuration: configuration), serverHostname: isAddress ? nil : server.host)
     }
 
     private static func upgrade(

@@ -1,53 +1,74 @@
 import NIOConcurrencyHelpers
-import NIOSSL
+import NIOCore
 
-/// The TLS context of a listener, made from its files and made again when they change.
-///
-/// New connections use the newest context; open ones keep theirs.
-final class CertificateFiles: Sendable {
-    private let files: ListenerConfiguration.TLS
-    private let current: NIOLockedValueBox<NIOSSLContext>
+#if TLS
+    import NIOSSL
+#endif
 
-    /// - Throws: `GatewayError.certificate`, which names the file.
-    init(_ files: ListenerConfiguration.TLS) throws(GatewayError) {
-        self.files = files
-        current = NIOLockedValueBox(try Self.context(files))
-    }
+#if TLS
+    /// The TLS context of a listener, made from its files and made again when they change.
+    ///
+    /// New connections use the newest context; open ones keep theirs.
+    final class CertificateFiles: Sendable {
+        private let files: ListenerConfiguration.TLS
+        private let current: NIOLockedValueBox<NIOSSLContext>
 
-    var context: NIOSSLContext { current.withLockedValue(\.self) }
-
-    /// Reads the files again. If they are not usable, the last context stays in use.
-    func reload() throws(GatewayError) {
-        let newer = try Self.context(files)
-        current.withLockedValue { $0 = newer }
-    }
-
-    private static func context(_ files: ListenerConfiguration.TLS) throws(GatewayError) -> NIOSSLContext {
-        let chain = try reading(files.certificate) { try NIOSSLCertificate.fromPEMFile($0) }
-        guard !chain.isEmpty else { throw .certificate(file: files.certificate, "it holds no certificate") }
-        let key = try reading(files.key) { try NIOSSLPrivateKey(file: $0, format: .pem) }
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        if let file = files.clientAuthorities {
-            let authorities = try reading(file) { try NIOSSLCertificate.fromPEMFile($0) }
-            configuration.trustRoots = .certificates(authorities)
-            configuration.certificateVerification = .noHostnameVerification
+        /// - Throws: `GatewayError.certificate`, which names the file.
+        init(_ files: ListenerConfiguration.TLS) throws(GatewayError) {
+            self.files = files
+            current = NIOLockedValueBox(try Self.context(files))
         }
-        return try reading(files.key) { _ in try NIOSSLContext(configuration: configuration) }
-    }
 
-    private static func reading<Value>(
-        _ file: String, _ body: (String) throws -> Value
-    ) throws(GatewayError) -> Value {
-        do {
-            return try body(file)
-        } catch {
-            throw .certificate(file: file, "\(error)")
+        /// Makes a new connection speak TLS.
+        func addHandler(to pipeline: ChannelPipeline.SynchronousOperations) throws {
+            try pipeline.addHandler(NIOSSLServerHandler(context: current.withLockedValue(\.self)))
+        }
+
+        /// Reads the files again. If they are not usable, the last context stays in use.
+        func reload() throws(GatewayError) {
+            let newer = try Self.context(files)
+            current.withLockedValue { $0 = newer }
+        }
+
+        private static func context(_ files: ListenerConfiguration.TLS) throws(GatewayError) -> NIOSSLContext {
+            let chain = try reading(files.certificate) { try NIOSSLCertificate.fromPEMFile($0) }
+            guard !chain.isEmpty else { throw .certificate(file: files.certificate, "it holds no certificate") }
+            let key = try reading(files.key) { try NIOSSLPrivateKey(file: $0, format: .pem) }
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            if let file = files.clientAuthorities {
+                let authorities = try reading(file) { try NIOSSLCertificate.fromPEMFile($0) }
+                configuration.trustRoots = .certificates(authorities)
+                configuration.certificateVerification = .noHostnameVerification
+            }
+            return try reading(files.key) { _ in try NIOSSLContext(configuration: configuration) }
+        }
+
+        private static func reading<Value>(
+            _ file: String, _ body: (String) throws -> Value
+        ) throws(GatewayError) -> Value {
+            do {
+                return try body(file)
+            } catch {
+                throw .certificate(file: file, "\(error)")
+            }
         }
     }
-}
+#else
+    /// Stands in where the program was built without the trait `TLS`: no listener can have a certificate.
+    final class CertificateFiles: Sendable {
+        init(_ files: ListenerConfiguration.TLS) throws(GatewayError) {
+            throw .certificate(
+                file: files.certificate, "this xferd was built without TLS for listeners (the trait TLS)")
+        }
+
+        func addHandler(to pipeline: ChannelPipeline.SynchronousOperations) throws {}
+
+        func reload() throws(GatewayError) {}
+    }
+#endif
 
 extension ListenerConfiguration.TLS {
     /// Why the files cannot be used; nil if they can.

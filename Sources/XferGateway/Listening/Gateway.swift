@@ -4,7 +4,6 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import XferModel
 
 /// Listens on the network for HTTP and WebSockets, and lets clients with tokens call the service.
@@ -151,7 +150,7 @@ extension Gateway {
         }
         channel.closeFuture.whenComplete { [self] _ in remove(channel) }
         let pipeline = channel.pipeline.syncOperations
-        if let certificates { try pipeline.addHandler(NIOSSLServerHandler(context: certificates.context)) }
+        if let certificates { try certificates.addHandler(to: pipeline) }
         try pipeline.addHandlers(requests.handlers())
     }
 

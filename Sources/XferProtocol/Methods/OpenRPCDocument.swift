@@ -29,14 +29,40 @@ public enum OpenRPCDocument {
                 "description": .string(introduction),
                 "license": ["name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"],
             ],
+            "servers": servers,
             "methods": .array(methods),
             "x-events": events,
             "components": ["errors": errors, "schemas": .object(named(schemas.components))],
         ]
     }
 
+    /// Where daemons are found: the user's and the system's socket, and a listener, which an operator configures.
+    private static let servers: JSONValue = [
+        [
+            "name": "user", "url": "unix://${XDG_RUNTIME_DIR}/xferd.sock",
+            "summary": "The user's daemon: one message a line, or HTTP/1.1 POST /rpc.",
+            "variables": [
+                "XDG_RUNTIME_DIR": ["default": "/run/user/1000", "description": "/run/user/ and the user's id."]
+            ],
+        ],
+        [
+            "name": "system", "url": "unix:///run/xferd/xferd.sock",
+            "summary": "The system's daemon: one message a line, or HTTP/1.1 POST /rpc.",
+        ],
+        [
+            "name": "network", "url": "https://${host}:${port}/rpc",
+            "summary":
+                "A listener: POST with Authorization: Bearer and a token; /ws is its WebSocket, /events its stream.",
+            "variables": [
+                "host": ["default": "localhost", "description": "A name or address of the listener."],
+                "port": ["default": "6800", "description": "Its port."],
+            ],
+        ],
+    ]
+
     private static let introduction = """
-        Durable transfers. JSON-RPC 2.0 over a Unix stream socket: one message a line, or HTTP/1.1 POST /rpc. \
+        Durable transfers. JSON-RPC 2.0 over a Unix stream socket: one message a line, or HTTP/1.1 POST /rpc; and over a \
+        listener on the network, with a token. \
         Parameters are by name; unknown ones are refused. Times are RFC 3339 in UTC, durations seconds, sizes bytes, \
         rates bytes per second. Clients ignore fields, events and words they do not know.
         """

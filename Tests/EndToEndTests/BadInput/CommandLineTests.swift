@@ -130,6 +130,9 @@ import XferTestSupport
             options.environment = daemon.environment
             let program = try ChildProcess(
                 "\(try Command.productsDirectory)/xferctl", ["add", "-o", "-", server.url("/f")], options: options)
+            try await eventually("the task is there") {
+                try await daemon.call("task.list")["tasks"]?.arrayValue?.count == 1
+            }
             try await daemon.waitForBytes(1_000_000, of: 2)
             kill(program.pid, SIGINT)
             #expect(await program.exit() == .code(130))
