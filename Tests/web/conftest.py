@@ -15,9 +15,9 @@ from site_server import Site
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    """A daemon of the test's own."""
-    daemon = Daemon(tmp_path)
+def daemon(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Daemon]:
+    """A daemon of the test's own; its parameter are settings."""
+    daemon = Daemon(tmp_path, getattr(request, "param", ""))
     daemon.start()
     yield daemon
     daemon.kill()

@@ -19,7 +19,9 @@ MANY = 100_000 if os.environ.get("XFER_SOAK") else 12_000
 
 
 def test_a_task_is_added_watched_and_removed_by_keys_alone(page: Page, site: Site, client: xfer.Client) -> None:
-    keys = lambda *typed: page.browser.switch_to.active_element.send_keys(*typed)  # noqa: E731
+    def keys(*typed: str) -> None:
+        page.browser.switch_to.active_element.send_keys(*typed)
+
     keys("a")
     page.until(lambda: page.element("add-dialog").is_displayed(), "the dialog")
     keys(f"{site.url}/typed", Keys.TAB)
@@ -53,7 +55,9 @@ def test_the_focused_task_is_named_to_screen_readers(page: Page, site: Site, cli
     older, newer = (client.add(f"{site.url}/{name}").id for name in "ab")
     page.row(newer)
     page.press(Keys.HOME)
-    named = lambda: page.element("list").get_attribute("aria-activedescendant")  # noqa: E731
+    def named() -> str | None:
+        return page.element("list").get_attribute("aria-activedescendant")
+
     page.until(lambda: named() == f"task-{newer}", "the first task")
     page.press(Keys.ARROW_DOWN)
     page.until(lambda: named() == f"task-{older}", "the second task")
