@@ -62,6 +62,7 @@ def page(browser: webdriver.Chrome, daemon: Daemon, page_url: str) -> Iterator[P
     """The page, connected with a token that may do everything."""
     browser.set_window_size(1280, 800)
     page = Page(browser, page_url)
+    page.errors()
     page.open(daemon.token("operate"))
     yield page
     errors = page.errors()

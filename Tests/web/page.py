@@ -114,7 +114,7 @@ class Page:
         return not self.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
 
     def errors(self) -> list[str]:
-        """What the console says that is not a connection that was refused."""
+        """What the console has said since the last call, except connections that were refused."""
         entries = self.browser.get_log("browser")  # type: ignore[no-untyped-call]
         return [entry["message"] for entry in entries
                 if entry["level"] == "SEVERE" and "net::ERR_" not in entry["message"]]

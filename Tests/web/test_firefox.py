@@ -46,7 +46,7 @@ def test_firefox_shows_commands_and_recovers(
     until(lambda: "kB/s" in text(f"task-{running}"))
     firefox.find_element(By.ID, f"task-{running}").click()
     firefox.find_element(By.ID, "list").send_keys(" ")
-    until(lambda: text(f"task-{running}").endswith("paused"))
+    until(lambda: firefox.find_element(By.ID, f"task-{running}").get_attribute("data-state") == "paused")
     firefox.find_element(By.ID, "list").send_keys("o")
     until(lambda: "paused at" in text("time-line"))
     daemon.kill()

@@ -241,11 +241,11 @@ def test_limits_are_changed_and_shown(page: Page, client: xfer.Client) -> None:
     assert client.queue.stats().limits.max_recv_rate == 0
 
 
-@pytest.mark.parametrize("daemon", [TIMETABLE], indirect=True)
+@pytest.mark.parametrize("daemon", [TIMETABLE], indirect=True, ids=["timetable"])
 def test_the_timetable_is_shown(page: Page) -> None:
     page.press("L")
     page.wait_for_text("timetable", "from 08:00: 512 kB/s")
-    page.wait_for_text("timetable", "from 12:00: receive 2.0 MB/s, send 64 kB/s")
+    page.wait_for_text("timetable", "from 12:00: receive 2.0 MB/s, send 64.0 kB/s")
     page.wait_for_text("timetable", "from 19:00: unlimited")
 
 
