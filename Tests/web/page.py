@@ -14,12 +14,12 @@ PATIENCE = 30
 Found = TypeVar("Found")
 
 
-def chromium(accepts_any_certificate: bool = False) -> webdriver.Chrome:
+def chromium(*arguments: str, accepts_any_certificate: bool = False) -> webdriver.Chrome:
     """A headless Chromium. Its sandbox needs a user who is not root."""
     options = webdriver.ChromeOptions()
     options.accept_insecure_certs = accepts_any_certificate
     options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US", *arguments):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
