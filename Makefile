@@ -21,7 +21,7 @@ PRIVATE := .build/run
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak screenshots clean packages-build packages-test packages-bench
+.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak screenshots clean packages-build packages-test packages-soak packages-bench
 
 help:
 	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
@@ -36,7 +36,7 @@ help:
 	@echo 'make screenshots          pictures of the web page, into .build/screenshots and docs/images'
 	@echo 'make clean                removes .build'
 
-packages-build packages-test packages-bench: packages-%:
+packages-build packages-test packages-soak packages-bench: packages-%:
 	@scripts/packages $*
 
 build: packages-build
@@ -76,7 +76,7 @@ instructions: packages-build packages-test
 fuzz: packages-build
 	.ci/fuzz $(INPUTS)
 
-soak: build packages-test
+soak: build packages-soak
 	.ci/soak
 
 screenshots: packages-test

@@ -15,9 +15,9 @@ from site_server import Site
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    """A daemon of the test's own."""
-    daemon = Daemon(tmp_path)
+def daemon(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Daemon]:
+    """A daemon of the test's own; its parameter are settings."""
+    daemon = Daemon(tmp_path, getattr(request, "param", ""))
     daemon.start()
     yield daemon
     daemon.kill()
@@ -62,6 +62,7 @@ def page(browser: webdriver.Chrome, daemon: Daemon, page_url: str) -> Iterator[P
     """The page, connected with a token that may do everything."""
     browser.set_window_size(1280, 800)
     page = Page(browser, page_url)
+    page.errors()
     page.open(daemon.token("operate"))
     yield page
     errors = page.errors()

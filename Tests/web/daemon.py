@@ -104,7 +104,7 @@ class Daemon:
         self._command("token", "revoke", name)
 
     def _command(self, *words: str) -> str:
-        command = [PROGRAMS / "xferctl", *words, "--socket", self.socket]
+        command: list[str] = [str(PROGRAMS / "xferctl"), *words, "--socket", self.socket]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

@@ -14,12 +14,12 @@ PATIENCE = 30
 Found = TypeVar("Found")
 
 
-def chromium(accepts_any_certificate: bool = False) -> webdriver.Chrome:
+def chromium(*arguments: str, accepts_any_certificate: bool = False) -> webdriver.Chrome:
     """A headless Chromium. Its sandbox needs a user who is not root."""
     options = webdriver.ChromeOptions()
     options.accept_insecure_certs = accepts_any_certificate
     options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US", *arguments):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
@@ -89,8 +89,10 @@ class Page:
 
     def select(self, task: int) -> None:
         """Clicks the row of a task."""
-        self.until(lambda: self.row(task).click() or self.row(task).get_attribute("aria-selected") == "true",
-                   f"task {task} to be selected")
+        def is_selected() -> bool:
+            self.row(task).click()
+            return self.row(task).get_attribute("aria-selected") == "true"
+        self.until(is_selected, f"task {task} to be selected")
 
     def click(self, text: str, within: str = "body") -> None:
         """Clicks the button with this text, as soon as it can be clicked."""
@@ -98,7 +100,9 @@ class Page:
             buttons = self.browser.find_elements(By.CSS_SELECTOR, f"{within} button")
             wanted = (each for each in buttons if each.text == text and each.is_displayed() and each.is_enabled())
             return next(wanted, None)
-        self.until(clickable, f"a button {text!r}").click()
+        button = self.until(clickable, f"a button {text!r}")
+        assert button is not None
+        button.click()
 
     def rates(self) -> list[str]:
         """The points of the plot of the total rate: one a second."""
@@ -110,6 +114,7 @@ class Page:
         return not self.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
 
     def errors(self) -> list[str]:
-        """What the console says that is not the refusal of a token, and not a connection that was refused."""
-        return [entry["message"] for entry in self.browser.get_log("browser")
-                if entry["level"] == "SEVERE" and "401" not in entry["message"] and "net::ERR_" not in entry["message"]]
+        """What the console has said since the last call, except connections that were refused."""
+        entries = self.browser.get_log("browser")  # type: ignore[no-untyped-call]
+        return [entry["message"] for entry in entries
+                if entry["level"] == "SEVERE" and "net::ERR_" not in entry["message"]]

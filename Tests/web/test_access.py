@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Iterator
 
 import axe_selenium_python
 import pytest
@@ -14,12 +16,16 @@ from page import Page
 from site_server import Site
 
 AXE = Path(axe_selenium_python.__file__).parent / "node_modules/axe-core/axe.min.js"
+# Each state of the page, and the key that opens it if it is a dialog.
+STATES = ["list", "details", "?", "a", "L", "g", "p"]
 # With XFER_SOAK as many as the page promises.
 MANY = 100_000 if os.environ.get("XFER_SOAK") else 12_000
 
 
 def test_a_task_is_added_watched_and_removed_by_keys_alone(page: Page, site: Site, client: xfer.Client) -> None:
-    keys = lambda *typed: page.browser.switch_to.active_element.send_keys(*typed)  # noqa: E731
+    def keys(*typed: str) -> None:
+        page.browser.switch_to.active_element.send_keys(*typed)
+
     keys("a")
     page.until(lambda: page.element("add-dialog").is_displayed(), "the dialog")
     keys(f"{site.url}/typed", Keys.TAB)
@@ -53,7 +59,9 @@ def test_the_focused_task_is_named_to_screen_readers(page: Page, site: Site, cli
     older, newer = (client.add(f"{site.url}/{name}").id for name in "ab")
     page.row(newer)
     page.press(Keys.HOME)
-    named = lambda: page.element("list").get_attribute("aria-activedescendant")  # noqa: E731
+    def named() -> str | None:
+        return page.element("list").get_attribute("aria-activedescendant")
+
     page.until(lambda: named() == f"task-{newer}", "the first task")
     page.press(Keys.ARROW_DOWN)
     page.until(lambda: named() == f"task-{older}", "the second task")
@@ -61,48 +69,60 @@ def test_the_focused_task_is_named_to_screen_readers(page: Page, site: Site, cli
     assert (row.get_attribute("aria-posinset"), row.get_attribute("aria-setsize")) == ("2", "2")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("state", ["login", "list", "details", "?", "a", "L", "g", "p"])
-def test_axe_has_no_serious_finding(page: Page, site: Site, client: xfer.Client, state: str, scheme: str) -> None:
-    page.browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    failed = client.add(f"{site.url}/missing?status=404", group="isos").id
-    client.add(f"{site.url}/big?rate=200000", output="big")
-    page.wait_for_state(failed, "failed")
-    if state == "login":
-        page.click("Log out")
-    elif state == "details":
-        page.select(failed)
+@contextmanager
+def state_of_page(page: Page, task: int, state: str) -> Iterator[None]:
+    """The list, a task's details, or the dialog that a key opens."""
+    if state == "details":
+        page.select(task)
         page.press("o")
         page.wait_for_text("time-line", "failed")
     elif state != "list":
         page.press(state)
         page.until(lambda: not page.dialog_is_closed(), "the dialog")
+    yield
+    page.browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    page.until(lambda: page.dialog_is_closed() and not page.element("details").is_displayed(), "the list alone")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_no_serious_finding(page: Page, site: Site, client: xfer.Client, scheme: str) -> None:
+    page.browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    failed = client.add(f"{site.url}/missing?status=404", group="isos").id
+    client.add(f"{site.url}/big?rate=200000", output="big")
+    page.wait_for_state(failed, "failed")
     page.browser.execute_script(AXE.read_text())
+    found = {}
+    for state in STATES:
+        with state_of_page(page, failed, state):
+            found[state] = serious_findings(page)
+    page.click("Log out")
+    found["login"] = serious_findings(page)
+    assert found == dict.fromkeys([*STATES, "login"], [])
+
+
+def serious_findings(page: Page) -> list[tuple[str, list[str]]]:
+    """Rules that the page breaks, and the elements that do."""
     violations = page.browser.execute_async_script("axe.run().then(({ violations }) => arguments[0](violations))")
-    serious = [(each["id"], [node["html"] for node in each["nodes"]])
-               for each in violations if each["impact"] in ("serious", "critical")]
-    assert serious == []
+    return [(each["id"], [node["html"] for node in each["nodes"]])
+            for each in violations if each["impact"] in ("serious", "critical")]
 
 
-@pytest.mark.parametrize("state", ["list", "details", "?", "a", "L", "g", "p"])
-def test_nothing_scrolls_sideways_at_360_pixels(page: Page, site: Site, client: xfer.Client, state: str) -> None:
+def test_nothing_scrolls_sideways_at_360_pixels(page: Page, site: Site, client: xfer.Client) -> None:
     task = client.add(f"{site.url}/{'long' * 50}?status=404", group="g" * 100).id
     page.wait_for_state(task, "failed")
     page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                  {"width": 360, "height": 640, "deviceScaleFactor": 1, "mobile": True})
+    found = {}
     try:
-        if state == "details":
-            page.select(task)
-            page.press("o")
-        elif state != "list":
-            page.press(state)
-        widths = page.browser.execute_script("""
-            const shown = document.querySelector("dialog[open]") ?? document.documentElement;
-            return [innerWidth, document.documentElement.scrollWidth, shown.scrollWidth - shown.clientWidth]""")
+        for state in STATES:
+            with state_of_page(page, task, state):
+                found[state] = page.browser.execute_script("""
+                    const shown = document.querySelector("dialog[open]") ?? document.documentElement;
+                    return [document.documentElement.scrollWidth, shown.scrollWidth - shown.clientWidth]""")
     finally:
         page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert widths == [360, 360, 0]
+    assert found == dict.fromkeys(STATES, [360, 0])
 
 
 def test_a_long_list_holds_only_what_is_in_sight(page: Page, site: Site, client: xfer.Client) -> None:

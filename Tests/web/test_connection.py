@@ -39,6 +39,7 @@ def test_a_new_database_is_read_from_its_beginning(
     daemon.remove_database()
     daemon.start()
     page.wait_for_text("login-error", "refuses the token")
+    assert all("401" in error for error in page.errors())
     page.element("token").clear()
     page.type_into("token", daemon.token("own"), "\n")
     page.wait_for_text("connection", "live")

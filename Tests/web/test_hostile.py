@@ -11,7 +11,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from daemon import Daemon
-from page import Page
+from page import Page, chromium
+from relay import Relay
 from site_server import Site
 
 SCRIPT = "<img src=x onerror=\"document.title='ran'\"><script>document.title='ran'</script>"
@@ -151,6 +152,27 @@ def test_a_page_of_another_origin_reads_and_changes_nothing(
     assert framed == []
     assert client.task.list().tasks == []
     assert "live" in page.text("connection")
+
+
+def test_a_name_that_was_pointed_at_this_machine_gets_no_answer(site: Site, daemon: Daemon) -> None:
+    """DNS rebinding: to the browser the stranger's page and the daemon have the same origin."""
+    site.pages["/stranger"] = "<!DOCTYPE html><title>stranger</title>"
+    relay = Relay(site.port)
+    browser = chromium("--host-resolver-rules=MAP rebound.test 127.0.0.1")
+    try:
+        browser.get(f"http://rebound.test:{relay.port}/stranger")
+        assert browser.title == "stranger"
+        relay.point_at(daemon.port)
+        found = browser.execute_async_script("""
+            const [token, done] = arguments;
+            const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "task.list" });
+            fetch("/rpc", { method: "POST", headers: { Authorization: `Bearer ${token}` }, body })
+                .then((answer) => done(answer.status), (error) => done(String(error)));
+            """, daemon.token("operate"))
+    finally:
+        browser.quit()
+        relay.close()
+    assert found == 421
 
 
 def test_a_page_of_an_origin_that_is_listed_may_call_with_a_token(

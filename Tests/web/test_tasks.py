@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+import pytest
 import xfer
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -11,6 +12,8 @@ from selenium.webdriver.common.keys import Keys
 from daemon import Daemon
 from page import Page
 from site_server import SIZE, Site
+
+TIMETABLE = 'bandwidth: { timetable: ["08:00 512K", "12:00 2M/64K", "19:00 off"] }\n'
 
 
 def state_of(client: xfer.Client, task: int) -> str:
@@ -30,7 +33,8 @@ def test_every_field_of_the_form_arrives(page: Page, site: Site, daemon: Daemon,
     page.click("Add", "header")
     dialog = page.element("add-dialog")
     texts = {"urls": f"{site.url}/a", "dir": str(daemon.downloads), "output": "named", "label": "for people",
-             "checksum": "sha-256=" + "0" * 64, "group": "isos", "priority": "high"}
+             "checksum": "sha-256=" + "0" * 64, "group": "isos", "priority": "high",
+             "window": "22:00-06:00, 12:00-13:00"}
     for name, text in texts.items():
         dialog.find_element(By.NAME, name).send_keys(text)
     dialog.find_element(By.NAME, "paused").click()
@@ -39,8 +43,9 @@ def test_every_field_of_the_form_arrives(page: Page, site: Site, daemon: Daemon,
     page.wait_for_text("told", "Added task 1")
     task = client.task.get(1).task
     assert (task.url, task.dir, task.output, task.label, task.group, task.priority, task.state) == (
-        texts["url" + "s"], texts["dir"], "named", "for people", "isos", "high", "paused")
+        f"{site.url}/a", texts["dir"], "named", "for people", "isos", "high", "paused")
     assert task.checksum == texts["checksum"]
+    assert task.window is not None and task.window["times"] == ["22:00-06:00", "12:00-13:00"]
     assert task.not_before is not None and task.not_before.year >= 2199 - 1
 
 
@@ -231,6 +236,27 @@ def test_limits_are_changed_and_shown(page: Page, client: xfer.Client) -> None:
     assert client.queue.stats().limits.max_recv_rate == 1_500_000
     page.press("L")
     page.wait_for_text("limits-now", "Receiving: 1.5 MB/s")
+    page.click("As configured")
+    page.until(page.dialog_is_closed, "the dialog to close")
+    assert client.queue.stats().limits.max_recv_rate == 0
+
+
+@pytest.mark.parametrize("daemon", [TIMETABLE], indirect=True, ids=["timetable"])
+def test_the_timetable_is_shown(page: Page) -> None:
+    page.press("L")
+    page.wait_for_text("timetable", "from 08:00: 512 kB/s")
+    page.wait_for_text("timetable", "from 12:00: receive 2.0 MB/s, send 64.0 kB/s")
+    page.wait_for_text("timetable", "from 19:00: unlimited")
+
+
+def test_the_queue_is_held_back_and_released(page: Page, client: xfer.Client) -> None:
+    page.press("L")
+    page.click("Hold back all starts")
+    page.wait_for_text("hold-state", "Nothing new starts")
+    assert client.queue.stats().paused
+    page.click("Let tasks start")
+    page.wait_for_text("hold-state", "Tasks start")
+    assert not client.queue.stats().paused
 
 
 def test_a_rate_that_is_none_is_refused_with_an_example(page: Page, client: xfer.Client) -> None:

@@ -153,6 +153,8 @@ function optionsOf(fields) {
     }
     if (fields.priority.value !== "normal") options.priority = fields.priority.value;
     if (fields.not_before.value) options.not_before = new Date(fields.not_before.value).toISOString();
+    const times = fields.window.value.split(",").map((each) => each.trim()).filter(Boolean);
+    if (times.length > 0) options.window = { times };
     if (fields.paused.checked) options.paused = true;
     return options;
 }

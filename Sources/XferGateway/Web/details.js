@@ -25,6 +25,8 @@ export class Details extends EventTarget {
         if (id === null || id === this.#id) return;
         this.#id = id;
         this.node.hidden = false;
+        // On a small screen the panel covers the list.
+        if (getComputedStyle(this.node).position === "fixed") byID("close-details").focus();
         setText(byID("details-name"), `Task ${id}`);
         byID("details-facts").replaceChildren();
         byID("details-failure").hidden = true;
@@ -35,6 +37,7 @@ export class Details extends EventTarget {
 
     close() {
         this.#id = null;
+        if (this.node.contains(document.activeElement)) byID("list").focus();
         this.node.hidden = true;
         this.dispatchEvent(new Event("change"));
     }

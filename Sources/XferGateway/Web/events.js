@@ -1,10 +1,13 @@
-import { call, RPCError, Unauthorized } from "./rpc.js";
+import { readStatus, RPCError, Unauthorized, Unreachable } from "./rpc.js";
 import { credentials } from "./session.js";
 import { EventParser } from "./sse.js";
 
 /** Milliseconds between two attempts to connect. */
 const SHORTEST_DELAY = 250;
 const LONGEST_DELAY = 5_000;
+
+/** Whether an error only says that the connection broke, in the words of the browser. */
+const isSilence = (error) => error instanceof TypeError || error instanceof Unreachable || error.name === "AbortError";
 
 /**
  * The daemon's events, over as many connections as it takes.
@@ -39,7 +42,7 @@ export class EventStream extends EventTarget {
             } catch (error) {
                 if (error instanceof Unauthorized) return this.#stop("unauthorized");
                 if (error instanceof RPCError && error.isForbidden) return this.#stop("forbidden");
-                reason = error instanceof TypeError ? "xferd does not answer" : error.message;
+                reason = isSilence(error) ? "xferd does not answer" : error.message;
             }
             if (this.#isStopped) return;
             this.#dispatch("disconnected", { reason });
@@ -61,7 +64,7 @@ export class EventStream extends EventTarget {
     reconnect() { this.#connection?.abort(); }
 
     async #connect(hasConnected) {
-        const status = await call("daemon.status");
+        const status = await readStatus();
         // Numbers of another database say nothing about this one's events.
         if (status.store_id !== this.#storeID) this.#lastSeq = null;
         this.#storeID = status.store_id;

@@ -6,6 +6,10 @@ import { call } from "./rpc.js";
 const NUMBERS = ["max_active", "max_active_per_host"];
 const RATES = ["max_recv_rate", "max_send_rate"];
 
+const DONE = {
+    "queue.set_limits": "The limits hold now.", "queue.pause": "Nothing new starts.", "queue.resume": "Tasks start.",
+};
+
 /** The queue's limits and its timetable, and whether it is held back. */
 export class LimitsDialog {
     constructor() {
@@ -54,8 +58,10 @@ export class LimitsDialog {
         byID("timetable").replaceChildren(...entries.map((entry) => {
             const [time, rates] = entry.trim().split(/\s+/);
             const [receive, send] = rates.split("/");
-            const text = send ? `receive ${receive}, send ${send}` : rates;
-            return element("li", { textContent: `from ${time}: ${text}` });
+            const text = timetableRate(receive);
+            return element("li", {
+                textContent: `from ${time}: ${send ? `receive ${text}, send ${timetableRate(send)}` : text}`,
+            });
         }));
         setText(byID("timetable-origin"), entries.length > 0
             ? `From ${origin}. Limits that are set here override it.`
@@ -76,9 +82,11 @@ export class LimitsDialog {
     async #change(method, params = () => ({})) {
         showError(byID("limits-error"));
         try {
-            await call(method, params());
+            const changes = params();
+            if (method === "queue.set_limits" && Object.keys(changes).length === 0) return this.dialog.close();
+            await call(method, changes);
             await this.#read();
-            inform("The limits hold now.");
+            inform(DONE[method]);
             if (method === "queue.set_limits") this.dialog.close();
         } catch (error) {
             showError(byID("limits-error"), error);
@@ -112,6 +120,9 @@ export async function limitTask(id) {
         warn(error);
     }
 }
+
+/** A rate of the timetable, which is written as the configuration has it. */
+const timetableRate = (text) => formatLimit(text === "off" ? 0 : parseRate(text));
 
 /** A rate as it is typed: `500K`. */
 function rateText(bytes) {

@@ -74,6 +74,7 @@ async function useToken(token) {
 function showLogin(error) {
     stream?.stop();
     stream = null;
+    order.clear();
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     document.body.classList.add("logged-out");
     byID("login").hidden = false;
@@ -85,6 +86,7 @@ function showLogin(error) {
 
 /** Follows the daemon's events until the user logs out or the token is refused. */
 function connect() {
+    stream?.stop();
     const current = new EventStream();
     stream = current;
     setText(byID("connection"), "connecting…");
@@ -191,5 +193,5 @@ function refresh() {
     if (stream === null || document.body.classList.contains("add-only")) return;
     summary.refresh();
     store.refreshAll();
-    if (order.view.order === "queue") order.refresh();
+    order.refresh();
 }

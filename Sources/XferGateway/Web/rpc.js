@@ -18,14 +18,17 @@ export class Unauthorized extends Error {}
 /** No answer came, so a change may or may not have happened. */
 export class Unreachable extends Error {}
 
-/** A request that waits longer than this has lost its connection. */
-const LONGEST_WAIT = 45_000;
+/** Milliseconds after which a request has lost its connection. Commands for 100,000 tasks take their time. */
+const LONGEST_WAIT = 300_000;
 
 let lastID = 0;
 
+/** `daemon.status`, by which the page knows that the daemon answers: so it must not wait for long. */
+export const readStatus = () => call("daemon.status", {}, 10_000);
+
 /** The result of a method (docs/reference/rpc.md). Throws RPCError, Unauthorized or Unreachable. */
-export async function call(method, params = {}) {
-    const answer = await post("/rpc", { jsonrpc: "2.0", id: ++lastID, method, params });
+export async function call(method, params = {}, longestWait = LONGEST_WAIT) {
+    const answer = await post("/rpc", { jsonrpc: "2.0", id: ++lastID, method, params }, longestWait);
     const { result, error } = await answer.json();
     if (error) throw new RPCError(error);
     return result;
@@ -49,7 +52,7 @@ export async function openFile(task, name) {
     link.remove();
 }
 
-async function post(path, content) {
+async function post(path, content, longestWait = LONGEST_WAIT) {
     const { headers, ...rest } = credentials();
     let answer;
     try {
@@ -58,7 +61,7 @@ async function post(path, content) {
             method: "POST",
             headers: { ...headers, "Content-Type": "application/json" },
             body: JSON.stringify(content),
-            signal: AbortSignal.timeout(LONGEST_WAIT),
+            signal: AbortSignal.timeout(longestWait),
         });
     } catch {
         throw new Unreachable("xferd does not answer. What you asked for may or may not have happened.");

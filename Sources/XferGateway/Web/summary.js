@@ -1,7 +1,7 @@
 import { Chart } from "./chart.js";
 import { byID, setText } from "./dom.js";
 import { formatRate } from "./format.js";
-import { call } from "./rpc.js";
+import { readStatus } from "./rpc.js";
 import { Throttle } from "./throttle.js";
 import { NETWORKS } from "./words.js";
 
@@ -51,7 +51,7 @@ export class Summary extends EventTarget {
 
     async #read() {
         try {
-            this.show(await call("daemon.status"));
+            this.show(await readStatus());
         } catch {
             this.dispatchEvent(new Event("silence"));
         }

@@ -102,7 +102,7 @@ export class TaskList {
 
     #draw() {
         const { order } = this;
-        this.#count = order.isComplete ? order.ids.length : Math.max(order.ids.length, this.estimate());
+        this.#count = order.isComplete ? order.ids.length : Math.max(order.ids.length + 1, this.estimate());
         const { height, top, first, visible } = this.#window();
         this.spacer.style.setProperty("height", `${height}px`);
         const start = Math.max(0, Math.floor(first) - MARGIN);

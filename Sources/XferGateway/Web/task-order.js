@@ -18,8 +18,8 @@ const MOST_UNCERTAIN = 5000;
  */
 export class TaskOrder extends EventTarget {
     ids = [];
-    /** Whether `ids` are all of the view. */
-    isComplete = false;
+    /** Whether `ids` are all of the view. Before the first view there is nothing to read. */
+    isComplete = true;
     #view;
     #cursor = null;
     /** A new number whenever what was read before no longer counts. */
@@ -37,14 +37,20 @@ export class TaskOrder extends EventTarget {
 
     /** Another view, or the same from its first row on. */
     show(view) {
+        this.clear();
         this.#view = view;
+        this.isComplete = false;
+        return this.reach(0);
+    }
+
+    /** Forgets all rows, and reads none until the next `show`. */
+    clear() {
         this.#generation += 1;
         this.#uncertain.clear();
         this.ids = [];
         this.#cursor = null;
-        this.isComplete = false;
+        this.isComplete = true;
         this.#dispatch("change");
-        return this.reach(0);
     }
 
     /** Reads pages until row `index` is known, or the view has ended. */
@@ -62,14 +68,9 @@ export class TaskOrder extends EventTarget {
         this.#correcting.request();
     }
 
-    /** The order may be another one, for instance after task.move. */
+    /** The queue may have another order, for instance after task.move. Of other views the order never changes. */
     refresh() {
-        if (this.#view.order === "queue") {
-            this.#uncertain.add(0);
-            this.#correcting.request();
-        } else {
-            this.show(this.#view);
-        }
+        if (this.#view.order === "queue") this.#correcting.request();
     }
 
     get #holdsAll() { return this.#view.filter.all === true; }

@@ -49,7 +49,8 @@ export function shareOf({ state, progress, kind }) {
 
 /** The state of a task and what is behind it: why it waits or failed, what it does. */
 export function noteOf(task) {
-    const parts = [task.wait ? waitText(task.wait) : STATES[task.state] ?? task.state];
+    const parts = task.state === "waiting" && task.wait ? [] : [STATES[task.state] ?? task.state];
+    if (task.wait) parts.push(waitText(task.wait));
     if (task.state === "running") parts.push(task.phase === "transferring" ? amountOf(task) : PHASES[task.phase]);
     if (task.error && task.state !== "cancelled") parts.push(task.error.message);
     if (task.group) parts.push(`group ${task.group}`);

@@ -10,13 +10,11 @@ const LONGEST = 500;
 /** What happened to one task, the latest first: the events that are kept, then live ones. */
 export class TimeLine {
     #id = null;
-    #seqs = new Set();
 
     constructor(node) { this.node = node; }
 
     async show(id) {
         this.#id = id;
-        this.#seqs.clear();
         this.node.replaceChildren();
         let seq = 0;
         try {
@@ -37,8 +35,7 @@ export class TimeLine {
     }
 
     append(event) {
-        if (!event.seq || this.#seqs.has(event.seq)) return;
-        this.#seqs.add(event.seq);
+        if (!event.seq || this.node.querySelector(`[data-seq="${event.seq}"]`)) return;
         const line = element("li", { "data-seq": event.seq },
             element("time", { dateTime: event.time, textContent: formatMoment(event.time) }),
             " ", element("span", { textContent: eventText(event) }));

@@ -19,6 +19,9 @@ const WAITS = {
     host_cooldown: "the server asked for patience", clock: "waits until the clock is right",
     storage: "the database cannot be written", out_of_descriptors: "waits for free file descriptors",
     suspect: "held back because xferd crashed with it; retry starts it",
+    queue_paused: "the queue is held back", group_paused: "its group is held back",
+    host_full: "its host has as many transfers as may be", group_full: "its group has as many transfers as may be",
+    profile_full: "its profile has as many transfers as may be", queue_full: "as many transfers as may be are running",
 };
 
 /** `waits for its time until 22:00:00`. */
