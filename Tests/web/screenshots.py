@@ -38,7 +38,8 @@ STATES = {
 
 def fill(client: xfer.Client, site: Site) -> None:
     """Tasks in every state."""
-    client.queue.set_limits(max_active=4, max_active_per_host=6)
+    # No limit of a rate: the timetable would have the pictures depend on the time of day.
+    client.queue.set_limits(max_active=4, max_active_per_host=6, max_recv_rate=0)
     client.add(f"{site.url}/old-release.tar.gz?status=404")
     client.add(f"{site.url}/nightly.img?status=503", max_retries=9)
     for name, size, rate in FILES:

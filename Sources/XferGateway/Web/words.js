@@ -20,8 +20,8 @@ const WAITS = {
     storage: "the database cannot be written", out_of_descriptors: "waits for free file descriptors",
     suspect: "held back because xferd crashed with it; retry starts it",
     queue_paused: "the queue is held back", group_paused: "its group is held back",
-    host_full: "its host has as many transfers as may be", group_full: "its group has as many transfers as may be",
-    profile_full: "its profile has as many transfers as may be", queue_full: "as many transfers as may be are running",
+    host_full: "its host is at its limit", group_full: "its group is at its limit",
+    profile_full: "its profile is at its limit", queue_full: "waits for its turn",
 };
 
 /** `waits for its time until 22:00:00`. */
