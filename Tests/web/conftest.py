@@ -10,7 +10,6 @@ from selenium import webdriver
 import xfer
 from daemon import Daemon
 from page import Page, chromium
-from proxy import Proxy
 from site_server import Site
 
 
@@ -47,14 +46,9 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 @pytest.fixture
-def page_url(daemon: Daemon) -> Iterator[str]:
+def page_url(daemon: Daemon) -> str:
     """Where the page is."""
-    if daemon.serves_page():
-        yield daemon.url
-        return
-    proxy = Proxy(daemon.port)
-    yield proxy.url
-    proxy.close()
+    return daemon.url
 
 
 @pytest.fixture

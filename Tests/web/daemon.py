@@ -7,8 +7,6 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Optional
 
@@ -65,21 +63,6 @@ class Daemon:
     def url(self) -> str:
         """Where its listener is."""
         return f"http://127.0.0.1:{self.port}/"
-
-    def has_sessions(self) -> bool:
-        """Whether the program has sessions and tickets."""
-        return self._answers("")
-
-    def serves_page(self) -> bool:
-        """Whether the program has the page."""
-        return self._answers("web/main.js")
-
-    def _answers(self, path: str) -> bool:
-        try:
-            with urllib.request.urlopen(self.url + path):
-                return True
-        except urllib.error.HTTPError:
-            return False
 
     def kill(self) -> None:
         """SIGKILL, as in a crash."""

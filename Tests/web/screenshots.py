@@ -11,7 +11,6 @@ from selenium.webdriver.common.keys import Keys
 
 from daemon import Daemon
 from page import Page, chromium
-from proxy import Proxy
 from site_server import Site
 
 SIZES = [(360, 740), (1280, 800), (3840, 2160)]
@@ -75,12 +74,11 @@ def main(directory: Path, names: list[str]) -> None:
     site, browser = Site(), chromium()
     with tempfile.TemporaryDirectory() as home:
         daemon = Daemon(Path(home), TIMETABLE)
-        proxy = Proxy(daemon.port)
         try:
             daemon.start()
             with daemon.client() as client:
                 fill(client, site)
-            page = Page(browser, proxy.url)
+            page = Page(browser, daemon.url)
             page.open(daemon.token("operate"))
             page.until(lambda: len(page.rates()) > 20, "some of the plot")
             for name, keys in STATES.items():
@@ -89,7 +87,6 @@ def main(directory: Path, names: list[str]) -> None:
         finally:
             browser.quit()
             daemon.kill()
-            proxy.close()
             site.close()
 
 

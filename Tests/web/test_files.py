@@ -13,8 +13,6 @@ from site_server import SIZE, Site
 
 def test_a_published_file_is_downloaded_by_a_link_for_one_use(
         page: Page, site: Site, daemon: Daemon, client: xfer.Client, tmp_path: Path) -> None:
-    if not daemon.has_sessions():
-        pytest.skip("the program has no tickets")
     task = client.add(f"{site.url}/published.bin").id
     page.wait_for_state(task, "completed")
     received = tmp_path / "received"

@@ -9,7 +9,6 @@ import pytest
 
 from daemon import Daemon, free_port
 from page import Page, chromium
-from proxy import Proxy
 from site_server import Site
 from tls import make_certificate
 
@@ -33,16 +32,11 @@ def daemon(tmp_path: Path, tls_port: int) -> Iterator[Daemon]:
 @pytest.fixture
 def secure(daemon: Daemon, tls_port: int) -> Iterator[Page]:
     """The page over TLS, connected."""
-    if not daemon.has_sessions():
-        pytest.skip("the program does not serve the page")
-    proxy = None if daemon.serves_page() else Proxy(tls_port, daemon.directory)
     browser = chromium(accepts_any_certificate=True)
-    page = Page(browser, proxy.url if proxy else f"https://127.0.0.1:{tls_port}/")
+    page = Page(browser, f"https://127.0.0.1:{tls_port}/")
     page.open(daemon.token("own"))
     yield page
     browser.quit()
-    if proxy:
-        proxy.close()
 
 
 def test_a_reload_stays_connected_by_a_cookie_that_scripts_cannot_read(secure: Page) -> None:

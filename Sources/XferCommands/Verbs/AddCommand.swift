@@ -115,13 +115,15 @@ struct AddCommand: ParsableCommand {
             options.show(added.document, added.lines)
             return try added.finish()
         }
+        // Ctrl-C right after the add has to end the task, too.
+        let signals = readsFile ? SignalPipe(catching: SignalPipe.displaySignals) : nil
         let added = try add(template, list, on: terminal)
         if !options.output.json { for line in added.lines { terminal.output.line(line) } }
         let status: ExitStatus
         do throws(CommandFailure) {
             status = try WaitCommand.wait(
                 for: added.ids, timeout: timeout, options: options, isDaemonKnown: true, readsStaged: readsFile,
-                notifies: notify, on: terminal)
+                notifies: notify, signals: signals, on: terminal)
         } catch {
             if readsFile, let id = added.ids.first { throw StagedReader(id: id, options: options).abandoned(error) }
             // The ids are lost otherwise. After a timeout the waiting has printed them.

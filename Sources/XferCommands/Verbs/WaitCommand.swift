@@ -65,14 +65,16 @@ struct WaitCommand: TaskVerb {
     ///   - terminal: where news are shown.
     static func wait(
         for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false,
-        readsStaged: Bool = false, notifies: Bool = false, on terminal: Terminal = .standard
+        readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,
+        on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
         guard !ids.isEmpty else { return .done }
         var notifier = notifies ? Notifier() : nil
         if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
-            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown, readsStaged: readsStaged, terminal: terminal)
+            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown, readsStaged: readsStaged, signals: signals,
+            terminal: terminal)
         do throws(CommandFailure) {
             let status = try run(&waiter, ids, options)
             notifier?.deliver(waiter.note)

@@ -30,14 +30,17 @@ struct TaskWaiter {
     /// Least time between two frames.
     private static let frameInterval = Duration.milliseconds(100)
 
-    /// - Parameter timeout: nil waits without end.
+    /// - Parameters:
+    ///   - timeout: nil waits without end.
+    ///   - signals: those that are caught already; nil catches them from now on.
     init(
         _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, isQuiet: Bool, isDaemonKnown: Bool = false,
-        readsStaged: Bool = false, terminal: Terminal = .standard
+        readsStaged: Bool = false, signals: SignalPipe? = nil, terminal: Terminal = .standard
     ) throws(CommandFailure) {
         board = TaskBoard(ids: ids)
         session = try LiveSession(
-            options, signals: SignalPipe(catching: SignalPipe.displaySignals), isDaemonKnown: isDaemonKnown)
+            options, signals: signals ?? SignalPipe(catching: SignalPipe.displaySignals),
+            isDaemonKnown: isDaemonKnown)
         region = LiveRegion(terminal)
         self.terminal = terminal
         self.isQuiet = isQuiet
