@@ -1,0 +1,129 @@
+import XferAria2
+import XferModel
+import XferProtocol
+
+/// What a command line comes to: downloads, and how they are shown.
+struct Aria2Job {
+    var tasks: [NewTask] = []
+    var ignored: Set<String> = []
+    var isQuiet = false
+    var showsProgress = true
+    var hidesResults = false
+
+    /// Tries of a download unless the command says otherwise. xferd would try for days, and a caller waits.
+    private static let tries = 5
+    /// Options that are about this program.
+    private static let own: Set<String> = [
+        "input-file", "quiet", "show-console-readout", "download-result", "force-sequential", "load-cookies",
+        "max-overall-download-limit", "dir", "no-conf",
+    ]
+
+    /// - Parameters:
+    ///   - directory: the working directory, absolute.
+    ///   - read: reads a file that the command names; `-` is standard input.
+    init(
+        _ line: Aria2CommandLine, directory: String, read: (String) throws(Aria2Fault) -> String
+    ) throws(Aria2Fault) {
+        isQuiet = line.value("quiet") == "true"
+        showsProgress = line.value("show-console-readout") != "false" && !isQuiet
+        hidesResults = isQuiet || line.value("download-result") == "hide"
+        let cookies = try line.value("load-cookies").map { file throws(Aria2Fault) in
+            try CookieFile.cookies(in: try read(file))
+        }
+        var common = Aria2Options()
+        for (name, value) in line.options where !Self.own.contains(name) { try common.add(name, value) }
+        if let rate = line.value("max-overall-download-limit") { try common.add("max-download-limit", rate) }
+        ignored = common.ignored
+        let place = Self.absolute(line.value("dir"), directory)
+
+        for (uris, options) in try downloads(of: line, read) {
+            var all = common
+            var own = place
+            for (name, value) in options {
+                if name == "dir" { own = Self.absolute(value, directory) } else { try all.add(name, value) }
+            }
+            ignored.formUnion(all.ignored)
+            tasks.append(try Self.task(uris, all, directory: own, cookies: cookies ?? []))
+        }
+    }
+
+    /// The URIs of each download with options of its own.
+    private func downloads(
+        of line: Aria2CommandLine, _ read: (String) throws(Aria2Fault) -> String
+    ) throws(Aria2Fault) -> [(uris: [String], options: [(String, String)])] {
+        if let file = line.value("input-file") { return try Self.list(try read(file)) }
+        guard !line.arguments.isEmpty else { throw Aria2Fault("specify at least one URL") }
+        guard line.value("force-sequential") == "true" else { return [(line.arguments, [])] }
+        return line.arguments.map { ([$0], []) }
+    }
+
+    /// The lines of an input file: URIs with tabs between them, then indented options (aria2c(1), Input File).
+    private static func list(_ text: String) throws(Aria2Fault) -> [(uris: [String], options: [(String, String)])] {
+        var found: [(uris: [String], options: [(String, String)])] = []
+        for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+            let content = line.drop { $0 == " " || $0 == "\t" }
+            guard !content.isEmpty else { continue }
+            guard content.startIndex != line.startIndex else {
+                found.append((content.split(separator: "\t").map(String.init), []))
+                continue
+            }
+            let parts = content.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !found.isEmpty else {
+                throw Aria2Fault("the input file has a line that is neither URIs nor NAME=VALUE: \(content.prefix(80))")
+            }
+            found[found.count - 1].options.append((String(parts[0]), String(parts[1])))
+        }
+        guard !found.isEmpty else { throw Aria2Fault("the input file names no URI") }
+        return found
+    }
+
+    private static func task(
+        _ uris: [String], _ options: Aria2Options, directory: String, cookies: [CookieRecord]
+    ) throws(Aria2Fault) -> NewTask {
+        var task = try options.task(for: uris)
+        task.dir = directory
+        if !task.limits.maxRetries.isChange, options.values[.tries] == nil { task.limits.maxRetries = .set(tries - 1) }
+        if !cookies.isEmpty { task.access.cookieList = .set(cookies) }
+        return task
+    }
+
+    /// A directory as the service needs it: absolute, without empty and dotted parts.
+    static func absolute(_ path: String?, _ directory: String) -> String {
+        guard let path, !path.isEmpty else { return directory }
+        let joined = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+        var parts: [Substring] = []
+        for part in joined.split(separator: "/") {
+            switch part {
+            case ".": continue
+            case "..": _ = parts.popLast()
+            default: parts.append(part)
+            }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+}
+
+/// Cookies in the form of Netscape's file, as browsers and yt-dlp write it.
+enum CookieFile {
+    static func cookies(in text: String) throws(Aria2Fault) -> [CookieRecord] {
+        var cookies: [CookieRecord] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            // Cookies that scripts cannot read are behind a comment.
+            let content = line.hasPrefix("#HttpOnly_") ? line.dropFirst("#HttpOnly_".count) : line
+            guard !content.hasPrefix("#"), !content.allSatisfy(\.isWhitespace) else { continue }
+            let fields = content.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 7, !fields[5].isEmpty else {
+                throw Aria2Fault("load-cookies: expected lines of 7 fields with tabs between them")
+            }
+            var cookie = CookieRecord()
+            cookie.domain = fields[0].hasPrefix(".") ? String(fields[0].dropFirst()) : fields[0]
+            cookie.includeSubdomains = fields[1].uppercased() == "TRUE" ? true : nil
+            cookie.path = fields[2]
+            cookie.secure = fields[3].uppercased() == "TRUE" ? true : nil
+            if let end = Int64(fields[4], radix: 10), end > 0 { cookie.expires = end }
+            (cookie.name, cookie.value) = (fields[5], fields[6])
+            cookies.append(cookie)
+        }
+        return cookies
+    }
+}

@@ -1,0 +1,4 @@
+import Glibc
+import XferAria2c
+
+exit(Aria2Program.main(Array(CommandLine.arguments.dropFirst())))
