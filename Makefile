@@ -42,6 +42,7 @@ packages-build packages-test packages-soak packages-bench: packages-%:
 build: packages-build
 	$(SWIFT) build $(RELEASE) --product xferd
 	$(SWIFT) build $(RELEASE) --product xferctl
+	$(SWIFT) build $(RELEASE) --product xfer-aria2c
 
 run: packages-build
 	$(SWIFT) build $(PLAIN) --product xferd

@@ -50,6 +50,7 @@ let package = Package(
     products: [
         .executable(name: "xferd", targets: ["xferd"]),
         .executable(name: "xferctl", targets: ["xferctl"]),
+        .executable(name: "xfer-aria2c", targets: ["xfer-aria2c"]),
     ],
     traits: [
         .default(enabledTraits: ["TLS"]),
@@ -102,14 +103,15 @@ let package = Package(
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
+        library("XferAria2", ["XferProtocol", "XferModel", "StrictJSON"]),
         library(
             "JSONRPC",
             ["CLinux", "StrictJSON", "XferSystem", "XferModel", nioCore, nioPosix, nioHTTP1, nioLocks]),
         library(
             "XferGateway",
             [
-                "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel", logging, nioCore, nioPosix,
-                nioHTTP1, nioWebSocket, nioSSL, nioLocks,
+                "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferAria2", "XferModel", logging, nioCore,
+                nioPosix, nioHTTP1, nioWebSocket, nioSSL, nioLocks,
             ],
             embedded: ["Web"]),
 
@@ -139,6 +141,10 @@ let package = Package(
             ["XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
         .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
 
+        // aria2c's command line.
+        library("XferAria2c", ["XferAria2", "XferClient", "XferProtocol", "XferModel"]),
+        .executableTarget(name: "xfer-aria2c", dependencies: ["XferAria2c"], swiftSettings: house),
+
         // Tests.
         library(
             "XferTestSupport",
@@ -164,10 +170,13 @@ let package = Package(
             fixtures: ["Fixtures"]),
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
+        tests("XferAria2cTests", ["XferAria2c", "XferAria2", "XferProtocol", "XferModel"]),
+        tests("XferAria2Tests", ["XferAria2", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "XferGatewayTests",
             [
-                "XferGateway", "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel", "XferTestSupport",
+                "XferGateway", "XferAria2", "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel",
+                "XferTestSupport",
                 logging, nioCore, nioLocks,
             ]),
         tests(

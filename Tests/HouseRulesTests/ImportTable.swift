@@ -28,14 +28,15 @@ enum ImportTable {
 
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
+        "XferAria2": ["XferProtocol", "XferModel", "StrictJSON"],
         "JSONRPC": posix + [
             "CLinux", "StrictJSON", "XferSystem", "XferModel", "NIOCore", "NIOPosix", "NIOHTTP1",
             "NIOConcurrencyHelpers",
         ],
 
         "XferGateway": posix + [
-            "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferModel", "NIOCore", "NIOPosix", "NIOHTTP1",
-            "NIOWebSocket", "NIOSSL", "NIOConcurrencyHelpers",
+            "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferAria2", "XferModel", "NIOCore", "NIOPosix",
+            "NIOHTTP1", "NIOWebSocket", "NIOSSL", "NIOConcurrencyHelpers",
         ],
 
         // The service.
@@ -59,6 +60,8 @@ enum ImportTable {
         "XferCommands": posix + [
             "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
         ],
+        "XferAria2c": posix + ["XferAria2", "XferClient", "XferProtocol", "XferModel"],
+        "xfer-aria2c": ["XferAria2c", "Glibc"],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
 

@@ -8,9 +8,9 @@ public protocol HTTPGate: Sendable {
     /// Decides from the request's head, before its body is read.
     func decide(_ request: HTTPRequest) -> HTTPDecision
 
-    /// Called when an admitted request begins. The connection ends with the request, or with the WebSocket that the
+    /// Called when an admitted request begins, before its body is read. The connection ends with the request, or with the WebSocket that the
     /// request opened; `RPCConnection.close` ends both.
-    func opened(_ connection: RPCConnection)
+    func opened(_ connection: RPCConnection, for request: HTTPRequest)
 
     /// Checks the handshake of a WebSocket; returns the header fields that accept it.
     func handshake(_ head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<HTTPHeaders>

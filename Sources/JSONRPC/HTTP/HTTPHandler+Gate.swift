@@ -16,7 +16,8 @@ extension HTTPHandler {
     /// What the request is about; nil if it was refused and the answer is on its way.
     func target(of head: HTTPRequestHead, context: ChannelHandlerContext) -> HTTPTarget? {
         guard case .gated(let gated) = origin else { return HTTPTarget(head, routes: routes) }
-        let decision = gated.gate.decide(HTTPRequest(head))
+        let request = HTTPRequest(head)
+        let decision = gated.gate.decide(request)
         addedHeaders = decision.headers
         switch decision.outcome {
         case .refused(let answer, let delay) where delay > .zero:
@@ -25,17 +26,17 @@ extension HTTPHandler {
         case .refused(let answer, _):
             return .refused(answer)
         case .admitted(let client):
-            open(gated.connection(for: client, on: context.channel), gated.gate)
+            open(gated.connection(for: client, on: context.channel), gated.gate, for: request)
             return HTTPTarget(head, routes: routes, isGated: true)
         case .upgraded(let client):
-            open(gated.connection(for: client, on: context.channel), gated.gate)
+            open(gated.connection(for: client, on: context.channel), gated.gate, for: request)
             return .upgrade
         }
     }
 
-    private func open(_ connection: RPCConnection, _ gate: any HTTPGate) {
+    private func open(_ connection: RPCConnection, _ gate: any HTTPGate, for request: HTTPRequest) {
         self.connection = connection
-        gate.opened(connection)
+        gate.opened(connection, for: request)
     }
 
     /// Answers after a delay, in which the request's body is dropped, and closes the connection.

@@ -113,7 +113,7 @@ public enum Daemon {
             bytes: manager.bytes
         ).all
         let server = RPCServer(service: service, routes: routes, limits: RPCLimits(settings))
-        let gateway = hasListeners ? Gateway(service, routes, tokens, settings, logger) : nil
+        let gateway = hasListeners ? Gateway(service, routes, tokens, settings, storeID: manager.storeID, logger) : nil
         if let gateway {
             configuration.onReload {
                 gateway.reloadCertificates()

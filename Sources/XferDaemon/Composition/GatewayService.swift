@@ -38,7 +38,8 @@ struct GatewayService: Service {
 extension Gateway {
     /// The gateway with the limits of the settings.
     convenience init(
-        _ service: DaemonService, _ routes: [HTTPRoute], _ tokens: RemoteTokens, _ settings: Settings, _ logger: Logger
+        _ service: DaemonService, _ routes: [HTTPRoute], _ tokens: RemoteTokens, _ settings: Settings,
+        storeID: String, _ logger: Logger
     ) {
         var limits = RPCLimits(settings)
         limits.clients = settings.gateway.maxClients
@@ -46,7 +47,8 @@ extension Gateway {
             uniqueKeysWithValues: GatewayRefusal.allCases.map { why in
                 (why, Counter(label: "xferd_gateway_refusals", dimensions: [("why", why.rawValue)]))
             })
-        self.init(service: service, routes: routes, tokens: tokens, limits: limits, logger: logger) {
+        let aria2 = Aria2Configuration(storeID: storeID, showsAll: settings.gateway.aria2 == .all)
+        self.init(service: service, routes: routes, tokens: tokens, limits: limits, aria2: aria2, logger: logger) {
             counters[$0]?.increment()
         }
     }

@@ -139,11 +139,14 @@ enum ListenText {
             ? nil : "a host's name without a port, for example xfer.example.org"
     }
 
+    /// Web pages, and extensions of browsers: these send their own scheme.
+    private static let originSchemes: Set<String> = ["http", "https", "chrome-extension", "moz-extension"]
+
     /// What is expected in place of a text that is no origin as browsers send it; nil if it is one.
     static func originFault(_ text: String) -> String? {
         let expected = "an origin without a path, for example https://ui.example.org or http://localhost:8080"
         guard let separator = text.firstRange(of: "://"),
-            ["http", "https"].contains(text[..<separator.lowerBound].lowercased())
+            originSchemes.contains(text[..<separator.lowerBound].lowercased())
         else { return expected }
         let rest = text[separator.upperBound...]
         let isPlain = rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !Array("/?#@*\\".utf8).contains($0) }

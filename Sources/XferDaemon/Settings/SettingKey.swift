@@ -240,6 +240,9 @@ extension SettingKey {
         SettingKey(
             "gateway.max_clients", \.gateway.maxClients, .integer(1...65_536), reload: false,
             "Clients connected over the network at a time"),
+        SettingKey(
+            "gateway.aria2", \.gateway.aria2, .word(), reload: false,
+            "Which downloads of their user aria2's front-ends see: those that they added, or all"),
     ]
 
     private static let access: [SettingKey] = [

@@ -166,6 +166,15 @@ public struct Settings: Hashable, Sendable {
     public struct GatewayLimits: Hashable, Sendable {
         /// Connections of all listeners at a time.
         public var maxClients = 2000
+        /// Which downloads the dialect of aria2 shows.
+        public var aria2 = Aria2Downloads.added
+    }
+
+    /// Downloads of a token's user.
+    public enum Aria2Downloads: String, Sendable, CaseIterable {
+        /// Those that were added through the dialect.
+        case added
+        case all
     }
 
     public struct Access: Hashable, Sendable {

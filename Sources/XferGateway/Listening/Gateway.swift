@@ -20,7 +20,8 @@ public final class Gateway: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let service: ScopedService
+    private let service: DialectService
+    private let aria2: Aria2Sockets
     private let routes: [HTTPRoute]
     private let limits: RPCLimits
     private let tokens: any TokenDirectory
@@ -37,9 +38,11 @@ public final class Gateway: Sendable {
 
     /// - Parameters:
     ///   - limits: those of the Unix socket; `clients` counts the connections of all listeners.
+    ///   - aria2: what the dialect of aria2 shows.
     ///   - onRefusal: called for each refused request.
     public init(
-        service: any RPCService, routes: [HTTPRoute], tokens: any TokenDirectory, limits: RPCLimits, logger: Logger,
+        service: any RPCService, routes: [HTTPRoute], tokens: any TokenDirectory, limits: RPCLimits,
+        aria2: Aria2Configuration, logger: Logger,
         onRefusal: @escaping @Sendable (GatewayRefusal) -> Void
     ) {
         var limits = limits
@@ -47,9 +50,13 @@ public final class Gateway: Sendable {
         self.limits = limits
         self.tokens = tokens
         self.logger = logger
-        self.service = ScopedService(service: service, tokens: tokens, fields: RestrictedFields())
-        self.routes = routes + browserSessions.routes(self.service) + WebPage.routes
+        let scoped = ScopedService(service: service, tokens: tokens, fields: RestrictedFields())
         refusals = RefusalRecorder(logger: logger, count: onRefusal)
+        let facade = Aria2Facade(
+            service: scoped, tokens: tokens, configuration: aria2, limits: limits, refusals: refusals, logger: logger)
+        self.aria2 = Aria2Sockets(facade, sessions)
+        self.service = DialectService(scoped: scoped, aria2: self.aria2)
+        self.routes = routes + browserSessions.routes(scoped) + WebPage.routes + facade.routes
     }
 
     /// Listens, and returns the address with the port that was bound.
@@ -60,7 +67,7 @@ public final class Gateway: Sendable {
         let certificates = try configuration.tls.map { try CertificateFiles($0) }
         let gate = AccessGate(
             browser: BrowserRules(configuration), service: service, tokens: tokens, sessions: sessions,
-            browserSessions: browserSessions, refusals: refusals, messageBytes: limits.messageBytes)
+            browserSessions: browserSessions, refusals: refusals, aria2: aria2, messageBytes: limits.messageBytes)
         let requests = HTTPSessions(service: service, routes: routes, limits: limits, gate: gate)
         let bootstrap = ServerBootstrap(group: eventLoops())
             .serverChannelOption(.backlog, value: 512)

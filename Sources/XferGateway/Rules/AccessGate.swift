@@ -12,6 +12,7 @@ struct AccessGate: HTTPGate {
     let sessions: OpenSessions
     let browserSessions: BrowserSessions
     let refusals: RefusalRecorder
+    let aria2: Aria2Sockets
     /// Most bytes of a message of a WebSocket.
     let messageBytes: Int
 
@@ -55,7 +56,10 @@ struct AccessGate: HTTPGate {
             found = standIn(for: request)
         }
         guard let token = found else {
-            if RouteRules.isOpen(request.path) { return .admitted(.anonymous(isEncrypted: browser.isEncrypted)) }
+            if RouteRules.isOpen(request.path) {
+                let anonymous = HTTPClient.anonymous(isEncrypted: browser.isEncrypted)
+                return Self.opensAria2Socket(request) ? .upgraded(anonymous) : .admitted(anonymous)
+            }
             refusals.record(.missingToken)
             return .refused(.unauthorized("a token is needed: Authorization: Bearer …\n"), after: .zero)
         }
@@ -73,8 +77,9 @@ struct AccessGate: HTTPGate {
             user: token.user,
             remote: RPCRemote(
                 tokenID: token.id, isPrivileged: token.scope == .operate, isEncrypted: browser.isEncrypted))
+        if Self.opensAria2Socket(request) { return .upgraded(client) }
         guard request.path == Self.socketPath else { return .admitted(client) }
-        guard request.method == "GET", request.header("upgrade")?.lowercased() == "websocket" else {
+        guard Self.opensSocket(request) else {
             return .refused(.text("this is a WebSocket (RFC 6455)\n", status: 426), after: .zero)
         }
         return .upgraded(client)
@@ -87,6 +92,15 @@ struct AccessGate: HTTPGate {
         return browserSessions.tokenID(ofCookie: request).flatMap { tokens.token($0) }
     }
 
+    private static func opensSocket(_ request: HTTPRequest) -> Bool {
+        request.method == "GET" && request.header("upgrade")?.lowercased() == "websocket"
+    }
+
+    /// aria2 has its WebSocket at the path of its `POST`.
+    private static func opensAria2Socket(_ request: HTTPRequest) -> Bool {
+        request.path == Aria2Facade.jsonPath && opensSocket(request)
+    }
+
     /// The token in an `Authorization` field (RFC 6750 §2.1); nil if the field has another scheme.
     static func bearer(_ field: String) -> String? {
         let parts = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
@@ -94,7 +108,8 @@ struct AccessGate: HTTPGate {
         return parts[1].split(separator: " ").first.map(String.init)
     }
 
-    func opened(_ connection: RPCConnection) {
+    func opened(_ connection: RPCConnection, for request: HTTPRequest) {
+        if Self.opensAria2Socket(request) { aria2.opened(connection) }
         guard let id = connection.remote?.tokenID, id != HTTPClient.anonymousToken else { return }
         sessions.add(connection, tokenID: id)
         // The token may have been revoked since `decide`, before the connection was in the list.

@@ -31,9 +31,11 @@ public protocol TokenDirectory: Sendable {
 
 /// What requests of a scope may ask for beside RPC methods.
 enum RouteRules {
-    /// Whether a path is answered without a token: whether the service works, and the files of the web page, which
-    /// hold no secrets.
-    static func isOpen(_ path: String) -> Bool { path == "/healthz" || isPage(path) }
+    /// Whether a path is answered without `Authorization`: whether the service works, the files of the web page, which
+    /// hold no secrets, and aria2's paths, whose tokens are in the calls.
+    static func isOpen(_ path: String) -> Bool {
+        path == "/healthz" || isPage(path) || Aria2Facade.paths.contains(path)
+    }
 
     /// Whether a path is the web page's.
     static func isPage(_ path: String) -> Bool { path == "/" || path.hasPrefix("/web/") }

@@ -1,0 +1,159 @@
+import JSONRPC
+import Logging
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferAria2
+import XferModel
+import XferSystem
+
+/// Answers the methods of aria2's protocol by calling those of the service.
+///
+/// Each call is carried out with the rights of its token. What aria2 keeps in memory the service keeps as tasks; the
+/// facade itself remembers only which results were hidden.
+final class Aria2Facade: Sendable {
+    let service: ScopedService
+    let tokens: any TokenDirectory
+    let seed: Aria2Seed
+    /// Whether it shows all downloads of a token's user, and not only those that were added through it.
+    let showsAll: Bool
+    let limits: RPCLimits
+    let hidden = HiddenResults(since: Clocks.wall())
+    /// aria2 gives each run an identity, by which front-ends notice a restart.
+    let sessionID: String
+    private let refusals: RefusalRecorder
+    private let logger: Logger
+    private let reportedOptions = NIOLockedValueBox<Set<String>>([])
+
+    init(
+        service: ScopedService, tokens: any TokenDirectory, configuration: Aria2Configuration, limits: RPCLimits,
+        refusals: RefusalRecorder, logger: Logger
+    ) {
+        self.service = service
+        self.tokens = tokens
+        seed = Aria2Seed(storeID: configuration.storeID)
+        showsAll = configuration.showsAll
+        self.limits = limits
+        self.refusals = refusals
+        self.logger = logger
+        let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max), .random(in: .min ... .max)]
+        sessionID = String(words.map { Aria2GID.hex($0) }.joined().prefix(40))
+    }
+
+    /// What a call came to.
+    struct Outcome: Sendable {
+        var result: Result<JSONValue, Aria2Fault>
+        /// Whether a token was wrong or missing: then the answer waits.
+        var isUnauthorized = false
+
+        static let unauthorized = Outcome(result: .failure(.unauthorized), isUnauthorized: true)
+    }
+
+    /// Carries out one call.
+    func perform(_ method: String, _ params: [JSONValue], for session: Aria2Session) async -> Outcome {
+        if method == Aria2Method.multicall.rawValue { return await performAll(params, for: session) }
+        let (token, rest) = Aria2Parameters.token(in: params)
+        guard let client = client(token, session) else { return .unauthorized }
+        guard let known = Aria2Method(rawValue: method) else { return Outcome(result: .failure(.noSuchMethod(method))) }
+        do {
+            return Outcome(result: .success(try await client.answer(known, Aria2Parameters(rest))))
+        } catch {
+            return Outcome(result: .failure(error as? Aria2Fault ?? Aria2Fault("\(error)")))
+        }
+    }
+
+    /// `system.multicall`: calls one after the other, each with a token of its own. A result is in an array of one.
+    private func performAll(_ params: [JSONValue], for session: Aria2Session) async -> Outcome {
+        let calls: [Result<(method: String, params: [JSONValue]), Aria2Fault>]
+        do throws(Aria2Fault) {
+            let rest = Aria2Parameters.token(in: params).rest
+            calls = try Aria2Parameters(rest).calls(atMost: limits.batchRequests)
+        } catch {
+            return Outcome(result: .failure(error))
+        }
+        var answers: [JSONValue] = []
+        var isUnauthorized = false
+        for call in calls {
+            let outcome: Outcome
+            switch call {
+            case .failure(let fault): outcome = Outcome(result: .failure(fault))
+            case .success((Aria2Method.multicall.rawValue, _)):
+                outcome = Outcome(result: .failure(Aria2Fault("Recursive system.multicall forbidden.")))
+            case .success(let (method, params)): outcome = await perform(method, params, for: session)
+            }
+            if outcome.isUnauthorized { isUnauthorized = true }
+            switch outcome.result {
+            case .success(let value): answers.append([value])
+            case .failure(let fault): answers.append(fault.object)
+            }
+        }
+        return Outcome(result: .success(.array(answers)), isUnauthorized: isUnauthorized)
+    }
+
+    /// The client that a call is for: that of its token, else that of the request's `Authorization`.
+    private func client(_ text: String?, _ session: Aria2Session) -> Aria2Client? {
+        let token: GatewayToken?
+        if let text {
+            token = tokens.token(for: text)
+        } else {
+            token = session.connection.remote.flatMap { tokens.token($0.tokenID) }
+        }
+        guard let token else {
+            refusals.record(text == nil ? .missingToken : .wrongToken)
+            return nil
+        }
+        guard token.scope != .metrics, service.refusal(of: token.user) == nil else {
+            refusals.record(token.scope == .metrics ? .scope : .user)
+            return nil
+        }
+        return Aria2Client(facade: self, connection: session.connection(for: token))
+    }
+
+    /// Logs options without effect, each once.
+    func report(ignored options: Set<String>) {
+        guard !options.isEmpty else { return }
+        let new = reportedOptions.withLockedValue { reported in
+            let new = options.subtracting(reported)
+            reported.formUnion(new)
+            return new
+        }
+        guard !new.isEmpty else { return }
+        logger.notice(
+            "options of aria2 have no effect", metadata: ["options": "\(new.sorted().joined(separator: " "))"])
+    }
+}
+
+/// A request or WebSocket by which clients of the facade call, perhaps with several tokens.
+final class Aria2Session: Sendable {
+    let connection: RPCConnection
+    /// Called for each token that is seen for the first time.
+    private let onToken: @Sendable (GatewayToken, RPCConnection) -> Void
+    private let sink: (@Sendable ([UInt8]) -> RPCNotification)?
+    private let acting = NIOLockedValueBox<[Int64: RPCConnection]>([:])
+
+    init(
+        _ connection: RPCConnection, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil,
+        onToken: @escaping @Sendable (GatewayToken, RPCConnection) -> Void = { _, _ in }
+    ) {
+        self.connection = connection
+        self.sink = sink
+        self.onToken = onToken
+    }
+
+    /// Tokens that were shown.
+    var tokenCount: Int { acting.withLockedValue(\.count) }
+
+    /// The connection that has the rights of a token.
+    func connection(for token: GatewayToken) -> RPCConnection {
+        let (found, isNew) = acting.withLockedValue { acting in
+            if let found = acting[token.id] { return (found, false) }
+            let remote = RPCRemote(
+                tokenID: token.id, isPrivileged: token.scope == .operate,
+                isEncrypted: connection.remote?.isEncrypted ?? false)
+            let new = connection.acting(for: HTTPClient(user: token.user, remote: remote), sink: sink)
+            acting[token.id] = new
+            return (new, true)
+        }
+        if isNew { onToken(token, found) }
+        return found
+    }
+}

@@ -1,0 +1,37 @@
+import NIOConcurrencyHelpers
+import XferModel
+import XferProtocol
+
+/// Which results of ended downloads clients of the facade no longer see. Nothing else is removed.
+///
+/// As in aria2, the list of results begins empty when the service starts.
+final class HiddenResults: Sendable {
+    private let start: Timestamp
+    /// For each user the tasks that were hidden, each with its run's end: a retried one shows again.
+    private let hidden = NIOLockedValueBox<[UInt32: [TaskID: Timestamp]]>([:])
+
+    /// Most results of a user that are remembered as hidden. Lists show the newest 1,000, so older ones do not matter.
+    static let maxCount = 4000
+
+    init(since start: Timestamp) { self.start = start }
+
+    /// Whether the task's result is shown.
+    func shows(_ task: TaskRecord, to user: UInt32) -> Bool {
+        guard let end = task.finishedAt else { return true }
+        return end >= start && hidden.withLockedValue { $0[user]?[task.id] } != end
+    }
+
+    func hide(_ tasks: [TaskRecord], from user: UInt32) {
+        hidden.withLockedValue { hidden in
+            var results = hidden[user] ?? [:]
+            for task in tasks { results[task.id] = task.finishedAt }
+            // The oldest tasks leave the lists first.
+            if results.count > Self.maxCount {
+                for id in results.keys.sorted().prefix(results.count - Self.maxCount) { results[id] = nil }
+            }
+            hidden[user] = results
+        }
+    }
+
+    func count(of user: UInt32) -> Int { hidden.withLockedValue { $0[user]?.count ?? 0 } }
+}
