@@ -101,10 +101,12 @@ public struct XMLRPCCall: Hashable, Sendable {
         if try reader.isEmptyElement("struct") { return .object([:]) }
         try reader.open("struct")
         var object = JSONObject()
+        // Searching the object for each name would take time by the square of their number.
+        var names: Set<String> = []
         while try reader.opens("member") {
             try reader.open("name")
             let name = try reader.text(until: "name")
-            guard object[name] == nil else { throw XMLRPCFault("a struct has two members \(name.prefix(40))") }
+            guard names.insert(name).inserted else { throw XMLRPCFault("a struct has two members \(name.prefix(40))") }
             object.append(newKey: name, try value(&reader, depth: depth + 1, &budget))
             try reader.close("member")
         }

@@ -16,7 +16,7 @@ public protocol HTTPGate: Sendable {
     func handshake(_ head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<HTTPHeaders>
 
     /// The handlers of an accepted WebSocket: they turn its messages into lines and lines into messages.
-    func frameHandlers() -> [any ChannelHandler]
+    func frameHandlers(for request: HTTPRequest) -> [any ChannelHandler]
 }
 
 /// What a gate says to a request.

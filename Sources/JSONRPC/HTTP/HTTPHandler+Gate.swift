@@ -67,7 +67,7 @@ extension HTTPHandler {
             self.connection = nil
             context.channel.closeFuture.whenComplete { _ in connection.didClose() }
             Self.switchProtocols(
-                of: context.channel, headers, gated.gate.frameHandlers(),
+                of: context.channel, headers, gated.gate.frameHandlers(for: HTTPRequest(head)),
                 LineHandler(connection: connection, dispatcher: dispatcher))
         }
     }

@@ -173,16 +173,15 @@ extension HTTPHandler {
             // To find the next request, the handler would have to read this body.
             refuse(head, with: answer, context: context)
             return
-        case .rpc where length > dispatcher.limits.messageBytes:
-            refuse(head, with: tooLarge, context: context)
-            return
-        case .route(let route, _) where route.takesBody && length > dispatcher.limits.messageBytes:
-            refuse(head, with: tooLarge, context: context)
-            return
+        case .rpc, .route:
+            if let limit = bodyLimit(of: target), length > limit {
+                refuse(head, with: tooLarge(limit), context: context)
+                return
+            }
         case .upgrade where hasBody:
             refuse(head, with: .text("a handshake has no body\n", status: 400), context: context)
             return
-        case .rpc, .route, .refused, .upgrade:
+        case .refused, .upgrade:
             break
         }
         state = .receiving(head, target, body: ByteBuffer())
@@ -196,13 +195,9 @@ extension HTTPHandler {
         _ bytes: ByteBuffer, after body: ByteBuffer, of head: HTTPRequestHead, _ target: HTTPTarget,
         context: ChannelHandlerContext
     ) {
-        switch target {
-        case .rpc: break
-        case .route(let route, _) where route.takesBody: break
-        case .route, .refused, .upgrade: return
-        }
-        guard body.readableBytes + bytes.readableBytes <= dispatcher.limits.messageBytes else {
-            refuse(head, with: tooLarge, context: context)
+        guard let limit = bodyLimit(of: target) else { return }
+        guard body.readableBytes + bytes.readableBytes <= limit else {
+            refuse(head, with: tooLarge(limit), context: context)
             return
         }
         // `state` must not hold the buffer while it grows: with a second owner `writeBuffer` would copy it.
@@ -243,8 +238,16 @@ extension HTTPHandler {
         }
     }
 
-    private var tooLarge: HTTPAnswer {
-        let limit = dispatcher.limits.messageBytes
+    /// Most bytes of the target's body; nil if its body is dropped.
+    private func bodyLimit(of target: HTTPTarget) -> Int? {
+        switch target {
+        case .rpc: dispatcher.limits.messageBytes
+        case .route(let route, _) where route.takesBody: min(route.maxBodyBytes, dispatcher.limits.messageBytes)
+        case .route, .refused, .upgrade: nil
+        }
+    }
+
+    private func tooLarge(_ limit: Int) -> HTTPAnswer {
         let error = RPCError.beyondLimit(
             "the message is longer than \(limit) bytes", reason: "message_too_large", limit: limit)
         return .json(RPCAnswer.error(error, id: .null) + [UInt8(ascii: "\n")], status: 413)

@@ -6,16 +6,18 @@ public struct HTTPRoute: Sendable {
     public let isPrefix: Bool
     /// The methods that it answers. With `GET` goes `HEAD`.
     public let methods: [String]
+    /// Largest body that it takes, in bytes; never more than `RPCLimits.messageBytes`.
+    public let maxBodyBytes: Int
     /// Makes the answer. Its `Task` is cancelled when the connection closes. For `HEAD` the server sends no
     /// body and starts no stream.
     public let respond: @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
 
-    /// - Parameter methods: a route that answers `POST` gets the request's body, up to `RPCLimits.messageBytes`.
+    /// - Parameter methods: a route that answers `POST` gets the request's body.
     public init(
-        _ path: String, methods: [String] = ["GET"],
+        _ path: String, methods: [String] = ["GET"], maxBodyBytes: Int = .max,
         respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
     ) {
-        self.init(path, isPrefix: false, methods, respond)
+        self.init(path, isPrefix: false, methods, maxBodyBytes, respond)
     }
 
     /// A route for all paths that begin with `prefix`.
@@ -23,16 +25,17 @@ public struct HTTPRoute: Sendable {
         below prefix: String, methods: [String] = ["GET"],
         respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
     ) {
-        self.init(prefix, isPrefix: true, methods, respond)
+        self.init(prefix, isPrefix: true, methods, .max, respond)
     }
 
     private init(
-        _ path: String, isPrefix: Bool, _ methods: [String],
+        _ path: String, isPrefix: Bool, _ methods: [String], _ maxBodyBytes: Int,
         _ respond: @escaping @Sendable (HTTPRequest, RPCConnection) async -> HTTPAnswer
     ) {
         self.path = path
         self.isPrefix = isPrefix
         self.methods = methods.contains("GET") ? methods + ["HEAD"] : methods
+        self.maxBodyBytes = maxBodyBytes
         self.respond = respond
     }
 

@@ -9,13 +9,17 @@ extension Aria2Facade {
     static let xmlPath = "/aria2/rpc"
     /// Answered without `Authorization`, since the body may have a token.
     static let paths: Set<String> = [jsonPath, xmlPath]
+    /// Most bytes of a message, which is read before its tokens are known.
+    static let maxMessageBytes = 256 << 10
 
     var routes: [HTTPRoute] {
         [
-            HTTPRoute(Self.jsonPath, methods: ["POST"]) { [self] request, connection in
+            HTTPRoute(Self.jsonPath, methods: ["POST"], maxBodyBytes: Self.maxMessageBytes) {
+                [self] request, connection in
                 await answerJSON(request.body, connection)
             },
-            HTTPRoute(Self.xmlPath, methods: ["POST"]) { [self] request, connection in
+            HTTPRoute(Self.xmlPath, methods: ["POST"], maxBodyBytes: Self.maxMessageBytes) {
+                [self] request, connection in
                 await answerXML(request.body, connection)
             },
         ]

@@ -130,13 +130,14 @@ struct AccessGate: HTTPGate {
         }
     }
 
-    func frameHandlers() -> [any ChannelHandler] {
-        [
+    func frameHandlers(for request: HTTPRequest) -> [any ChannelHandler] {
+        let maxBytes = Self.opensAria2Socket(request) ? min(Aria2Facade.maxMessageBytes, messageBytes) : messageBytes
+        return [
             WebSocketFrameEncoder(),
-            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: messageBytes)),
+            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: maxBytes)),
             WebSocketProtocolErrorHandler(),
             NIOWebSocketFrameAggregator(
-                minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024, maxAccumulatedFrameSize: messageBytes),
+                minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024, maxAccumulatedFrameSize: maxBytes),
             WebSocketLines(),
         ]
     }
