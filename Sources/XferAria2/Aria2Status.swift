@@ -141,10 +141,7 @@ extension Aria2Status.Key {
 }
 
 /// Fields of tasks that are asked for.
-///
-/// A class, since `TaskColumns` holds a `UInt128`: where such a value is an argument of an asynchronous function and no
-/// register is left for it, Swift 6.3 for x86-64 returns to a wrong address, depending on the stack's alignment.
-public final class Aria2Columns: Sendable {
+public struct Aria2Columns: Sendable {
     public let fields: TaskColumns
 
     init(_ names: [String]) { fields = TaskColumns(names) ?? .listing }

@@ -40,6 +40,13 @@ struct Aria2Tests {
         }
     }
 
+    @Test func aMessageOfAStrangerIsBounded() async throws {
+        try await GatewayWorld.with { world in
+            let long = String(repeating: "x", count: Aria2Facade.maxMessageBytes)
+            #expect(try await world.aria2("aria2.getVersion", ["token:add", .string(long)]).status == 413)
+        }
+    }
+
     @Test func faultsHaveTheStatusesOfAria2() async throws {
         try await GatewayWorld.with { world in
             let unknown = try await world.aria2("aria2.nothing", ["token:own"])

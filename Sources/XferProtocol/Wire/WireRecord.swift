@@ -128,19 +128,30 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
 }
 
 /// A set of a record's fields, with one bit for each position.
+///
+/// Two words and no `UInt128`: where a value of that type is an argument of an asynchronous function and no register is
+/// left for it, Swift 6.3 for x86-64 may return to a wrong address, depending on the stack's alignment.
 struct FieldSet: Hashable, Sendable {
     /// The highest number of fields of a record.
-    static let capacity = UInt128.bitWidth
+    static let capacity = 128
 
-    private var bits: UInt128 = 0
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
 
-    func contains(_ position: Int) -> Bool { bits & 1 << UInt128(clamping: position) != 0 }
+    func contains(_ position: Int) -> Bool {
+        let word = position < 64 ? low : high
+        return word & 1 << UInt64(truncatingIfNeeded: position & 63) != 0
+    }
 
-    mutating func insert(_ position: Int) { bits |= 1 << UInt128(clamping: position) }
+    mutating func insert(_ position: Int) {
+        let bit: UInt64 = 1 << UInt64(truncatingIfNeeded: position & 63)
+        if position < 64 { low |= bit } else { high |= bit }
+    }
 
     /// The lowest position in this set that is not in `other`.
     func first(notIn other: FieldSet) -> Int? {
-        let missing = bits & ~other.bits
-        return missing == 0 ? nil : missing.trailingZeroBitCount
+        let (low, high) = (low & ~other.low, high & ~other.high)
+        if low != 0 { return low.trailingZeroBitCount }
+        return high == 0 ? nil : 64 + high.trailingZeroBitCount
     }
 }
