@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, TypeVar
 
 PROGRAMS = Path(os.environ["XFER_PROGRAMS"])
-PATIENCE = 30.0
+PATIENCE = 90.0
 Value = TypeVar("Value")
 
 
