@@ -43,7 +43,8 @@ struct Aria2Tests {
     @Test func aMessageOfAStrangerIsBounded() async throws {
         try await GatewayWorld.with { world in
             let long = String(repeating: "x", count: Aria2Facade.maxMessageBytes)
-            #expect(try await world.aria2("aria2.getVersion", ["token:add", .string(long)]).status == 413)
+            let reply = try await world.aria2("aria2.getVersion", ["token:add", .string(long)])
+            #expect(reply.status == 413, "\(reply)")
         }
     }
 
