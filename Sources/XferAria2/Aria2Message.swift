@@ -5,6 +5,12 @@ public enum Aria2Call: Hashable, Sendable {
     case request(id: JSONValue, method: String, params: [JSONValue])
     /// No call; `id` is null if it could not be read.
     case invalid(id: JSONValue, Aria2Fault)
+
+    public var id: JSONValue {
+        switch self {
+        case .request(let id, _, _), .invalid(let id, _): id
+        }
+    }
 }
 
 /// One message of a client, as aria2 reads JSON-RPC 2.0: params are an array, and an id is needed.

@@ -29,6 +29,39 @@ struct GatewayTests {
         }
     }
 
+    /// The service tells connections by their ids: two with one id would act with each other's rights.
+    @Test func connectionsOfTwoListenersHaveDifferentIDs() async throws {
+        let ids = NIOLockedValueBox<[UInt64]>([])
+        let route = HTTPRoute("/web/id") { _, connection in
+            ids.withLockedValue { $0.append(connection.id) }
+            return .text("")
+        }
+        let world = try await GatewayWorld(routes: [route])
+        let other = try await world.gateway.start(
+            ListenerConfiguration(address: ListenAddress(host: "127.0.0.1", port: 0)))
+        for port in [world.port, other.port, world.port, other.port] {
+            let request = GatewayWorld.get("/web/id", token: nil)
+            #expect(try await world.exchange(request, port: port).hasPrefix("HTTP/1.1 200 "))
+        }
+        #expect(Set(ids.withLockedValue { $0 }).count == 4)
+        await world.gateway.shutdown(grace: .zero)
+    }
+
+    @Test func aClientThatReadsNothingIsNotAnsweredOnAndOn() async throws {
+        let answered = NIOLockedValueBox(0)
+        let route = HTTPRoute("/web/big") { _, _ in
+            answered.withLockedValue { $0 += 1 }
+            return .text(String(repeating: "x", count: 1 << 20))
+        }
+        let world = try await GatewayWorld(routes: [route])
+        let socket = try RawSocket(port: world.port)
+        try socket.send(String(repeating: "GET /web/big HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 200))
+        // Once another client has been answered many times, the first would have been, too.
+        for _ in 0..<50 { _ = try await world.exchange(GatewayWorld.get("/healthz", token: nil)) }
+        #expect(answered.withLockedValue { $0 } < 20)
+        await world.gateway.shutdown(grace: .zero)
+    }
+
     @Test func withoutATokenOnlyTheHealthAndThePageAreAnswered() async throws {
         try await GatewayWorld.with { world in
             #expect(try await world.exchange(GatewayWorld.get("/healthz", token: nil)).hasSuffix("\r\n\r\nok\n"))

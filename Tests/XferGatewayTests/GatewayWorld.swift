@@ -17,11 +17,11 @@ final class GatewayWorld: Sendable {
 
     init(
         limits: RPCLimits = RPCLimits(), hosts: [String] = [], origins: [String] = [],
-        tls: ListenerConfiguration.TLS? = nil
+        tls: ListenerConfiguration.TLS? = nil, routes: [HTTPRoute] = []
     ) async throws {
         let refusals = refusals
         gateway = Gateway(
-            service: EchoService(), routes: Self.routes, tokens: tokens, limits: limits,
+            service: EchoService(), routes: Self.routes + routes, tokens: tokens, limits: limits,
             aria2: Aria2Configuration(storeID: "test"),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         ) { why in refusals.withLockedValue { $0[why, default: 0] += 1 } }
@@ -59,8 +59,8 @@ final class GatewayWorld: Sendable {
     ]
 
     /// The answer to a request on a connection of its own.
-    func exchange(_ request: String) async throws -> String {
-        let port = port
+    func exchange(_ request: String, port: Int? = nil) async throws -> String {
+        let port = port ?? self.port
         return try await offThread {
             let socket = try RawSocket(port: port)
             try socket.send(request)

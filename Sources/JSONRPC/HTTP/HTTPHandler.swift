@@ -297,21 +297,30 @@ extension HTTPHandler {
         if isLast { response.headers.replaceOrAdd(name: "connection", value: "close") }
         for (name, value) in addedHeaders { response.headers.replaceOrAdd(name: name, value: value) }
         isLastRequest = isLast || response.isCutByClosing
-        context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
+        let headWritten = context.write(Self.wrapOutboundOut(.head(response)))
         switch answer.body {
         case .stream(let chunks, let length) where head.method != .HEAD:
             context.flush()
             stream(chunks, length: length, context: context)
-            return
         case .bytes(let bytes) where head.method != .HEAD && !bytes.isEmpty:
             let output = connection?.output
             output?.add(bytes.count)
-            context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))))
-                .whenComplete { _ in output?.add(-bytes.count) }
+            let written = context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))))
+            written.whenComplete { _ in output?.add(-bytes.count) }
+            end(after: written, lingers: lingers, context: context)
         case .bytes, .stream:
-            break
+            end(after: headWritten, lingers: lingers, context: context)
         }
-        end(lingers: lingers, context: context)
+    }
+
+    /// Ends the answer when the socket has accepted it: if a client sends requests and reads nothing, the next request
+    /// waits, and answers do not gather.
+    private func end(after written: EventLoopFuture<Void>, lingers: Bool, context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        written.assumeIsolated().whenComplete { _ in
+            bound.value.handler.end(lingers: lingers, context: bound.value.context)
+        }
+        context.flush()
     }
 
     /// Sends each chunk after the socket has accepted the previous one.

@@ -37,13 +37,13 @@ final class GatedRequests: Sendable {
     private let state = NIOLockedValueBox(State())
 
     private struct State {
-        var lastID = GatedRequests.firstID
         /// One for each user who ever had a token.
         var outputs: [UInt32: UserOutput] = [:]
     }
 
-    /// Above the ids that the connections of an `RPCServer` reach.
-    private static let firstID: UInt64 = 1 << 48
+    /// Above the ids that the connections of an `RPCServer` reach. All listeners count together: the service tells
+    /// connections by their ids.
+    private static let lastID = NIOLockedValueBox<UInt64>(1 << 48)
 
     init(gate: any HTTPGate, limits: RPCLimits) {
         self.gate = gate
@@ -51,12 +51,19 @@ final class GatedRequests: Sendable {
     }
 
     func connection(for client: HTTPClient, on channel: any Channel) -> RPCConnection {
-        let (id, output) = state.withLockedValue { state in
-            state.lastID += 1
-            let output = state.outputs[client.user.userID] ?? UserOutput(limit: limits.waitingBytesPerUser)
-            state.outputs[client.user.userID] = output
-            return (state.lastID, output)
+        let id = Self.lastID.withLockedValue { last in
+            last += 1
+            return last
         }
+        // Strangers have nothing in common: one that does not read must not keep the others from being answered.
+        let output =
+            client.remote.tokenID == 0
+            ? UserOutput(limit: limits.waitingBytesPerUser)
+            : state.withLockedValue { state in
+                let output = state.outputs[client.user.userID] ?? UserOutput(limit: limits.waitingBytesPerUser)
+                state.outputs[client.user.userID] = output
+                return output
+            }
         return RPCConnection(
             id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output)
     }

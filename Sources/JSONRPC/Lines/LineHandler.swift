@@ -43,7 +43,9 @@ final class LineHandler: ChannelDuplexHandler {
         let limits = dispatcher.limits
         framer = LineFramer(limit: limits.messageBytes)
         timer = RequestTimer(limits.requestTime)
-        gate = RequestGate(requestLimit: limits.requestsInFlight, byteLimit: limits.messageBytes)
+        // A stranger's requests, which may have their tokens within, are carried out one after the other.
+        let requestLimit = connection.remote?.tokenID == 0 ? 1 : limits.requestsInFlight
+        gate = RequestGate(requestLimit: requestLimit, byteLimit: limits.messageBytes)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -72,9 +72,11 @@ final class Aria2Facade: Sendable {
         }
         var answers: [JSONValue] = []
         var isUnauthorized = false
+        var room = limits.messageBytes
         for call in calls {
             let outcome: Outcome
             switch call {
+            case _ where room <= 0: outcome = Outcome(result: .failure(.tooLong(limits.messageBytes)))
             case .failure(let fault): outcome = Outcome(result: .failure(fault))
             case .success((Aria2Method.multicall.rawValue, _)):
                 outcome = Outcome(result: .failure(Aria2Fault("Recursive system.multicall forbidden.")))
@@ -82,7 +84,9 @@ final class Aria2Facade: Sendable {
             }
             if outcome.isUnauthorized { isUnauthorized = true }
             switch outcome.result {
-            case .success(let value): answers.append([value])
+            case .success(let value):
+                room -= value.text.utf8.count
+                answers.append([value])
             case .failure(let fault): answers.append(fault.object)
             }
         }
@@ -108,11 +112,16 @@ final class Aria2Facade: Sendable {
         return Aria2Client(facade: self, connection: session.connection(for: token))
     }
 
+    /// Most names of options that are logged, and the longest of them: clients must not fill the journal.
+    private static let maxReported = 300
+    private static let maxNameBytes = 64
+
     /// Logs options without effect, each once.
     func report(ignored options: Set<String>) {
         guard !options.isEmpty else { return }
         let new = reportedOptions.withLockedValue { reported in
-            let new = options.subtracting(reported)
+            let new = options.subtracting(reported).filter { $0.utf8.count <= Self.maxNameBytes }
+                .prefix(max(0, Self.maxReported - reported.count))
             reported.formUnion(new)
             return new
         }

@@ -38,15 +38,21 @@ extension Aria2Facade {
             answer = await self.answer(call, session, &isUnauthorized)
         case .batch(let calls):
             var answers: [Aria2Answer] = []
-            for call in calls { answers.append(await self.answer(call, session, &isUnauthorized)) }
+            var room = limits.messageBytes
+            for call in calls {
+                let next =
+                    room > 0
+                    ? await self.answer(call, session, &isUnauthorized)
+                    : Aria2Answer(.failure(.tooLong(limits.messageBytes)), id: call.id)
+                room -= next.text.count
+                answers.append(next)
+            }
             answer = Aria2Answer(batch: answers)
         }
         // One delay for a whole message: its calls could be sent one by one at the same time.
         if isUnauthorized { try? await Task.sleep(for: AccessGate.delay) }
         guard answer.text.count <= limits.messageBytes else {
-            let fault = Aria2Fault(
-                "the answer is longer than \(limits.messageBytes) bytes: ask for fewer downloads or keys")
-            return Self.http(Aria2Answer(.failure(fault), id: .null))
+            return Self.http(Aria2Answer(.failure(.tooLong(limits.messageBytes)), id: .null))
         }
         return Self.http(answer)
     }
@@ -78,6 +84,15 @@ extension Aria2Facade {
         }
         if outcome.isUnauthorized { try? await Task.sleep(for: AccessGate.delay) }
         // XML-RPC has faults in answers with status 200.
-        return HTTPAnswer(contentType: "text/xml", body: .bytes(XMLRPCAnswer.text(outcome.result)))
+        var text = XMLRPCAnswer.text(outcome.result)
+        if text.count > limits.messageBytes { text = XMLRPCAnswer.text(.failure(.tooLong(limits.messageBytes))) }
+        return HTTPAnswer(contentType: "text/xml", body: .bytes(text))
+    }
+}
+
+extension Aria2Fault {
+    /// The answer would be longer than messages may be.
+    static func tooLong(_ limit: Int) -> Aria2Fault {
+        Aria2Fault("the answer is longer than \(limit) bytes: ask for fewer downloads or keys")
     }
 }

@@ -88,6 +88,7 @@ final class Aria2Sockets: Sendable {
             // When the token is revoked, the WebSocket is closed.
             sessions.add(acting, tokenID: token.id)
             if facade.tokens.token(token.id) == nil { acting.close() }
+            guard token.scope.allows(.read) else { return }
             let client = Aria2Client(facade: facade, connection: acting)
             let isFirst = clients.withLockedValue { $0.updateValue(client, forKey: token.user.userID) == nil }
             // Tokens of one user see the same downloads.

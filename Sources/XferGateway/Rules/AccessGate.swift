@@ -93,7 +93,10 @@ struct AccessGate: HTTPGate {
     }
 
     private static func opensSocket(_ request: HTTPRequest) -> Bool {
-        request.method == "GET" && request.header("upgrade")?.lowercased() == "websocket"
+        let connection = request.header("connection")?.lowercased() ?? ""
+        // Without the second field a proxy before the listener would not know that the connection is no HTTP any more.
+        return request.method == "GET" && request.header("upgrade")?.lowercased() == "websocket"
+            && connection.split(separator: ",").contains { $0.filter { $0 != " " } == "upgrade" }
     }
 
     /// aria2 has its WebSocket at the path of its `POST`.

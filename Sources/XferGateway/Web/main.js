@@ -57,7 +57,11 @@ start();
 /** Shows the queue if the page may have a session, else asks for a token. */
 async function start() {
     const token = tokenOfAddress();
-    if (token !== null) await useToken(token);
+    if (token !== null && mayHaveSession()) {
+        // A link must not replace the session of all tabs: the user would add tasks as another one.
+        showLogin();
+        byID("token").value = token;
+    } else if (token !== null) await useToken(token);
     else if (mayHaveSession()) connect();
     else showLogin();
 }
