@@ -77,6 +77,7 @@ import XferModel
         listener.address = "127.0.0.1:6800"
         expected.listen = [listener]
         expected.gateway.maxClients = 7
+        expected.gateway.aria2 = .all
         expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]
         expected.access.groups = ["100": .init(roots: ["/srv/all"])]
         expected.log.level = .debug

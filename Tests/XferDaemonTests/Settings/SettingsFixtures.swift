@@ -65,7 +65,7 @@ let everyKeyChanged = """
         bob: { roots: [/srv/bob], max_tasks: 5, max_priority: high }
       groups: { "100": { roots: /srv/all } }
     listen: [{ address: "127.0.0.1:6800" }]
-    gateway: { max_clients: 7 }
+    gateway: { max_clients: 7, aria2: all }
     redaction: { names: [x-acme-*, pin] }
     log: { level: debug, format: json }
     """

@@ -95,7 +95,7 @@ import XferModel
                 "download.checkpoint_bytes", "download.checkpoint_interval", "download.segments", "trust.ca_file",
                 "engine.loops", "rpc.max_line", "rpc.max_clients", "rpc.max_clients_per_user", "rpc.reserved_clients",
                 "rpc.request_timeout", "rpc.max_waiting", "rpc.max_waiting_per_user", "rpc.max_in_flight",
-                "listen", "gateway.max_clients", "redaction.names", "log.format",
+                "listen", "gateway.max_clients", "gateway.aria2", "redaction.names", "log.format",
             ])
         #expect(reload.applied.count + reload.waitingForRestart.count == SettingKey.all.count)
         #expect(reload.inForce.settings.queue == after.settings.queue)
