@@ -106,7 +106,8 @@ private let systemdAnalyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"
         #expect(installed.output.contains("systemd-sysusers") && installed.output.contains("daemon-reload"))
         let found = try files()
         for name in [
-            "usr/bin/xferd", "usr/bin/xfer-aria2c", "usr/lib/systemd/system/xferd.service", "usr/share/man/man8/xferd.8",
+            "usr/bin/xferd", "usr/bin/xfer-aria2c", "usr/lib/systemd/system/xferd.service",
+            "usr/share/man/man8/xferd.8",
             "usr/share/man/man5/xferd.yaml.5", "usr/share/man/man1/xferctl.1", "usr/lib/sysusers.d/xferd.conf",
         ] { #expect(found.contains(name), "\(found)") }
         let removed = try await Command.run(copy.file("scripts/install"), ["--remove", target, "/usr"])
