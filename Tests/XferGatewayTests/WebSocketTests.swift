@@ -121,7 +121,8 @@ struct WebSocketTests {
         try await GatewayWorld.with { world in
             let socket = try RawSocket(port: world.port)
             try socket.send(
-                "GET /ws HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer own\r\nUpgrade: websocket\r\n\r\n")
+                "GET /ws HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer own\r\nConnection: Upgrade\r\n"
+                    + "Upgrade: websocket\r\n\r\n")
             #expect(try await socket.head().hasPrefix("HTTP/1.1 400 "))
         }
     }
