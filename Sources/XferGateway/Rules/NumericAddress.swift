@@ -6,16 +6,16 @@ struct NumericAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 
     init?(_ text: String) {
-        var four = in_addr()
+        var four = [UInt8](repeating: 0, count: 4)
         if inet_pton(AF_INET, text, &four) == 1 {
             isIPv6 = false
-            bytes = withUnsafeBytes(of: &four) { Array($0) }
+            bytes = four
             return
         }
-        var six = in6_addr()
+        var six = [UInt8](repeating: 0, count: 16)
         guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
         isIPv6 = true
-        bytes = withUnsafeBytes(of: &six) { Array($0) }
+        bytes = six
     }
 
     /// 127.0.0.0/8 (RFC 1122 §3.2.1.3) and ::1 (RFC 4291 §2.5.3).
