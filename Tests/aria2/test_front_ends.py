@@ -1,4 +1,4 @@
-"""Programs that nobody here wrote, against xferd's dialect of aria2."""
+"""Programs of other projects, against xferd's dialect of aria2."""
 from __future__ import annotations
 
 import json

@@ -71,6 +71,8 @@ struct BrowserSessions: Sendable {
         guard request.header("authorization") != nil else {
             return .text("a session is made from a token: Authorization: Bearer …\n", status: 400)
         }
+        // The browser is going to replace its cookie, so the old one is of no use to its user.
+        if let old = Self.cookie(in: request) { cookies.remove(old) }
         let secret = cookies.issue(.cookie, tokenID: remote.tokenID)
         return .cookie("\(Self.cookieName)=\(secret); Path=/; Secure; HttpOnly; SameSite=Strict")
     }

@@ -130,7 +130,7 @@ export class AddDialog {
         });
     }
 
-    /** While nobody is logged in, or another dialog is open. */
+    /** While the page has no session, or another dialog is open. */
     get #isBlocked() {
         const other = document.querySelector("dialog[open]");
         return byID("queue").hidden || (other !== null && other !== this.dialog);

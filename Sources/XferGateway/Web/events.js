@@ -74,7 +74,7 @@ export class EventStream extends EventTarget {
         if (answer.status === 401) throw new Unauthorized();
         if (!answer.ok) throw new Error((await answer.text()).trim() || `the daemon answered ${answer.status}`);
         hasConnected();
-        // Whoever reads the state now misses nothing: later changes come as events.
+        // A listener that reads the state now misses nothing: later changes come as events.
         this.#dispatch("connected", { status });
         await this.#read(answer.body);
     }

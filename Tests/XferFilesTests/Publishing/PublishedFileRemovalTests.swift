@@ -4,7 +4,7 @@ import XferModel
 
 @testable import XferFiles
 
-/// Deleting a published file that an earlier call, or somebody else, has left under the private name.
+/// Deleting a published file that an earlier call, or another process, has left under the private name.
 @Suite struct PublishedFileRemovalTests {
     let base: TestDirectory
     let directory: DirectoryHandle
