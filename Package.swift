@@ -138,12 +138,10 @@ let package = Package(
             ["XferProtocol", "XferSystem", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL]),
         library(
             "XferCommands",
-            ["XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
+            ["XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
         .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
 
-        // aria2c's command line.
-        library("XferAria2c", ["XferAria2", "XferClient", "XferProtocol", "XferModel"]),
-        .executableTarget(name: "xfer-aria2c", dependencies: ["XferAria2c"], swiftSettings: house),
+        .executableTarget(name: "xfer-aria2c", dependencies: ["XferCommands"], swiftSettings: house),
 
         // Tests.
         library(
@@ -170,7 +168,6 @@ let package = Package(
             fixtures: ["Fixtures"]),
         tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
-        tests("XferAria2cTests", ["XferAria2c", "XferAria2", "XferProtocol", "XferModel"]),
         tests("XferAria2Tests", ["XferAria2", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "XferGatewayTests",
@@ -197,7 +194,8 @@ let package = Package(
         tests(
             "XferCommandsTests",
             [
-                "XferCommands", "XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks,
+                "XferCommands", "XferAria2", "XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport",
+                nioLocks,
                 argumentParser,
             ]),
         tests("ReferenceTests", ["XferDaemon", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),

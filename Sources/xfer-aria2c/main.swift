@@ -1,4 +1,4 @@
 import Glibc
-import XferAria2c
+import XferCommands
 
 exit(Aria2Program.main(Array(CommandLine.arguments.dropFirst())))

@@ -58,10 +58,9 @@ enum ImportTable {
             "XferProtocol", "XferSystem", "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket", "NIOSSL",
         ],
         "XferCommands": posix + [
-            "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
+            "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
         ],
-        "XferAria2c": posix + ["XferAria2", "XferClient", "XferProtocol", "XferModel"],
-        "xfer-aria2c": ["XferAria2c", "Glibc"],
+        "xfer-aria2c": ["XferCommands", "Glibc"],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
 

@@ -58,6 +58,19 @@ def test_logging_out_ends_the_session(secure: Page) -> None:
     assert status_with_cookie(secure.url, cookie) == "401"
 
 
+def test_logging_out_ends_what_other_tabs_follow(secure: Page) -> None:
+    first = secure.browser.current_window_handle
+    secure.browser.switch_to.new_window("tab")
+    secure.browser.get(secure.url)
+    secure.wait_for_text("connection", "live")
+    other = secure.browser.current_window_handle
+    secure.browser.switch_to.window(first)
+    secure.click("Log out")
+    secure.until(lambda: secure.element("login").is_displayed(), "the form for a token")
+    secure.browser.switch_to.window(other)
+    secure.until(lambda: secure.element("login").is_displayed(), "the form in the other tab")
+
+
 def test_a_revoked_token_ends_the_session(secure: Page, daemon: Daemon) -> None:
     daemon.revoke("own")
     secure.until(lambda: secure.element("login").is_displayed(), "the form for a token")

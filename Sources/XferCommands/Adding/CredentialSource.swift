@@ -24,20 +24,8 @@ extension AccessOptions {
         return HeaderField(name: "Cookie", value: text)
     }
 
-    /// The cookies of a file in the Netscape format.
     private static func cookies(in path: String) throws(CommandFailure) -> [CookieRecord] {
-        var cookies: [CookieRecord] = []
-        let lines = try FileText.read(path, option: "-b").split(omittingEmptySubsequences: false) { $0.isNewline }
-        for (index, line) in lines.enumerated() {
-            let isComment = line.hasPrefix("#") && !line.hasPrefix("#HttpOnly_")
-            if isComment || line.allSatisfy(\.isWhitespace) { continue }
-            guard let cookie = RequestCookie(netscape: line) else {
-                throw .usage(
-                    "-b: line \(index + 1) of \(SafeText.sanitised(path)) is no cookie; expected seven fields with tabs "
-                        + "between: domain, TRUE or FALSE, path, TRUE or FALSE, seconds, name, value")
-            }
-            cookies.append(CookieRecord(cookie))
-        }
+        let cookies = try CookieFile.cookies(in: try FileText.read(path, option: "-b"), option: "-b", path: path)
         guard !cookies.isEmpty else { throw .usage("-b: \(SafeText.sanitised(path)) has no cookies") }
         return cookies
     }

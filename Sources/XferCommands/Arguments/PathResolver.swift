@@ -13,9 +13,13 @@ struct PathResolver: Sendable {
 
     var isRemote: Bool { workingDirectory == nil }
 
-    /// A resolver for the process's working directory; nil when that directory was removed.
+    /// A resolver for what a connection leads to: another machine, or else the process's working directory.
     static func current(for connection: ConnectionOptions) -> PathResolver? {
-        if connection.isRemote { return PathResolver() }
+        connection.isRemote ? PathResolver() : here()
+    }
+
+    /// A resolver for the process's working directory; nil when that directory was removed.
+    static func here() -> PathResolver? {
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }
         return PathResolver(workingDirectory: String(cString: path))

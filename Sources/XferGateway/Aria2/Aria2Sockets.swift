@@ -11,15 +11,15 @@ import XferProtocol
 /// A WebSocket speaks the service's own dialect of lines; the methods of aria2 are told by their names.
 final class Aria2Sockets: Sendable {
     private let facade: Aria2Facade
-    private let sessions: OpenSessions
+    private let connections: OpenConnections<Int64>
     private let open = NIOLockedValueBox<[UInt64: Aria2Session]>([:])
 
     /// How long a WebSocket may stay without a valid token.
     private static let patience = Duration.seconds(60)
 
-    init(_ facade: Aria2Facade, _ sessions: OpenSessions) {
+    init(_ facade: Aria2Facade, _ connections: OpenConnections<Int64>) {
         self.facade = facade
-        self.sessions = sessions
+        self.connections = connections
     }
 
     /// Whether a method is aria2's.
@@ -84,9 +84,9 @@ final class Aria2Sockets: Sendable {
         let session = Aria2Session(connection) { line in
             continuation.yield(line)
             return .accepted
-        } onToken: { [facade, sessions] token, acting in
+        } onToken: { [facade, connections] token, acting in
             // When the token is revoked, the WebSocket is closed.
-            sessions.add(acting, tokenID: token.id)
+            connections.add(acting, for: token.id)
             if facade.tokens.token(token.id) == nil { acting.close() }
             guard token.scope.allows(.read) else { return }
             let client = Aria2Client(facade: facade, connection: acting)

@@ -26,7 +26,7 @@ public final class Gateway: Sendable {
     private let limits: RPCLimits
     private let tokens: any TokenDirectory
     private let logger: Logger
-    private let sessions = OpenSessions()
+    private let connections = OpenConnections<Int64>()
     private let browserSessions = BrowserSessions()
     private let refusals: RefusalRecorder
     private let state = NIOLockedValueBox(State())
@@ -54,7 +54,7 @@ public final class Gateway: Sendable {
         refusals = RefusalRecorder(logger: logger, count: onRefusal)
         let facade = Aria2Facade(
             service: scoped, tokens: tokens, configuration: aria2, limits: limits, refusals: refusals, logger: logger)
-        self.aria2 = Aria2Sockets(facade, sessions)
+        self.aria2 = Aria2Sockets(facade, connections)
         self.service = DialectService(scoped: scoped, aria2: self.aria2)
         self.routes = routes + browserSessions.routes(scoped) + WebPage.routes + facade.routes
     }
@@ -66,7 +66,7 @@ public final class Gateway: Sendable {
     public func start(_ configuration: ListenerConfiguration) async throws -> ListenAddress {
         let certificates = try configuration.tls.map { try CertificateFiles($0) }
         let gate = AccessGate(
-            browser: BrowserRules(configuration), service: service, tokens: tokens, sessions: sessions,
+            browser: BrowserRules(configuration), service: service, tokens: tokens, connections: connections,
             browserSessions: browserSessions, refusals: refusals, aria2: aria2, messageBytes: limits.messageBytes)
         let requests = HTTPSessions(service: service, routes: routes, limits: limits, gate: gate)
         let bootstrap = ServerBootstrap(group: eventLoops())
@@ -93,7 +93,7 @@ public final class Gateway: Sendable {
     }
 
     /// Closes the connections of a token that was revoked.
-    public func revoke(tokenID: Int64) { sessions.close(tokenID: tokenID) }
+    public func revoke(tokenID: Int64) { connections.close(tokenID) }
 
     /// Reads the files of certificates again. Faulty files are logged, and the last certificate stays in use.
     public func reloadCertificates() {
@@ -131,8 +131,9 @@ public final class Gateway: Sendable {
             let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
             state.group = group
             group.next().scheduleRepeatedTask(initialDelay: Self.expiryCheck, delay: Self.expiryCheck) {
-                [sessions, tokens] _ in
-                for id in sessions.tokenIDs where tokens.token(id) == nil { sessions.close(tokenID: id) }
+                [connections, browserSessions, tokens] _ in
+                for id in connections.keys where tokens.token(id) == nil { connections.close(id) }
+                browserSessions.closeExpired()
             }
             return group
         }

@@ -9,7 +9,7 @@ struct AccessGate: HTTPGate {
     let browser: BrowserRules
     let service: any RPCService
     let tokens: any TokenDirectory
-    let sessions: OpenSessions
+    let connections: OpenConnections<Int64>
     let browserSessions: BrowserSessions
     let refusals: RefusalRecorder
     let aria2: Aria2Sockets
@@ -114,9 +114,10 @@ struct AccessGate: HTTPGate {
     func opened(_ connection: RPCConnection, for request: HTTPRequest) {
         if Self.opensAria2Socket(request) { aria2.opened(connection) }
         guard let id = connection.remote?.tokenID, id != HTTPClient.anonymousToken else { return }
-        sessions.add(connection, tokenID: id)
+        connections.add(connection, for: id)
         // The token may have been revoked since `decide`, before the connection was in the list.
         if tokens.token(id) == nil { connection.close() }
+        browserSessions.opened(connection, for: request)
     }
 
     func handshake(_ head: HTTPRequestHead, on channel: any Channel) -> EventLoopFuture<HTTPHeaders> {

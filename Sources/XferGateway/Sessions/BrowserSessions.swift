@@ -13,6 +13,9 @@ struct BrowserSessions: Sendable {
     private let cookies = TemporarySecrets<Session>(lifetime: .seconds(86_400))
     private let tickets = TemporarySecrets<String>(lifetime: .seconds(30))
 
+    /// What is open for each session.
+    private let connections = OpenConnections<String>()
+
     /// `__Host-` makes browsers accept it only with `Secure`, for `/`, and from this host itself (RFC 6265bis §4.1.3.2).
     static let cookieName = "__Host-xfer"
     static let sessionPath = "/session"
@@ -28,10 +31,34 @@ struct BrowserSessions: Sendable {
 
     /// The token for which a ticket was made. The ticket counts for one request of the path.
     func tokenID(ofTicket request: HTTPRequest) -> Int64? {
-        guard request.path.hasPrefix(Self.filesPath), let query = request.query, query.hasPrefix("ticket=") else {
-            return nil
-        }
-        return tickets.redeem(String(query.dropFirst("ticket=".count)), request.path)
+        Self.ticket(in: request).flatMap { tickets.redeem($0, request.path) }
+    }
+
+    private static func ticket(in request: HTTPRequest) -> String? {
+        let name = "ticket="
+        guard request.path.hasPrefix(filesPath), let query = request.query, query.hasPrefix(name) else { return nil }
+        return String(query.dropFirst(name.count))
+    }
+
+    /// Called when an admitted request begins: one that its cookie admitted ends with the session.
+    func opened(_ connection: RPCConnection, for request: HTTPRequest) {
+        // A request that ends its own session is still answered, and a ticket needs no session.
+        guard request.header("authorization") == nil, request.path != Self.sessionPath,
+            Self.ticket(in: request) == nil, let secret = Self.cookie(in: request)
+        else { return }
+        connections.add(connection, for: secret)
+        // The session may have ended since the request was admitted.
+        if cookies.tokenID(of: secret, .cookie) == nil { connection.close() }
+    }
+
+    /// Closes what is open for sessions whose time is over.
+    func closeExpired() {
+        for secret in connections.keys where cookies.tokenID(of: secret, .cookie) == nil { connections.close(secret) }
+    }
+
+    private func end(_ secret: String) {
+        cookies.remove(secret)
+        connections.close(secret)
     }
 
     /// The session's secret in the `Cookie` fields (RFC 6265 §5.4).
@@ -65,14 +92,14 @@ struct BrowserSessions: Sendable {
             return .text("sessions need TLS; send the token with each request\n", status: 403)
         }
         if request.method == "DELETE" {
-            if let secret = Self.cookie(in: request) { cookies.remove(secret) }
+            if let secret = Self.cookie(in: request) { end(secret) }
             return .cookie("\(Self.cookieName)=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0")
         }
         guard request.header("authorization") != nil else {
             return .text("a session is made from a token: Authorization: Bearer …\n", status: 400)
         }
         // The browser is going to replace its cookie, so the old one is of no use to its user.
-        if let old = Self.cookie(in: request) { cookies.remove(old) }
+        if let old = Self.cookie(in: request) { end(old) }
         let secret = cookies.issue(.cookie, tokenID: remote.tokenID)
         return .cookie("\(Self.cookieName)=\(secret); Path=/; Secure; HttpOnly; SameSite=Strict")
     }

@@ -11,17 +11,18 @@ public enum Aria2Program {
         do throws(Aria2Fault) {
             let line = try Aria2CommandLine(words)
             if line.wantsVersion {
-                Console.print("aria2 version 1.37.0 (xfer-aria2c: xferd downloads)")
+                Output.standard.line("aria2 version 1.37.0 (xfer-aria2c: xferd downloads)")
                 return 0
             }
             if line.wantsHelp {
-                Console.print(help)
+                Output.standard.line(help)
                 return 0
             }
-            let job = try Aria2Job(line, directory: try workingDirectory(), read: Console.read)
+            guard let paths = PathResolver.here() else { throw failure("the working directory cannot be found") }
+            let job = try Aria2Job(line, paths: paths, read: read)
             return Int32(clamping: try run(job))
         } catch {
-            Console.complain(error.message)
+            complain(error.message)
             return Int32(clamping: error.code == badOption ? Aria2ErrorNumber.unknown : Aria2ErrorNumber.badOption)
         }
     }
@@ -44,7 +45,7 @@ public enum Aria2Program {
         } catch {
             throw failure(error.description)
         }
-        let signals = SignalDescriptor()
+        let signals = SignalPipe(catching: [SIGINT, SIGTERM])
         var ids: [TaskID] = []
         for task in job.tasks {
             guard case .one(let one) = try call(connection, TaskAdd.self, .one(task)) else { continue }
@@ -68,7 +69,7 @@ public enum Aria2Program {
     private static func wait(for ids: [TaskID], _ connection: XferConnection, _ job: Aria2Job) throws(Aria2Fault) -> Int
     {
         let fields = TaskColumns(["state", "progress", "error", "final_path", "client_key", "output", "url"])
-        let interval: Double? = job.showsProgress && Console.isTerminal ? 1 : 60
+        let interval: Double? = job.showsProgress && Terminal.standard.isInteractive ? 1 : 60
         while true {
             let result: TaskWait.Result
             do throws(CallError) {
@@ -80,7 +81,7 @@ public enum Aria2Program {
                 throw failure(error.description)
             }
             guard result.timedOut else { return finish(result.tasks, job) }
-            if job.showsProgress, Console.isTerminal { Console.progress(ProgressText.line(result.tasks)) }
+            if job.showsProgress, Terminal.standard.isInteractive { showProgress(Aria2ProgressText.line(result.tasks)) }
         }
     }
 
@@ -89,28 +90,35 @@ public enum Aria2Program {
         connection.interruptDescriptor = nil
         _ = try call(connection, TaskPause.self, TaskSelection(ids: ids))
         let words = ids.map(\.description).joined(separator: " ")
-        Console.complain("paused; `xferctl resume \(words)` goes on")
+        complain("paused; `xferctl resume \(words)` goes on")
         return Aria2ErrorNumber.unfinished
     }
 
     /// Shows the results; returns the number of the last failure.
     private static func finish(_ tasks: [TaskRecord], _ job: Aria2Job) -> Int {
-        if job.showsProgress, Console.isTerminal { Console.progress("") }
+        if job.showsProgress, Terminal.standard.isInteractive { showProgress("") }
         var number = Aria2ErrorNumber.success
         for task in tasks {
             let status = Aria2Status(task, seed: Aria2Seed(storeID: ""))
             if status.state != .complete { number = max(Aria2ErrorNumber.unknown, status.errorNumber) }
             if let error = task.error, status.state == .error {
-                Console.complain("#\(task.id): \(error.message) (errorCode=\(status.errorNumber))")
+                complain("#\(task.id): \(error.message) (errorCode=\(status.errorNumber))")
             }
-            if !job.hidesResults { Console.print(ProgressText.result(task)) }
+            if !job.hidesResults { Output.standard.line(Aria2ProgressText.result(task)) }
         }
         return number
     }
 
-    private static func workingDirectory() throws(Aria2Fault) -> String {
-        guard let path = getcwd(nil, 0) else { throw failure("the working directory cannot be found") }
-        defer { free(path) }
-        return String(cString: path)
+    private static func read(_ path: String) throws(Aria2Fault) -> String {
+        do throws(CommandFailure) {
+            return try FileText.read(path, option: "aria2c")
+        } catch {
+            throw Aria2Fault(error.message)
+        }
     }
+
+    private static func complain(_ text: String) { Output.error.line("xfer-aria2c: \(SafeText.sanitised(text))") }
+
+    /// Replaces the terminal's line.
+    private static func showProgress(_ text: String) { Output.standard.write("\r\u{1B}[K\(text)") }
 }

@@ -19,28 +19,32 @@ struct Aria2Job {
     ]
 
     /// - Parameters:
-    ///   - directory: the working directory, absolute.
+    ///   - paths: makes directories absolute.
     ///   - read: reads a file that the command names; `-` is standard input.
     init(
-        _ line: Aria2CommandLine, directory: String, read: (String) throws(Aria2Fault) -> String
+        _ line: Aria2CommandLine, paths: PathResolver, read: (String) throws(Aria2Fault) -> String
     ) throws(Aria2Fault) {
         isQuiet = line.value("quiet") == "true"
         showsProgress = line.value("show-console-readout") != "false" && !isQuiet
         hidesResults = isQuiet || line.value("download-result") == "hide"
         let cookies = try line.value("load-cookies").map { file throws(Aria2Fault) in
-            try CookieFile.cookies(in: try read(file))
+            do throws(CommandFailure) {
+                return try CookieFile.cookies(in: try read(file), option: "--load-cookies", path: file)
+            } catch {
+                throw Aria2Fault(error.message)
+            }
         }
         var common = Aria2Options()
         for (name, value) in line.options where !Self.own.contains(name) { try common.add(name, value) }
         if let rate = line.value("max-overall-download-limit") { try common.add("max-download-limit", rate) }
         ignored = common.ignored
-        let place = Self.absolute(line.value("dir"), directory)
+        let place = paths.absolute(line.value("dir") ?? "")
 
         for (uris, options) in try downloads(of: line, read) {
             var all = common
             var own = place
             for (name, value) in options {
-                if name == "dir" { own = Self.absolute(value, directory) } else { try all.add(name, value) }
+                if name == "dir" { own = paths.absolute(value) } else { try all.add(name, value) }
             }
             ignored.formUnion(all.ignored)
             tasks.append(try Self.task(uris, all, directory: own, cookies: cookies ?? []))
@@ -85,45 +89,5 @@ struct Aria2Job {
         if !task.limits.maxRetries.isChange, options.values[.tries] == nil { task.limits.maxRetries = .set(tries - 1) }
         if !cookies.isEmpty { task.access.cookieList = .set(cookies) }
         return task
-    }
-
-    /// A directory as the service needs it: absolute, without empty and dotted parts.
-    static func absolute(_ path: String?, _ directory: String) -> String {
-        guard let path, !path.isEmpty else { return directory }
-        let joined = path.hasPrefix("/") ? path : "\(directory)/\(path)"
-        var parts: [Substring] = []
-        for part in joined.split(separator: "/") {
-            switch part {
-            case ".": continue
-            case "..": _ = parts.popLast()
-            default: parts.append(part)
-            }
-        }
-        return "/" + parts.joined(separator: "/")
-    }
-}
-
-/// Cookies in the form of Netscape's file, as browsers and yt-dlp write it.
-enum CookieFile {
-    static func cookies(in text: String) throws(Aria2Fault) -> [CookieRecord] {
-        var cookies: [CookieRecord] = []
-        for line in text.split(whereSeparator: \.isNewline) {
-            // Cookies that scripts cannot read are behind a comment.
-            let content = line.hasPrefix("#HttpOnly_") ? line.dropFirst("#HttpOnly_".count) : line
-            guard !content.hasPrefix("#"), !content.allSatisfy(\.isWhitespace) else { continue }
-            let fields = content.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-            guard fields.count == 7, !fields[5].isEmpty else {
-                throw Aria2Fault("load-cookies: expected lines of 7 fields with tabs between them")
-            }
-            var cookie = CookieRecord()
-            cookie.domain = fields[0].hasPrefix(".") ? String(fields[0].dropFirst()) : fields[0]
-            cookie.includeSubdomains = fields[1].uppercased() == "TRUE" ? true : nil
-            cookie.path = fields[2]
-            cookie.secure = fields[3].uppercased() == "TRUE" ? true : nil
-            if let end = Int64(fields[4], radix: 10), end > 0 { cookie.expires = end }
-            (cookie.name, cookie.value) = (fields[5], fields[6])
-            cookies.append(cookie)
-        }
-        return cookies
     }
 }

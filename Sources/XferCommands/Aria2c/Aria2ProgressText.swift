@@ -3,7 +3,7 @@ import XferModel
 import XferProtocol
 
 /// Lines about downloads, close to those of aria2c.
-enum ProgressText {
+enum Aria2ProgressText {
     /// `[#17 1.2MiB/8.0MiB(15%) DL:500KiB ETA:13s]`, the first three downloads.
     static func line(_ tasks: [TaskRecord]) -> String {
         let open = tasks.filter { !Aria2State($0.state?.value).isStopped }
@@ -22,13 +22,7 @@ enum ProgressText {
 
     static func result(_ task: TaskRecord) -> String {
         let state = Aria2State(task.state?.value) == .complete ? "OK" : "ERR"
-        return "#\(task.id) (\(state)): \(printable(task.finalPath ?? task.output ?? task.url ?? ""))"
-    }
-
-    /// Names come from servers: control characters would reach the terminal.
-    static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        return "#\(task.id) (\(state)): \(SafeText.sanitised(task.finalPath ?? task.output ?? task.url ?? ""))"
     }
 
     static func bytes(_ count: Int64) -> String {

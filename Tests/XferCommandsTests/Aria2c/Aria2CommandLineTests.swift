@@ -3,12 +3,13 @@ import XferAria2
 import XferModel
 import XferProtocol
 
-@testable import XferAria2c
+@testable import XferCommands
 
 /// What becomes of aria2c's command lines.
 struct Aria2CommandLineTests {
     private func job(_ words: [String], files: [String: String] = [:]) throws -> Aria2Job {
-        try Aria2Job(try Aria2CommandLine(words), directory: "/home/ada") { name throws(Aria2Fault) in
+        try Aria2Job(try Aria2CommandLine(words), paths: PathResolver(workingDirectory: "/home/ada")) {
+            name throws(Aria2Fault) in
             guard let text = files[name] else { throw Aria2Fault("\(name): no such file") }
             return text
         }
@@ -51,7 +52,7 @@ struct Aria2CommandLineTests {
         #expect(task.limits.segments == .set(.exactly(16)) && task.limits.maxReceiveRate == .set(51_200))
         #expect(task.destination.onConflict == .set(.overwrite) && task.limits.maxRetries == .set(4))
         guard case .set(let list) = task.access.cookieList else { throw Aria2Fault("no cookies") }
-        #expect(list.map(\.domain) == ["a.test", "b.test"] && list.map(\.secure) == [nil, true])
+        #expect(list.map(\.domain) == ["a.test", "b.test"] && list.map { $0.secure ?? false } == [false, true])
         #expect(job.hidesResults && job.showsProgress)
     }
 
@@ -79,9 +80,10 @@ struct Aria2CommandLineTests {
     }
 
     @Test func directoriesAreAbsolute() {
-        #expect(Aria2Job.absolute(nil, "/home/ada") == "/home/ada")
-        #expect(Aria2Job.absolute("./a/../b//c/", "/home/ada") == "/home/ada/b/c")
-        #expect(Aria2Job.absolute("/x/../../y", "/home/ada") == "/y")
+        let paths = PathResolver(workingDirectory: "/home/ada")
+        #expect(paths.absolute("") == "/home/ada")
+        #expect(paths.absolute("./a/../b//c/") == "/home/ada/b/c")
+        #expect(paths.absolute("/x/../../y") == "/y")
     }
 
     @Test func textsForTerminalsAreTotal() {
