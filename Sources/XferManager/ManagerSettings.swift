@@ -96,6 +96,13 @@ public struct ManagerSettings: Hashable, Sendable {
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }
 
+    /// Whether the task's runs have an operator's rights.
+    func hasOperatorRights(_ task: TaskSpecification) -> Bool { isOperator(task.owner) && !task.isRestricted }
+
+    /// Whether what the caller asks of the owner's task restricts it: an operator's rights are not lent to callers that
+    /// act for one without having them.
+    func restricts(_ principal: Principal, taskOf owner: Owner) -> Bool { !principal.isOperator && isOperator(owner) }
+
     /// The proxies that the environment names; nil if `usesEnvironmentProxies` is false. If a variable is not a valid
     /// proxy, attempts fail instead of connecting directly.
     var environmentProxies: Result<EnvironmentProxies?, EnvironmentProxyFault> {

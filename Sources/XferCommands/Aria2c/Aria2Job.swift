@@ -28,8 +28,9 @@ struct Aria2Job {
         showsProgress = line.value("show-console-readout") != "false" && !isQuiet
         hidesResults = isQuiet || line.value("download-result") == "hide"
         let cookies = try line.value("load-cookies").map { file throws(Aria2Fault) in
+            let text = try read(file)
             do throws(CommandFailure) {
-                return try CookieFile.cookies(in: try read(file), option: "--load-cookies", path: file)
+                return try CookieFile.cookies(in: text, option: "--load-cookies", path: file)
             } catch {
                 throw Aria2Fault(error.message)
             }

@@ -95,6 +95,7 @@ struct TaskAdmission: Sendable {
         let (fields, further) = (task.requestFields, task.mirrors)
         let built = try build(fields, url: task.firstURL, further, profiles, path: path)
         var specification = task.specification(owner: principal.owner, request: built.request, defaults: defaults)
+        specification.isRestricted = settings.restricts(principal, taskOf: principal.owner)
         if !further.isEmpty {
             specification.mirrors = try mirrors(further, fields, of: built.request, profiles, path: path)
         }

@@ -56,7 +56,7 @@ extension AttemptMaker {
     ) async throws -> AttemptOutcome {
         let access = try await services.access.access(
             to: specification.request, profile: specification.profile,
-            isGuests: !settings.isOperator(specification.owner))
+            isGuests: !settings.hasOperatorRights(specification))
         trust.beginAttempt()
         let rates = ratesOfEach(besides: 1)
         var attempt = Attempt(

@@ -89,7 +89,7 @@ struct StagedFile: Sendable {
             try Publisher(directory: directory).chooseName(for: name, policy: policy, isReserved: taken.contains)
         }
         guard case .publish(let name, true) = choice else { return }
-        try await ReplacingRules.requireReplaceable(name, in: directory, by: task.owner, services, settings)
+        try await ReplacingRules.requireReplaceable(name, in: directory, by: task.specification, services, settings)
     }
 
     /// Excludes a name that was taken meanwhile from the next choice.
@@ -125,13 +125,14 @@ struct StagedFile: Sendable {
 
 /// Decides which files a task may replace.
 enum ReplacingRules {
-    /// A caller that is not an operator may replace only files it owns, or the file that one of its tasks published;
+    /// A task without an operator's rights may replace only files it owns, or the file that one of its tasks published;
     /// another file under that name does not count.
     static func requireReplaceable(
-        _ name: String, in directory: DirectoryHandle, by owner: Owner, _ services: RunServices,
+        _ name: String, in directory: DirectoryHandle, by task: TaskSpecification, _ services: RunServices,
         _ settings: ManagerSettings
     ) async throws {
-        guard !settings.isOperator(owner) else { return }
+        guard !settings.hasOperatorRights(task) else { return }
+        let owner = task.owner
         guard let status = try await services.pool.run({ try directory.status(of: name) }) else { return }
         if status.owner == owner.rawValue { return }
         let path = directory.path(of: name)

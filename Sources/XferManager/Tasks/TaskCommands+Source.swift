@@ -15,8 +15,8 @@ extension TaskCommands {
         let admission = admission(for: principal)
         let parsed = try admission.resolve(text, against: nil, path: "")
         var wanted = try await queries.task(id, for: principal).specification
-        // A token of an operator may lack an operator's rights.
-        let isGuests = !principal.isOperator || !settings.isOperator(wanted.owner)
+        let isRestricted = wanted.isRestricted || settings.restricts(principal, taskOf: wanted.owner)
+        let isGuests = isRestricted || !settings.isOperator(wanted.owner)
         wanted.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)
         try admission.checkTrust(wanted, path: "")
         let now = clock()
@@ -31,7 +31,10 @@ extension TaskCommands {
                         id, task.state, reason: "its source can change while it is queued, waiting or paused")
                 }
                 var machine = TaskStateMachine(task)
-                machine.respecify { $0.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests) }
+                machine.respecify {
+                    $0.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)
+                    $0.isRestricted = isRestricted
+                }
                 try coalesceKeys.renew(&machine, in: tx)
                 try tx.trustFirstSource(of: machine.task)
                 let transition = machine.onNewSource()

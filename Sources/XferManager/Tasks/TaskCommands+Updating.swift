@@ -54,6 +54,7 @@ extension TaskCommands {
         defer { if hasMoved { context.moving.withLockedValue { _ = $0.remove(id) } } }
         let identity = wanted.destination.directoryIdentity
         let move = hasMoved ? try await move(of: before, to: wanted.destination) : nil
+        let restricts = settings.restricts(principal, taskOf: before.owner)
         let (now, zones) = (clock(), zones)
         let (updated, effect): (UpdatedTask, Effect?)
         do {
@@ -62,7 +63,7 @@ extension TaskCommands {
                     let schedule = try tx.task(id)?.specification.schedule
                     var updated = try tx.apply(
                         changes, to: id, directory: hasMoved ? identity : nil, move, coalesceKeys, for: principal,
-                        at: now)
+                        restricts: restricts, at: now)
                     guard let schedule, schedule != updated.task.specification.schedule else { return (updated, nil) }
                     var machine = TaskStateMachine(updated.task)
                     let effect = try tx.reschedule(

@@ -38,9 +38,12 @@ extension StoreTransaction {
     ///
     /// A task leaves its transfer if it no longer needs the bytes that it shares, or if its directory changes and `move`
     /// does not move the bytes.
+    ///
+    /// - Parameter restricts: whether the caller lacks the rights of the operator that owns the task; see
+    ///   `TaskSpecification.isRestricted`.
     func apply(
         _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ move: KeptBytesMove?,
-        _ coalesceKeys: CoalesceKeys, for principal: Principal, at now: Timestamp
+        _ coalesceKeys: CoalesceKeys, for principal: Principal, restricts: Bool, at now: Timestamp
     ) throws -> UpdatedTask {
         guard let task = try visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
         guard !task.state.isTerminal || task.state == .failed else {
@@ -51,7 +54,11 @@ extension StoreTransaction {
                 id, task.state, reason: "\(TaskChanges.path)\(field) cannot change while the task runs: pause it first")
         }
         var machine = TaskStateMachine(task)
-        machine.respecify { changes.apply(to: &$0) }
+        machine.respecify {
+            changes.apply(to: &$0)
+            let had = task.specification
+            if restricts, $0.request != had.request || $0.destination != had.destination { $0.isRestricted = true }
+        }
         if task.state == .staged { try Self.refuse(machine.task.specification, insteadOf: task) }
         if machine.task.specification.request.allowsMetered, !task.specification.request.allowsMetered,
             task.wait?.reason == .network

@@ -44,6 +44,9 @@ public struct TaskSpecification: Hashable, Sendable {
     public var mirrors: [HTTPURL] = []
     /// How many segments are fetched at the same time; nil is the service's setting. Only for downloads with GET.
     public var segments: SegmentCount?
+    /// Whether a caller without an operator's rights, such as a token of a lesser scope, added this task of an operator
+    /// or named its source or destination. Its runs have the rights of a guest's.
+    public var isRestricted = false
 
     public init(
         owner: Owner, request: TransferRequest, destination: Destination, kind: TaskKind = .download,
@@ -149,5 +152,6 @@ extension TaskSpecification {
         StoredOption("schedule", \.schedule, .own),
         StoredOption("mirrors", \.mirrors, .common),
         StoredOption("segments", \.segments, .own),
+        StoredOption("isRestricted", \.isRestricted, .common),
     ]
 }

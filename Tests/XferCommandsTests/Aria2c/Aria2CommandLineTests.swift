@@ -87,12 +87,11 @@ struct Aria2CommandLineTests {
     }
 
     @Test func textsForTerminalsAreTotal() {
-        #expect(ProgressText.bytes(0) == "0B" && ProgressText.bytes(1536) == "1.5KiB")
-        #expect(ProgressText.bytes(.max).hasSuffix("PiB") && ProgressText.bytes(.min) == "0B")
-        #expect(ProgressText.printable("a\u{1B}[2Jb\n") == "a?[2Jb?")
+        #expect(Aria2ProgressText.bytes(0) == "0B" && Aria2ProgressText.bytes(1536) == "1.5KiB")
+        #expect(Aria2ProgressText.bytes(.max).hasSuffix("PiB") && Aria2ProgressText.bytes(.min) == "0B")
         var task = TaskRecord()
         task.id = TaskID(3)
         task.progress = ProgressRecord(received: .max, total: 1, rate: .max, eta: .max)
-        #expect(ProgressText.line([task]).contains("(100%)"))
+        #expect(Aria2ProgressText.line([task]).contains("(100%)"))
     }
 }

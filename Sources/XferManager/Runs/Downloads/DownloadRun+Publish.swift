@@ -54,7 +54,7 @@ extension DownloadRun {
         let (name, policy) = (finalName, specification.destination.onConflict)
         if policy.replaces {
             try await ReplacingRules.requireReplaceable(
-                name, in: directory, by: specification.owner, services, settings)
+                name, in: directory, by: specification, services, settings)
         }
         var isReady = isProcessed
         if !isReady, length > Self.largestGathered {
