@@ -19,7 +19,8 @@ final class CallTable: Sendable {
     private struct State {
         var lastID: Int64 = 0
         var answers: [Int64: Arrival<JSONValue>] = [:]
-        var end: ConnectionError?
+        /// Why the connection has ended.
+        var end: CallError?
         var isRetired = false
     }
 
@@ -27,6 +28,8 @@ final class CallTable: Sendable {
 
     /// Whether the connection has ended or takes no further calls.
     var isRetired: Bool { state.withLockedValue { $0.isRetired || $0.end != nil } }
+    /// Why the connection has ended; nil while it lasts.
+    var end: CallError? { state.withLockedValue(\.end) }
     var isEmpty: Bool { state.withLockedValue(\.answers.isEmpty) }
 
     /// Enters a call; nil if there is no room.
@@ -48,27 +51,24 @@ final class CallTable: Sendable {
     /// Takes no further calls: on this connection the daemon has been silent for too long.
     func retire() { state.withLockedValue { $0.isRetired = true } }
 
-    /// Gives an answer to its call. One without an id is about a message that the daemon could not read, or about the
-    /// connection: it ends all calls.
+    /// Gives an answer to its call. An error without an id is about a message that the daemon could not read, or about
+    /// the connection: it ends all calls.
     func apply(_ id: Int64?, _ answer: Result<JSONValue, RPCFailure>) {
-        let answered = state.withLockedValue { state in
-            guard let id else {
-                state.isRetired = true
-                defer { state.answers = [:] }
-                return Array(state.answers.values)
-            }
-            return state.answers.removeValue(forKey: id).map { [$0] } ?? []
+        guard let id else {
+            if case .failure(let failure) = answer { end(.refused(failure)) }
+            return
         }
-        for call in answered { call.complete(answer.mapError { CallError.refused($0) }) }
+        let call = state.withLockedValue { $0.answers.removeValue(forKey: id) }
+        call?.complete(answer.mapError { CallError.refused($0) })
     }
 
     /// Ends all calls. The first error is the one that counts.
-    func end(_ error: ConnectionError) {
+    func end(_ error: CallError) {
         let ended = state.withLockedValue { state in
             if state.end == nil { state.end = error }
             defer { state.answers = [:] }
             return Array(state.answers.values)
         }
-        for call in ended { call.complete(.failure(CallError.connection(error))) }
+        for call in ended { call.complete(.failure(error)) }
     }
 }

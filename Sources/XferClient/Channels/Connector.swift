@@ -33,7 +33,7 @@ struct Connector: Sendable {
     /// - Throws: `NoDaemonError`, `CallError`, `CancellationError`.
     func open(notifications: NotificationBuffer? = nil) async throws -> DaemonConnection {
         let channel = try await connect(notifications)
-        guard let entry = channel.reserve() else { throw CallError.connection(.closed) }
+        guard let entry = channel.reserve() else { throw channel.end ?? .connection(.closed) }
         do {
             let status = try await channel.call(DaemonStatus.name, nil, as: entry, timeout: timeout)
             return DaemonConnection(channel: channel, storeID: status["store_id"]?.stringValue)
@@ -101,7 +101,9 @@ struct Connector: Sendable {
         }
     }
 
-    private func connect(to server: ServerAddress, _ notifications: NotificationBuffer?) async throws -> MessageChannel {
+    private func connect(
+        to server: ServerAddress, _ notifications: NotificationBuffer?
+    ) async throws -> MessageChannel {
         let calls = CallTable()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let connected = WebSocketConnector.connect(to: server, timeout: timeout, on: loop) { channel in

@@ -19,6 +19,8 @@ final class MessageChannel: Sendable {
     /// Whether it takes no further calls.
     var isRetired: Bool { calls.isRetired }
     var isIdle: Bool { calls.isEmpty }
+    /// Why it has ended; nil while it lasts.
+    var end: CallError? { calls.end }
 
     /// A place for a call, which `call` uses or `giveBack` frees; nil if there is none.
     func reserve() -> CallTable.Entry? { calls.insert() }
@@ -99,7 +101,7 @@ final class MessageHandler: ChannelInboundHandler {
     }
 
     private func end(_ error: ConnectionError) {
-        calls.end(error)
+        calls.end(.connection(error))
         notifications?.end(error)
     }
 }

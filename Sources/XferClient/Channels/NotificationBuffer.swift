@@ -17,6 +17,9 @@ final class NotificationBuffer: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
+    /// Whether the socket is read.
+    var isReading: Bool { state.withLockedValue(\.isReading) }
+
     /// The channel that the notifications come from.
     func attach(to channel: any Channel) { state.withLockedValue { $0.channel = channel } }
 

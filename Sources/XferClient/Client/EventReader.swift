@@ -56,9 +56,9 @@ actor EventReader {
                 } else if cursor.accept(event) {
                     return event
                 }
-            } catch where Reconnection.mayPass(error) {
+            } catch let error where Reconnection.mayPass(error) {
                 stream = nil
-                try await reconnection.pause(after: error)
+                try await Task.sleep(for: reconnection.delay(after: error))
             }
         }
     }
@@ -68,7 +68,7 @@ actor EventReader {
         let notifications = NotificationBuffer()
         let connection = try await connector.open(notifications: notifications)
         try connection.check(storeID: cursor.storeID)
-        guard let entry = connection.channel.reserve() else { throw CallError.connection(.closed) }
+        guard let entry = connection.channel.reserve() else { throw connection.channel.end ?? .connection(.closed) }
         let params = EventsSubscribe.Params(types: types, taskIDs: tasks, since: cursor.seq)
         let answer = try await connection.channel.call(
             EventsSubscribe.name, params.wire, as: entry, timeout: connector.timeout)

@@ -5,7 +5,7 @@ struct Reconnection {
     /// Nil is without end.
     let limit: Duration?
     private var deadline: ContinuousClock.Instant?
-    private var delay = Self.firstDelay
+    private var nextDelay = Self.firstDelay
 
     private static let firstDelay = Duration.milliseconds(50)
     private static let longestDelay = Duration.seconds(2)
@@ -15,19 +15,17 @@ struct Reconnection {
     /// The daemon answers.
     mutating func reset() { self = Reconnection(limit: limit) }
 
-    /// Waits before the next try, for at most `bound`.
+    /// How long to wait before the next try, at most `bound`.
     ///
-    /// - Throws: `error` itself if it does not pass with a restart of the daemon or the limit is reached;
-    ///   `CancellationError`.
-    mutating func pause(after error: any Error, atMost bound: Duration? = nil) async throws {
+    /// - Throws: `error` itself if it does not pass with a restart of the daemon or the limit is reached.
+    mutating func delay(after error: any Error, atMost bound: Duration? = nil) throws -> Duration {
         guard Self.mayPass(error) else { throw error }
         let now = ContinuousClock.now
         let end = deadline ?? limit.map { now + $0 }
         deadline = end
         if let end, now >= end { throw error }
-        let left = [delay, bound, end.map { $0 - now }].compactMap(\.self).min() ?? delay
-        delay = min(delay * 2, Self.longestDelay)
-        try await Task.sleep(for: left)
+        defer { nextDelay = min(nextDelay * 2, Self.longestDelay) }
+        return [nextDelay, bound, end.map { $0 - now }].compactMap(\.self).min() ?? nextDelay
     }
 
     /// Whether a restart of the daemon or a repaired network can end it.

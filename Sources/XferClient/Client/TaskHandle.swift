@@ -51,8 +51,8 @@ public struct TaskHandle: Sendable {
                 if let record = try ended(result) { return record }
             } catch CallError.refused(let failure) where failure.knownCode == .notFound {
                 throw TaskError.missing(id)
-            } catch where left != .zero && Reconnection.mayPass(error) {
-                try await reconnection.pause(after: error, atMost: left)
+            } catch let error where left != .zero && Reconnection.mayPass(error) {
+                try await Task.sleep(for: reconnection.delay(after: error, atMost: left))
                 continue
             }
             if left == .zero { throw TaskError.timedOut(id) }

@@ -50,7 +50,7 @@ extension TransferClient {
             } catch {
                 if case CallError.connection(let error) = error, error.isLoss { mayHaveBeenAdded = true }
                 guard mayHaveBeenAdded else { throw error }
-                try await reconnection.pause(after: error)
+                try await Task.sleep(for: reconnection.delay(after: error))
             }
         }
     }

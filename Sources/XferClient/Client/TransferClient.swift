@@ -10,7 +10,7 @@ public import XferProtocol
 /// Besides `CancellationError`, a call throws:
 /// * `CallError.refused`: the daemon answers an error, with its code, reason and field;
 /// * `CallError.connection`: the connection was lost, or no answer came in time. The call may have been carried out;
-///   calls that only read are repeated once;
+///   calls of the scope `read` are repeated once;
 /// * `CallError.malformedResult`: the answer has another form than this version of the library expects;
 /// * `NoDaemonError`: no daemon answers, with the error of each socket that was tried;
 /// * `ClientClosedError`: after `close`.
