@@ -18,6 +18,17 @@ import Testing
         #expect(count > 5)
     }
 
+    @Test func everyExampleInADocumentationCommentIsInAFileThatIsCompiled() throws {
+        let examples = try tree.swiftFiles(in: "Examples") + tree.swiftFiles(in: "Tests/EndToEndTests/Client")
+        let compiled = Set(examples.flatMap(\.lines).map(Self.trimmed))
+        let shown = try tree.swiftFiles(in: "Sources/XferClient").flatMap(\.lines).map(Self.trimmed)
+            .filter { $0.hasPrefix("///     ") }.map { Self.trimmed($0.dropFirst(3)) }
+        #expect(!shown.isEmpty)
+        #expect(shown.filter { !compiled.contains($0) } == [])
+    }
+
+    private static func trimmed(_ line: Substring) -> Substring { line.drop { $0 == " " } }
+
     @Test func aBlockIsFoundOnlyAsWholeLinesInTheirOrder() {
         let lines: [Substring] = ["import A", "", "func f() {", "    g()", "}"]
         #expect(Self.contains(lines, ["func f() {", "    g()", "}"]))

@@ -19,6 +19,8 @@ final class CallTable: Sendable {
     private struct State {
         var lastID: Int64 = 0
         var answers: [Int64: Arrival<JSONValue>] = [:]
+        /// Those of `answers` that may end unanswered.
+        var abandoned: Set<Int64> = []
         /// Why the connection has ended.
         var end: CallError?
         var isRetired = false
@@ -30,7 +32,9 @@ final class CallTable: Sendable {
     var isRetired: Bool { state.withLockedValue { $0.isRetired || $0.end != nil } }
     /// Why the connection has ended; nil while it lasts.
     var end: CallError? { state.withLockedValue(\.end) }
-    var isEmpty: Bool { state.withLockedValue(\.answers.isEmpty) }
+    /// Whether closing the connection harms no call.
+    var isIdle: Bool { state.withLockedValue { $0.answers.count == $0.abandoned.count } }
+    var isFull: Bool { state.withLockedValue { $0.answers.count >= Self.capacity } }
 
     /// Enters a call; nil if there is no room.
     func insert() -> Entry? {
@@ -48,6 +52,13 @@ final class CallTable: Sendable {
         _ = state.withLockedValue { $0.answers.removeValue(forKey: entry.id) }
     }
 
+    /// No Swift task waits for the answer any more, and the call changes nothing.
+    func abandon(_ entry: Entry) {
+        state.withLockedValue { state in
+            if state.answers[entry.id] != nil { state.abandoned.insert(entry.id) }
+        }
+    }
+
     /// Takes no further calls: on this connection the daemon has been silent for too long.
     func retire() { state.withLockedValue { $0.isRetired = true } }
 
@@ -58,7 +69,10 @@ final class CallTable: Sendable {
             if case .failure(let failure) = answer { end(.refused(failure)) }
             return
         }
-        let call = state.withLockedValue { $0.answers.removeValue(forKey: id) }
+        let call = state.withLockedValue { state in
+            state.abandoned.remove(id)
+            return state.answers.removeValue(forKey: id)
+        }
         call?.complete(answer.mapError { CallError.refused($0) })
     }
 
@@ -66,7 +80,7 @@ final class CallTable: Sendable {
     func end(_ error: CallError) {
         let ended = state.withLockedValue { state in
             if state.end == nil { state.end = error }
-            defer { state.answers = [:] }
+            defer { (state.answers, state.abandoned) = ([:], []) }
             return Array(state.answers.values)
         }
         for call in ended { call.complete(.failure(error)) }

@@ -29,11 +29,14 @@ actor ConnectionPool {
     }
 
     /// Keeps one idle connection. Calls that are under way on a retired one keep it open until their answers.
+    ///
+    /// Cancelled waits that fill a connection end with it: the daemon would work on them for up to a minute.
     private func removeSuperfluous() {
         var hasIdle = false
         connections.removeAll { connection in
             if connection.channel.isRetired { return true }
             guard connection.channel.isIdle else { return false }
+            if connection.channel.isFull { return true }
             defer { hasIdle = true }
             return hasIdle
         }

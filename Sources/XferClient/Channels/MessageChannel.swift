@@ -18,7 +18,9 @@ final class MessageChannel: Sendable {
 
     /// Whether it takes no further calls.
     var isRetired: Bool { calls.isRetired }
-    var isIdle: Bool { calls.isEmpty }
+    /// Whether closing it harms no call.
+    var isIdle: Bool { calls.isIdle }
+    var isFull: Bool { calls.isFull }
     /// Why it has ended; nil while it lasts.
     var end: CallError? { calls.end }
 
@@ -31,9 +33,10 @@ final class MessageChannel: Sendable {
     ///
     /// If the Swift task is cancelled while it waits, the connection stays usable, and the daemon carries the call out.
     ///
+    /// - Parameter isReading: whether the call changes nothing, so that its connection may be closed when it is cancelled.
     /// - Throws: `CallError`, `CancellationError`.
     func call(
-        _ method: String, _ params: JSONValue?, as entry: CallTable.Entry, timeout: Duration?
+        _ method: String, _ params: JSONValue?, as entry: CallTable.Entry, isReading: Bool = true, timeout: Duration?
     ) async throws -> JSONValue {
         let text: [UInt8]
         do throws(ConnectionError) {
@@ -50,7 +53,12 @@ final class MessageChannel: Sendable {
         }
         defer { limit?.cancel() }
         channel.writeAndFlush(ByteBuffer(bytes: text), promise: nil)
-        return try await entry.answer.value
+        do {
+            return try await entry.answer.value
+        } catch {
+            if isReading, error is CancellationError { calls.abandon(entry) }
+            throw error
+        }
     }
 }
 

@@ -6,7 +6,7 @@ extension TransferClient {
     ///
     /// A task without a `clientKey` gets a random one. So the add is repeated if its answer is lost, and adds one task.
     ///
-    ///     let task = try await client.add("https://example.org/big.iso") { $0.output = "big.iso" }
+    ///     let task = try await client.add(url) { $0.kind = .data }
     ///
     /// - Parameters:
     ///   - url: an absolute http or https URL, or one relative to the profile's `base_url`.

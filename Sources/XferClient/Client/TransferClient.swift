@@ -65,8 +65,8 @@ public final class TransferClient: Sendable {
 
     /// Calls a method by its name, and gives its result unchanged.
     public func call(_ method: String, _ params: JSONValue? = nil, timeout: Duration? = nil) async throws -> JSONValue {
-        let isRepeatable = MethodRegistry.method(named: method)?.scope == .read
-        return try await exchange(method, params, in: nil, timeout ?? options.timeout, isRepeatable).answer
+        let isReading = MethodRegistry.method(named: method)?.scope == .read
+        return try await exchange(method, params, in: nil, timeout ?? options.timeout, isReading: isReading).answer
     }
 
     /// Calls a method of the daemon that has this database, and says which one it has.
@@ -76,7 +76,8 @@ public final class TransferClient: Sendable {
         _ method: Method.Type, _ params: Method.Params, in storeID: String?, timeout: Duration? = nil
     ) async throws -> (result: Method.Result, storeID: String?) {
         let (answer, found) = try await exchange(
-            Method.name, params.wire, in: storeID, timeout ?? limit(for: params), Method.scope == .read)
+            Method.name, params.wire, in: storeID, timeout ?? limit(for: params),
+            isReading: Method.scope == .read)
         do throws(WireError) {
             return (try Method.Result(lenient: answer), found)
         } catch {
@@ -85,9 +86,9 @@ public final class TransferClient: Sendable {
     }
 
     private func exchange(
-        _ method: String, _ params: JSONValue?, in storeID: String?, _ timeout: Duration?, _ isRepeatable: Bool
+        _ method: String, _ params: JSONValue?, in storeID: String?, _ timeout: Duration?, isReading: Bool
     ) async throws -> (answer: JSONValue, storeID: String?) {
-        var mayRepeat = isRepeatable
+        var mayRepeat = isReading
         while true {
             let (connection, entry) = try await pool.reserve()
             do {
@@ -97,7 +98,8 @@ public final class TransferClient: Sendable {
                 throw error
             }
             do {
-                let answer = try await connection.channel.call(method, params, as: entry, timeout: timeout)
+                let answer = try await connection.channel.call(
+                    method, params, as: entry, isReading: isReading, timeout: timeout)
                 return (answer, connection.storeID)
             } catch CallError.connection(.closed) where mayRepeat {
                 mayRepeat = false

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -21,8 +22,11 @@ enum WebSocketConnector {
         ClientBootstrap(group: loop)
             .connectTimeout(TimeAmount(timeout))
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // A server that went away without a word is noticed, after hours, as on every idle connection.
+            // A server that went away without a word is noticed after two minutes (tcp(7)).
             .channelOption(.socketOption(.so_keepalive), value: 1)
+            .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), value: 60)
+            .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPINTVL)), value: 10)
+            .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPCNT)), value: 6)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if server.isEncrypted { try ClientTLS.addHandler(for: server, to: channel) }

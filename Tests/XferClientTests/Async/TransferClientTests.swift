@@ -46,6 +46,26 @@ struct TransferClientTests {
         #expect(try await client.call("queue.pause") == "in time")
     }
 
+    @Test func cancelledReadsThatFillAConnectionEndWithIt() async throws {
+        let count = CallTable.capacity
+        let haveArrived = Gate()
+        let server = try ScriptedServer(connections: 2) { peer in
+            peer.greet()
+            guard peer.readLine()?.contains("task.wait") == true else { return peer.answer(2, true) }
+            for _ in 1..<count { _ = peer.readLine() }
+            haveArrived.open()
+            peer.awaitClose()
+        }
+        let client = client(of: server)
+        let calls = (0..<count).map { _ in Task { try await client.call("task.wait", timeout: Patience.long) } }
+        await haveArrived.wait()
+        for call in calls {
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+        #expect(try await client.call("queue.pause") == true)
+    }
+
     @Test func aCallInACancelledTaskIsNotSent() async throws {
         let server = try ScriptedServer { peer in
             peer.greet()
