@@ -51,6 +51,8 @@ let package = Package(
         .executable(name: "xferd", targets: ["xferd"]),
         .executable(name: "xferctl", targets: ["xferctl"]),
         .executable(name: "xfer-aria2c", targets: ["xfer-aria2c"]),
+        // The client library, with the modules that declare the records of its API.
+        .library(name: "XferClient", targets: ["XferClient", "XferProtocol", "XferModel", "StrictJSON"]),
     ],
     traits: [
         .default(enabledTraits: ["TLS"]),
@@ -135,13 +137,21 @@ let package = Package(
         // The client.
         library(
             "XferClient",
-            ["XferProtocol", "XferSystem", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL]),
+            [
+                "XferProtocol", "XferSystem", "XferModel", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioWebSocket,
+                nioSSL, nioLocks,
+            ]),
         library(
             "XferCommands",
             ["XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
         .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
 
         .executableTarget(name: "xfer-aria2c", dependencies: ["XferCommands"], swiftSettings: house),
+
+        // Programs that show the client library.
+        .executableTarget(
+            name: "xfer-example-download", dependencies: ["XferClient", "XferProtocol"], path: "Examples/Download",
+            swiftSettings: house),
 
         // Tests.
         library(
@@ -166,7 +176,9 @@ let package = Package(
         tests(
             "XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"],
             fixtures: ["Fixtures"]),
-        tests("XferClientTests", ["XferClient", "XferProtocol", "StrictJSON", "XferTestSupport"]),
+        tests(
+            "XferClientTests",
+            ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioLocks]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests("XferAria2Tests", ["XferAria2", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(

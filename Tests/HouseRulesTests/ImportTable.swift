@@ -55,7 +55,8 @@ enum ImportTable {
 
         // The client.
         "XferClient": posix + [
-            "XferProtocol", "XferSystem", "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket", "NIOSSL",
+            "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket",
+            "NIOSSL", "NIOConcurrencyHelpers",
         ],
         "XferCommands": posix + [
             "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",

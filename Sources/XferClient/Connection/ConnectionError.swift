@@ -20,8 +20,11 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     case messageTooLong(limit: Int)
     /// The received line is no JSON-RPC message.
     case malformedMessage(String)
-    /// The daemon on the network cannot be reached, or refuses the client.
+    /// The daemon on the network cannot be reached, or its certificate is not trusted.
     case server(String, reason: String)
+    /// The daemon on the network, or a proxy before it, answers with an HTTP status other than 101: 401 for a token that
+    /// it does not know, 503 if it has no room.
+    case rejected(String, status: Int, reason: String)
     /// A system call failed.
     case system(call: String, errno: Int32)
 
@@ -37,6 +40,8 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         case .messageTooLong(let limit): "a message is longer than \(limit) bytes"
         case .malformedMessage(let reason): "the daemon sent something that is no JSON-RPC: \(reason)"
         case .server(let server, let reason): "\(server): \(reason)"
+        case .rejected(let server, let status, let reason):
+            "\(server): it answers with status \(status)" + (reason.isEmpty ? "" : ": \(reason)")
         case .system(let call, let errno): "\(call): \(String(cString: strerror(errno)))"
         }
     }

@@ -24,6 +24,7 @@ struct NotificationQueue {
     private var head = 0
 
     var isEmpty: Bool { head == elements.count }
+    var count: Int { elements.count - head }
 
     mutating func append(_ notification: Notification) { elements.append(notification) }
 

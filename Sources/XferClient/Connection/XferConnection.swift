@@ -14,16 +14,11 @@ public final class XferConnection {
     private let socket: UnixSocket
     private var lines: LineBuffer
     private var lastID: Int64 = 0
-    private var answers: [Int64: Answer] = [:]
+    private var answers: [Int64: Result<JSONValue, RPCFailure>] = [:]
     /// Notifications that came while a call was waiting. Unbounded, so long calls belong on a connection without
     /// subscriptions.
     private var notifications = NotificationQueue()
     private var isBroken = false
-
-    private enum Answer {
-        case result(JSONValue)
-        case failure(RPCFailure)
-    }
 
     private init(path: String, socket: UnixSocket) {
         self.path = path
@@ -128,12 +123,8 @@ public final class XferConnection {
 
     private func send(_ method: String, _ params: JSONValue?, _ deadline: Deadline) throws(CallError) -> Int64 {
         lastID += 1
-        var message: JSONObject = ["jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method)]
-        if let params { message.append(newKey: "params", params) }
-        var line: [UInt8] = []
-        JSONValue.object(message).write(to: &line)
         do throws(ConnectionError) {
-            guard line.count <= Self.messageLimit else { throw .messageTooLong(limit: Self.messageLimit) }
+            var line = try CallMessage.text(id: lastID, method, params)
             line.append(UInt8(ascii: "\n"))
             try write(line, deadline)
         } catch {
@@ -176,19 +167,21 @@ public final class XferConnection {
     }
 
     private func answer(to id: Int64, _ deadline: Deadline) throws(CallError) -> JSONValue {
-        let answer: Answer
+        let answer: Result<JSONValue, RPCFailure>
         do throws(ConnectionError) {
             answer = try waitForAnswer(to: id, deadline)
         } catch {
             throw .connection(error)
         }
         switch answer {
-        case .result(let value): return value
+        case .success(let value): return value
         case .failure(let failure): throw .refused(failure)
         }
     }
 
-    private func waitForAnswer(to id: Int64, _ deadline: Deadline) throws(ConnectionError) -> Answer {
+    private func waitForAnswer(
+        to id: Int64, _ deadline: Deadline
+    ) throws(ConnectionError) -> Result<JSONValue, RPCFailure> {
         while true {
             if let answer = answers.removeValue(forKey: id) { return answer }
             if try processLine() { continue }
@@ -200,35 +193,13 @@ public final class XferConnection {
     /// Processes one complete message. Returns false when there is none.
     private func processLine() throws(ConnectionError) -> Bool {
         guard let line = try lines.nextLine() else { return false }
-        let message: JSONValue
-        do throws(JSONSyntaxError) {
-            message = try JSONValue(parsing: line)
-        } catch {
-            throw .malformedMessage(error.description)
-        }
-        try process(message)
-        return true
-    }
-
-    private func process(_ message: JSONValue) throws(ConnectionError) {
-        if let method = message["method"]?.stringValue {
-            notifications.append(Notification(method: method, params: message["params"] ?? .object(JSONObject())))
-            return
-        }
-        let answer: Answer
-        if let error = message["error"] {
-            guard let failure = try? RPCFailure(lenient: error) else {
-                throw .malformedMessage("an error without a code")
-            }
-            answer = .failure(failure)
-        } else if let result = message["result"] {
-            answer = .result(result)
-        } else {
-            throw .malformedMessage("neither result, error nor method")
-        }
+        switch try ReceivedMessage(parsing: line) {
+        case .notification(let notification): notifications.append(notification)
         // An answer without an id is about a message that the daemon could not read. It belongs to no known call, so
         // the last call gets it.
-        answers[message["id"]?.integerValue ?? lastID] = answer
+        case .answer(let id, let answer): answers[id ?? lastID] = answer
+        }
+        return true
     }
 }
 

@@ -48,6 +48,16 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
+extension NoDaemonError {
+    /// How long a client waits for a daemon that is starting: one that holds the lock of its socket, or one that has
+    /// been started by the same script a moment ago and has no lock yet.
+    var patience: Duration {
+        let passing = tried.filter(\.error.mayPass)
+        if passing.contains(where: { SocketLock.isHeld(forSocket: $0.candidate.path) }) { return .seconds(2) }
+        return passing.isEmpty ? .zero : .milliseconds(500)
+    }
+}
+
 extension SocketLocator {
     /// A locator with the environment and the uid of this process.
     public static func ofThisProcess() -> SocketLocator {
@@ -57,10 +67,6 @@ extension SocketLocator {
         }
         return SocketLocator(environment: environment, uid: getuid())
     }
-
-    /// How long a client waits for a daemon that is starting: one that holds the lock of its socket, or one that has
-    /// been started by the same script a moment ago and has no lock yet.
-    private static let patience = (locked: Duration.seconds(2), unlocked: Duration.milliseconds(500))
 
     /// Connects to the first candidate that answers.
     ///
@@ -74,12 +80,7 @@ extension SocketLocator {
             do throws(NoDaemonError) {
                 return try connectOnce(to: instance, timeout: timeout)
             } catch {
-                let isStarting = error.tried.contains {
-                    $0.error.mayPass && SocketLock.isHeld(forSocket: $0.candidate.path)
-                }
-                let mayAppear = error.tried.contains { $0.error.mayPass }
-                let patience = isStarting ? Self.patience.locked : mayAppear ? Self.patience.unlocked : .zero
-                guard ContinuousClock.now - start < patience else { throw error }
+                guard ContinuousClock.now - start < error.patience else { throw error }
             }
             usleep(10_000)
         }

@@ -26,7 +26,7 @@ enum ClientTLS {
 
         /// The program was built without the trait `TLS`.
         private struct Missing: Error, CustomStringConvertible {
-            var description: String { "this xferctl was built without TLS (the trait TLS)" }
+            var description: String { "this program was built without TLS (the trait TLS)" }
         }
     #endif
 }

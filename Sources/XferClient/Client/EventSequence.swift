@@ -1,0 +1,50 @@
+public import XferModel
+public import XferProtocol
+
+/// Events as they happen. One Swift task at a time iterates over them.
+///
+/// The events come on a connection of their own. If it is lost, it is made again, and no durable event is missed or
+/// comes twice. Progress is not durable. In memory are at most some hundreds of events: while this program does not
+/// iterate, the socket is not read, and the daemon keeps the durable events.
+///
+/// Iterating throws
+/// * `EventsLostError` if events are no longer kept. Iterating again goes on with the oldest one that is;
+/// * `StoreChangedError` if the daemon came back with another database;
+/// * `NoDaemonError` or `CallError.connection` if the daemon stays away for longer than `Options.reconnectLimit`.
+///   Iterating again connects again;
+/// * `CancellationError` if the Swift task is cancelled. Another one can go on without a gap.
+///
+/// The events have no end. Releasing the sequence ends the connection.
+public struct EventSequence: AsyncSequence, Sendable {
+    public typealias Element = EventMessage
+
+    let reader: EventReader
+
+    /// After the last event that the iteration has given: what to pass as `since` to go on after it.
+    public var position: EventPosition { get async { await reader.position } }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let reader: EventReader
+
+        public mutating func next() async throws -> EventMessage? { try await reader.next() }
+    }
+}
+
+extension TransferClient {
+    /// Subscribes to events. When this returns, no event is missed any more.
+    ///
+    /// - Parameters:
+    ///   - position: first come the kept events after it; nil is only what happens from now on.
+    ///   - types: types of events; nil is all, `task.progress` included.
+    ///   - tasks: only events about these tasks, at most 10,000.
+    /// - Throws: as a call; `StoreChangedError` if the daemon has another database than `position`.
+    public func events(
+        since position: EventPosition? = nil, types: [EventName]? = nil, tasks: [TaskID]? = nil
+    ) async throws -> EventSequence {
+        let reader = EventReader(connector, options, since: position, types: types, tasks: tasks)
+        try await reader.open()
+        return EventSequence(reader: reader)
+    }
+}
