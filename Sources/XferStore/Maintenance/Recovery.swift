@@ -134,10 +134,12 @@ enum Recovery {
 
     // MARK: Files
 
-    static func freeName(_ path: String, _ now: Timestamp) throws(StoreError) -> String {
+    static func freeName(
+        _ path: String, _ now: Timestamp, word: String = "damaged"
+    ) throws(StoreError) -> String {
         let stamp = now.description.filter { $0 != ":" }
         for number in 1...1000 {
-            let name = number == 1 ? "\(path).damaged-\(stamp)" : "\(path).damaged-\(stamp)-\(number)"
+            let name = number == 1 ? "\(path).\(word)-\(stamp)" : "\(path).\(word)-\(stamp)-\(number)"
             if access(name, F_OK) != 0 { return name }
         }
         throw .cannotOpen(path: path, reason: "no free name to set it aside")
