@@ -198,7 +198,7 @@ let package = Package(
                 nioLocks,
                 argumentParser,
             ]),
-        tests("ReferenceTests", ["XferDaemon", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
+        tests("ReferenceTests", ["XferDaemon", "XferManager", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),

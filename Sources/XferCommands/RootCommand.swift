@@ -29,7 +29,7 @@ struct RootCommand: ParsableCommand {
                     CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
                     NetworkCommand.self, EventsCommand.self,
-                    StatusCommand.self,
+                    StatusCommand.self, DoctorCommand.self, BackupCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,
                 ]),

@@ -2,7 +2,7 @@ import Glibc
 import Logging
 import XferCore
 import XferFiles
-public import XferModel
+import XferModel
 import XferStore
 
 /// Copies the database while the service runs.

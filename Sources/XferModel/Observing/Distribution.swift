@@ -25,10 +25,3 @@ public struct Distribution: Hashable, Sendable {
     /// Adds a duration in seconds.
     public mutating func record(_ duration: Duration) { record(duration.inSeconds) }
 }
-
-extension Duration {
-    /// In seconds, with fractions.
-    public var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1_000_000_000_000_000_000
-    }
-}
