@@ -80,6 +80,10 @@ let package = Package(
 
         // C, because a signal handler may run none of Swift's runtime.
         .target(name: "CCrash"),
+        // The commit that is built, for --version (XFER_COMMIT).
+        .target(
+            name: "CVersion",
+            cSettings: Context.environment["XFER_COMMIT"].map { [.define("XFER_COMMIT", to: "\"\($0)\"")] } ?? []),
 
         // Values and decisions.
         library("StrictJSON"),
@@ -130,7 +134,7 @@ let package = Package(
                 deque, heap,
             ]),
         .executableTarget(
-            name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
+            name: "xferd", dependencies: ["XferDaemon", "XferModel", "CVersion", argumentParser], swiftSettings: house),
 
         // The client.
         library(
@@ -138,7 +142,10 @@ let package = Package(
             ["XferProtocol", "XferSystem", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioSSL]),
         library(
             "XferCommands",
-            ["XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
+            [
+                "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
+                argumentParser,
+            ]),
         .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
 
         .executableTarget(name: "xfer-aria2c", dependencies: ["XferCommands"], swiftSettings: house),

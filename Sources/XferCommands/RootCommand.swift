@@ -1,4 +1,5 @@
 import ArgumentParser
+import CVersion
 import XferModel
 import XferProtocol
 
@@ -11,7 +12,7 @@ struct RootCommand: ParsableCommand {
             Transfers belong to the daemon: they go on when xferctl ends, when you log out, and when the machine \
             restarts. Ctrl-C never stops a transfer, `xferctl cancel` does.
             """,
-        version: XferVersion.current,
+        version: XferVersion.text(commit: String(cString: xfer_commit())),
         groupedSubcommands: [
             CommandGroup(
                 name: "Tasks:",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CVersion
 import Glibc
 import XferDaemon
 import XferModel
@@ -9,7 +10,7 @@ struct XferdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xferd",
         abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
-        version: XferVersion.current)
+        version: XferVersion.text(commit: String(cString: xfer_commit())))
 
     @Option(help: "Configuration file.") var config: String?
     @Option(help: "Directory for the database and the lock.") var stateDir: String?

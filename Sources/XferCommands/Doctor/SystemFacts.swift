@@ -72,20 +72,27 @@ struct SystemFacts: Sendable {
         return ferror(file) == 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
     }
 
+    /// timedatectl(1) reports what the kernel knows, whichever service keeps the clock.
     private static var isClockSynchronised: Bool? {
-        var facts = timex()
-        let state = adjtimex(&facts)
-        return state < 0 ? nil : state != TIME_ERROR
+        let answer = output(of: "timedatectl show --property=NTPSynchronized --value")
+        return ["yes\n": true, "no\n": false][answer ?? ""]
+    }
+
+    /// What a command prints; nil without systemd, or when it fails. The command holds nothing from outside.
+    private static func output(of command: String) -> String? {
+        guard access("/run/systemd/system", F_OK) == 0, let pipe = popen("\(command) 2>/dev/null", "re") else {
+            return nil
+        }
+        let output = read(pipe, limit: 16 << 10)
+        return pclose(pipe) == 0 ? output : nil
     }
 
     private static func unit(_ name: String, isUser: Bool) -> [String: String]? {
-        guard access("/run/systemd/system", F_OK) == 0 else { return nil }
-        // Both words come from this program.
-        let command = "systemctl \(isUser ? "--user " : "")show --no-pager "
-            + "--property=LoadState,ActiveState,UnitFileState,Result,NRestarts \(name) 2>/dev/null"
-        guard let pipe = popen(command, "re") else { return nil }
-        let output = read(pipe, limit: 16 << 10)
-        guard pclose(pipe) == 0, let output else { return nil }
+        let properties = "LoadState,ActiveState,UnitFileState,Result,NRestarts"
+        let manager = isUser ? "--user " : ""
+        guard let output = output(of: "systemctl \(manager)show --no-pager --property=\(properties) \(name)") else {
+            return nil
+        }
         let pairs = output.split(separator: "\n").compactMap { line -> (String, String)? in
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
