@@ -1,4 +1,4 @@
-#include "version.h"
+#include "CVersion.h"
 
 // C, because Swift has no definitions with values. Only this file is compiled anew with each commit.
 #ifndef XFER_COMMIT

@@ -4,7 +4,7 @@ import Testing
 /// `Sources/XferModel/XferVersion.swift` is the one place of the version; what other tools read follows it.
 @Suite struct VersionTests {
     private func text(_ path: String) throws -> String {
-        try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8)
+        try String(contentsOfFile: "\(SourceTree().root)/\(path)", encoding: .utf8)
     }
 
     private func version() throws -> String {

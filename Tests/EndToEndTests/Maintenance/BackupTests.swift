@@ -71,10 +71,10 @@ import XferTestSupport
             for name in ["missing", "newer"] {
                 server.serve("/\(name)", .tagged(3, length: 500_000)).always(.stall(at: 300_000, until: gate))
             }
-            let missing = try await daemon.add(server.url("/missing"), ["name": "missing"])
+            let missing = try await daemon.add(server.url("/missing"), ["output": "missing"])
             try await daemon.waitForBytes(300_000, of: missing)
             let firstPart = try #require(try daemon.downloaded.first { $0.hasSuffix(".part") })
-            let newer = try await daemon.add(server.url("/newer"), ["name": "newer"])
+            let newer = try await daemon.add(server.url("/newer"), ["output": "newer"])
             try await daemon.waitForBytes(300_000, of: newer)
             let file = daemon.directory.file("early.backup")
             #expect(try await daemon.ctl("backup", file).isSuccess)

@@ -9,18 +9,20 @@ import XferModel
     @Test func aMinuteTakesSoManyFailuresAndCountsTheRest() {
         var limit = FailureLogLimit()
         for number in 1...FailureLogLimit.perWindow {
-            #expect(limit.admit(at: start))
-            #expect(limit.isUsedUp == (number == FailureLogLimit.perWindow))
+            let isAdmitted = limit.admit(at: start)
+            #expect(isAdmitted && limit.isUsedUp == (number == FailureLogLimit.perWindow))
         }
-        for _ in 0..<3 { #expect(!limit.admit(at: start.advanced(by: .seconds(59)))) }
-        #expect(limit.lastCount == 3 && !limit.isUsedUp)
+        for number in 1...3 {
+            let isAdmitted = limit.admit(at: start.advanced(by: .seconds(59)))
+            #expect(!isAdmitted && limit.lastCount == number && !limit.isUsedUp)
+        }
     }
 
     @Test func theNextMinuteBeginsAnew() {
         var limit = FailureLogLimit()
         for _ in 0...FailureLogLimit.perWindow { _ = limit.admit(at: start) }
         #expect(limit.lastCount == 1)
-        #expect(limit.admit(at: start.advanced(by: .seconds(60))))
-        #expect(limit.isNew && limit.lastCount == 0)
+        let isAdmitted = limit.admit(at: start.advanced(by: .seconds(60)))
+        #expect(isAdmitted && limit.isNew && limit.lastCount == 0)
     }
 }

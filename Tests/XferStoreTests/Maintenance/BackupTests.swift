@@ -61,7 +61,7 @@ import XferTestSupport
         #expect(seq == report.seq && tokens.isEmpty && settled != nil)
         let added = try await store.write { try $0.add(1) }
         #expect(added[0].rawValue > (later.map(\.rawValue).max() ?? 0) + 1_000_000)
-        #expect(try await store.read { [kept] reader in try kept.allSatisfy { try reader.task($0) != nil } })
+        for id in kept { #expect(try await store.read { try $0.task(id) } != nil) }
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
         // Nothing is deleted.
