@@ -19,9 +19,12 @@ RELEASE := -c release --static-swift-stdlib --no-color-diagnostics
 PLAIN   := $(RELEASE) --disable-default-traits
 PRIVATE := .build/run
 
+# For --version.
+export XFER_COMMIT := $(shell git rev-parse --short=12 HEAD 2> /dev/null)
+
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak screenshots clean packages-build packages-test packages-soak packages-bench
+.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak test-alerts release screenshots clean packages-build packages-test packages-soak packages-bench
 
 help:
 	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
@@ -76,6 +79,15 @@ instructions: packages-build packages-test
 
 fuzz: packages-build
 	.ci/fuzz $(INPUTS)
+
+# Debian's Prometheus scrapes a daemon, and each alert fires in its case.
+test-alerts: packages-soak
+	$(SWIFT) build --product xferd
+	Tests/alerts/run
+
+# Goes through the list for a release; makes none.
+release:
+	scripts/release
 
 soak: build packages-soak
 	.ci/soak

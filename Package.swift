@@ -82,6 +82,10 @@ let package = Package(
 
         // C, because a signal handler may run none of Swift's runtime.
         .target(name: "CCrash"),
+        // The commit that is built, for --version (XFER_COMMIT).
+        .target(
+            name: "CVersion",
+            cSettings: Context.environment["XFER_COMMIT"].map { [.define("XFER_COMMIT", to: "\"\($0)\"")] } ?? []),
 
         // Values and decisions.
         library("StrictJSON"),
@@ -132,7 +136,7 @@ let package = Package(
                 deque, heap,
             ]),
         .executableTarget(
-            name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
+            name: "xferd", dependencies: ["XferDaemon", "XferModel", "CVersion", argumentParser], swiftSettings: house),
 
         // The client.
         library(
@@ -143,7 +147,10 @@ let package = Package(
             ]),
         library(
             "XferCommands",
-            ["XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
+            [
+                "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
+                argumentParser,
+            ]),
         .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
 
         .executableTarget(name: "xfer-aria2c", dependencies: ["XferCommands"], swiftSettings: house),
@@ -210,7 +217,7 @@ let package = Package(
                 nioLocks,
                 argumentParser,
             ]),
-        tests("ReferenceTests", ["XferDaemon", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
+        tests("ReferenceTests", ["XferDaemon", "XferManager", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CVersion
 import XferModel
 import XferProtocol
 
@@ -11,7 +12,7 @@ struct RootCommand: ParsableCommand {
             Transfers belong to the daemon: they go on when xferctl ends, when you log out, and when the machine \
             restarts. Ctrl-C never stops a transfer, `xferctl cancel` does.
             """,
-        version: XferVersion.current,
+        version: XferVersion.text(commit: String(cString: xfer_commit())),
         groupedSubcommands: [
             CommandGroup(
                 name: "Tasks:",
@@ -29,7 +30,7 @@ struct RootCommand: ParsableCommand {
                     CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
                     NetworkCommand.self, EventsCommand.self,
-                    StatusCommand.self,
+                    StatusCommand.self, DoctorCommand.self, BackupCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,
                 ]),

@@ -15,8 +15,8 @@ public final class TaskStore: Sendable {
     public let wasStoppedUncleanly: Bool
 
     let path: String
-    private let pool: DatabasePool
-    private let commits: GroupCommit
+    let pool: DatabasePool
+    let commits: GroupCommit
 
     /// Opens the database, after creating or migrating it if needed. It recovers the write-ahead log and reads no
     /// tasks.

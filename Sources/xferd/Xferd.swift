@@ -1,4 +1,5 @@
 import ArgumentParser
+import CVersion
 import Glibc
 import XferDaemon
 import XferModel
@@ -9,7 +10,7 @@ struct XferdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "xferd",
         abstract: "Background transfer service: persists, resumes, verifies and publishes downloads.",
-        version: XferVersion.current)
+        version: XferVersion.text(commit: String(cString: xfer_commit())))
 
     @Option(help: "Configuration file.") var config: String?
     @Option(help: "Directory for the database and the lock.") var stateDir: String?
@@ -21,6 +22,8 @@ struct XferdCommand: ParsableCommand {
     @Flag(help: "Print the OpenRPC document.") var printSchema = false
     @Flag(help: "Check the whole database.") var checkDatabase = false
     @Flag(help: "Set a damaged database aside and salvage what can be read.") var recover = false
+    @Option(help: ArgumentHelp("Replace the database by a backup of xferctl backup.", valueName: "file"))
+    var restore: String?
 
     static func main() {
         StandardOutput.openMissing()
@@ -50,7 +53,9 @@ struct XferdCommand: ParsableCommand {
                 OneShotCommands.printConfiguration(options)
             } else if checkConfig { OneShotCommands.checkConfiguration(options) } else if checkDatabase {
                 OneShotCommands.checkDatabase(options)
-            } else if recover { OneShotCommands.recover(options) } else { Daemon.run(options) }
+            } else if recover { OneShotCommands.recover(options) } else if let restore {
+                OneShotCommands.restore(options, from: restore)
+            } else { Daemon.run(options) }
         throw ExitCode(exit.rawValue)
     }
 

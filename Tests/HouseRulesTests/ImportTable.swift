@@ -51,7 +51,7 @@ enum ImportTable {
             "CoreMetrics", "NIOConcurrencyHelpers", "Dispatch", "UnixSignals", "DequeModule", "HeapModule",
             "_Concurrency",
         ],
-        "xferd": ["XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
+        "xferd": ["CVersion", "XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 
         // The client.
         "XferClient": posix + [
@@ -59,14 +59,15 @@ enum ImportTable {
             "NIOSSL", "NIOConcurrencyHelpers",
         ],
         "XferCommands": posix + [
-            "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
+            "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
+            "ArgumentParser",
         ],
         "xfer-aria2c": ["XferCommands", "Glibc"],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
 
     /// No Swift: C libraries, each a modulemap and a shim, and what has to be C.
-    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash"]
+    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash", "CVersion"]
 
     /// For tests only; may import any library.
     static let testSupport = "XferTestSupport"

@@ -49,5 +49,15 @@ public enum RepetitionRules {
             host: error?.host ?? request.url.hostKey)
     }
 
+    /// The error of an unfinished task of a restored database: the daemon may have made its request after the backup.
+    public static func outcomeUnknown(afterRestoreOf request: TransferRequest) -> TransferError {
+        TransferError(
+            .outcomeUnknown,
+            "the database was restored from a backup, and the \(request.method.rawValue) may have reached "
+                + "\(request.url.hostKey) since. It is not sent twice without retry_non_idempotent or an "
+                + "Idempotency-Key header",
+            isRetriable: false, host: request.url.hostKey)
+    }
+
     private static let idempotencyKey = "Idempotency-Key"
 }

@@ -151,6 +151,7 @@ final class Hop {
     /// The request has ended. The handle still holds the error's details and the request's counters.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
+        run.core.shared.onRequestDone(hasNewConnection: handle.hasNewConnection)
         if link.isStale { return run.perform(.reconnect) }
         let detail = handle.errorText
         let osError = handle.osError

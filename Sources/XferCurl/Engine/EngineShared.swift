@@ -12,6 +12,7 @@ final class EngineShared: Sendable {
     /// Remembers the origins that did not answer `Expect: 100-continue`.
     let continues = NIOLockedValueBox(ContinueMemory())
     private let load: NIOLockedValueBox<LoopLoad>
+    private let requests = NIOLockedValueBox((count: Int64(0), connections: Int64(0)))
     /// By name.
     private let jars = NIOLockedValueBox<[String: CookieJar]>([:])
 
@@ -28,6 +29,25 @@ final class EngineShared: Sendable {
 
     /// Attempts that run.
     var attemptCount: Int { load.withLockedValue(\.total) }
+
+    /// A request has ended.
+    func onRequestDone(hasNewConnection: Bool) {
+        requests.withLockedValue { requests in
+            requests.count &+= 1
+            if hasNewConnection { requests.connections &+= 1 }
+        }
+    }
+
+    /// What the engine has done so far.
+    var figures: EngineFigures {
+        let requests = requests.withLockedValue(\.self)
+        let stalls = loops.map(\.stalls)
+        return EngineFigures(
+            attemptCount: attemptCount, requestCount: requests.count, connectionCount: requests.connections,
+            stalls: LoopStalls(
+                count: stalls.reduce(0) { $0.addingSaturated($1.count) },
+                length: stalls.reduce(.zero) { $0 + $1.length }))
+    }
 
     /// Wakes the loops of the attempts that are first in the line of a shared limit, so that they check for their turn.
     func wakeFirsts(except own: Int) {

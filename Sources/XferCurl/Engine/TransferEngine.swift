@@ -8,7 +8,7 @@ import XferSystem
 /// its id names the loop, to which the engine passes calls about the attempt. A session belongs to one loop, which
 /// makes it when needed. Without `shutdown`, which ends the threads, the engine lives as long as the process.
 public final class TransferEngine: Sendable {
-    private let shared: EngineShared
+    let shared: EngineShared
     private let loops: [EngineLoop]
     private let clock: @Sendable () -> MonotonicInstant
 

@@ -27,6 +27,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         var jobs: [UnownedJob] = []
         /// A turn was requested without a job.
         var isCalled = false
+        var stalls = LoopStalls()
     }
 
     /// What a deadline is for.
@@ -47,6 +48,8 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private(set) var turns = 0
 
     private static let wakeUpToken = UInt64.max
+    /// A turn that takes longer is a stall: other transfers of the loop wait for it.
+    private static let longestTurn = Duration.milliseconds(100)
 
     /// The clock for deadlines.
     let clock: @Sendable () -> MonotonicInstant
@@ -122,16 +125,33 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     // MARK: The thread
 
     private func run() {
+        var wokenAt = clock()
         while true {
             runJobs()
             client?.onTurn()
             guard let timeout = timeoutOrNilWhenDone() else { return }
+            judgeTurn(since: wokenAt)
+            var readyAt: MonotonicInstant?
             epoll.wait(milliseconds: timeout) { ready in
+                readyAt = readyAt ?? clock()
                 if ready.token != Self.wakeUpToken { client?.onReady(token: ready.token, mask: ready.mask) }
             }
+            wokenAt = readyAt ?? clock()
             turns &+= 1
         }
     }
+
+    private func judgeTurn(since wokenAt: MonotonicInstant) {
+        let length = wokenAt.duration(to: clock())
+        guard length > Self.longestTurn else { return }
+        inbox.withLockedValue { inbox in
+            inbox.stalls.count = inbox.stalls.count.addingSaturated(1)
+            inbox.stalls.length += length
+        }
+    }
+
+    /// The turns so far that took too long. From any thread.
+    var stalls: LoopStalls { inbox.withLockedValue(\.stalls) }
 
     /// One batch: jobs that come meanwhile wait for the next turn, so that sockets get theirs.
     private func runJobs() {

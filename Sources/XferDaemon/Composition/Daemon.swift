@@ -56,10 +56,11 @@ public enum Daemon {
 
     private static func serve(_ instance: Instance, log: ServiceLog, logger: Logger) async throws -> DaemonExit {
         let startedAt = Clocks.monotonic()
+        let process = ProcessFigures(version: XferVersion.current, startedAt: Clocks.wall())
         let sockets = try SocketActivation.sockets(environment: instance.environment)
         let lock = sockets.isEmpty ? try lockSocket(instance.paths.socket) : nil
         defer { lock?.release() }
-        let metrics = PrometheusRegistry(help: MetricHelp.texts)
+        let metrics = PrometheusRegistry()
         MetricsSystem.bootstrap(metrics)
 
         let settings = instance.loaded.settings
@@ -108,12 +109,17 @@ public enum Daemon {
         let memory = MemoryCare()
         let service = DaemonService(handlers: handlers, access: configuration.access, memory: memory)
         configuration.onAccessChange { service.setAccess($0) }
+        let clients = ClientCounts()
+        let page = MetricsPage(
+            registry: metrics, manager: manager, service: service, process: process, tokens: manager.tokens,
+            clients: { clients.current })
         let routes = HTTPRoutes(
-            hub: manager.hub, queries: manager.queries, service: service, metrics: metrics, leases: leases,
+            hub: manager.hub, queries: manager.queries, service: service, metrics: page, leases: leases,
             bytes: manager.bytes
         ).all
         let server = RPCServer(service: service, routes: routes, limits: RPCLimits(settings))
         let gateway = hasListeners ? Gateway(service, routes, tokens, settings, storeID: manager.storeID, logger) : nil
+        clients.follow(server, gateway)
         if let gateway {
             configuration.onReload {
                 gateway.reloadCertificates()

@@ -4,6 +4,7 @@ import Logging
 import Metrics
 import ServiceLifecycle
 import XferGateway
+import XferManager
 import XferModel
 
 /// Listens on the network where the configuration says so.
@@ -45,7 +46,7 @@ extension Gateway {
         limits.clients = settings.gateway.maxClients
         let counters = Dictionary(
             uniqueKeysWithValues: GatewayRefusal.allCases.map { why in
-                (why, Counter(label: "xferd_gateway_refusals", dimensions: [("why", why.rawValue)]))
+                (why, Metric.gatewayRefusals.counter(why.rawValue, factory: MetricsSystem.factory))
             })
         let aria2 = Aria2Configuration(storeID: storeID, showsAll: settings.gateway.aria2 == .all)
         self.init(service: service, routes: routes, tokens: tokens, limits: limits, aria2: aria2, logger: logger) {

@@ -49,6 +49,14 @@ public enum OneShotCommands {
         }
     }
 
+    /// Replaces the database by a backup.
+    public static func restore(_ options: DaemonOptions, from backup: String) -> DaemonExit {
+        report(fault: .failure) {
+            let state = try Instance(options).paths.stateDirectory
+            try StandardOutput.write("\(try DatabaseMaintenance.restore(backup, stateDirectory: state))\n")
+        }
+    }
+
     private static func report(fault: DaemonExit = .badConfiguration, _ body: () throws -> Void) -> DaemonExit {
         do {
             try body()

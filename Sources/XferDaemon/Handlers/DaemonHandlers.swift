@@ -14,15 +14,16 @@ struct DaemonHandlers: Sendable {
     let startedAt: MonotonicInstant
     let configuration: @Sendable () -> LoadedSettings
     let configurationFile: String
-    /// Called after the answer to `daemon.shutdown` is on its way.
     /// Why the configuration file is not in force.
     let configurationProblem: @Sendable () -> String?
+    /// Called after the answer to `daemon.shutdown` is on its way.
     let shutDown: @Sendable (ShutdownMode) -> Void
 
     var all: [Handler] {
         [
             Handler(DaemonStatus.self, status), Handler(DaemonConfig.self, config),
-            Handler(DaemonShutdown.self, shutdown), Handler(RPCDiscover.self) { _, _ in OpenRPCDocument.cached },
+            Handler(DaemonBackup.self, backup), Handler(DaemonShutdown.self, shutdown),
+            Handler(RPCDiscover.self) { _, _ in OpenRPCDocument.cached },
         ]
     }
 
@@ -53,6 +54,11 @@ struct DaemonHandlers: Sendable {
                 origin: loaded.origin(of: key).description, reloadable: key.appliesOnReload)
         }
         return DaemonConfig.Result(file: configurationFile, settings: settings)
+    }
+
+    private func backup(_ params: DaemonBackup.Params, _: CallContext) async throws -> DaemonBackup.Result {
+        let copy = try await manager.backup.write(to: params.file)
+        return DaemonBackup.Result(file: params.file, size: copy.size, storeID: manager.storeID, seq: copy.seq)
     }
 
     private func shutdown(_ params: DaemonShutdown.Params, _: CallContext) async -> DaemonShutdown.Result {

@@ -21,12 +21,24 @@ struct LogRecord {
         }
     }
 
-    /// The message in a format, without a line break at the end. `auto` means text.
-    func line(_ format: LogFormat) -> String {
-        switch format {
-        case .auto, .text:
-            "\(time) \(level.rawValue.padded(to: 8)) \(label): \(Self.escaped(message))\(fieldsText)"
-        case .journal: "<\(level.syslogPriority)>\(label): \(Self.escaped(message))\(fieldsText)"
+    /// How a record is written as text.
+    enum Form {
+        /// For people, with time and level.
+        case text
+        /// For the journal's stream: with the priority before it.
+        case journal
+        /// An object.
+        case json
+        /// For the journal's socket, to which time and priority are fields.
+        case plain
+    }
+
+    /// The message in a form, without a line break at the end.
+    func line(_ form: Form) -> String {
+        switch form {
+        case .text: "\(time) \(level.rawValue.padded(to: 8)) \(line(.plain))"
+        case .journal: "<\(level.syslogPriority)>\(line(.plain))"
+        case .plain: "\(label): \(Self.escaped(message))\(fieldsText)"
         case .json: json.text
         }
     }

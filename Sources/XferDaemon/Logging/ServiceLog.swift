@@ -7,15 +7,27 @@ import XferSystem
 /// The service's log: its destination and its level, which can be changed while it runs.
 public final class ServiceLog: Sendable {
     private let state: NIOLockedValueBox<Logger.Level>
-    private let format: LogFormat
+    private let form: LogRecord.Form
+    private let journal: JournalSocket?
     private let descriptor: Int32
     /// Keeps lines whole: a pipe takes more than `PIPE_BUF` bytes in pieces (pipe(7)).
     private let writing = NIOLock()
 
-    /// - Parameter format: what `LogFormat.resolved` gave.
-    public init(level: Logger.Level, format: LogFormat, descriptor: Int32 = STDERR_FILENO) {
+    /// - Parameter format: what `LogFormat.resolved` gave. `auto` means text.
+    public convenience init(level: Logger.Level, format: LogFormat) {
+        self.init(level: level, format: format, journal: format == .journal ? JournalSocket() : nil)
+    }
+
+    /// - Parameter journal: where records go with their fields; what it does not take goes to the descriptor.
+    init(level: Logger.Level, format: LogFormat, journal: JournalSocket? = nil, descriptor: Int32 = STDERR_FILENO) {
         state = NIOLockedValueBox(level)
-        self.format = format
+        form =
+            switch format {
+            case .auto, .text: .text
+            case .journal: .journal
+            case .json: .json
+            }
+        self.journal = journal
         self.descriptor = descriptor
     }
 
@@ -40,7 +52,8 @@ public final class ServiceLog: Sendable {
 
     /// Writes one line; a line that cannot be written is lost, since there is no other place to report it.
     func write(_ record: LogRecord) {
-        var line = record.line(format) + "\n"
+        if let journal, journal.send(record) { return }
+        var line = record.line(form) + "\n"
         line.withUTF8 { bytes in
             writing.withLock {
                 var rest = UnsafeRawBufferPointer(bytes)

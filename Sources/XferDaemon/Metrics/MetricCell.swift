@@ -1,62 +1,40 @@
 import CoreMetrics
 import NIOConcurrencyHelpers
-
-/// The kind of a family of series, with Prometheus' names.
-enum MetricKind: String, Sendable {
-    case counter, gauge, histogram
-}
+import XferManager
+import XferModel
 
 /// The numbers of one series, for every kind of swift-metrics handler.
 final class MetricCell: Sendable {
-    /// Upper bounds of the histogram's buckets: 1 ms to 1 min, for what is timed here lies in between.
-    static let bounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60]
-
     private struct Numbers {
-        /// A counter's or gauge's value, or the sum of a histogram's observations.
+        /// A counter's or gauge's.
         var value = 0.0
-        /// Not cumulative; one more than there are bounds.
-        var buckets: [Int64]
+        /// A histogram's.
+        var distribution: Distribution
     }
 
     let name: String
     let labels: String
-    private let kind: MetricKind
+    private let kind: MetricFamily.Kind
     private let numbers: NIOLockedValueBox<Numbers>
 
-    init(kind: MetricKind, name: String, labels: String) {
+    init(kind: MetricFamily.Kind, name: String, labels: String, bounds: [Double]) {
         self.kind = kind
         self.name = name
         self.labels = labels
-        let buckets = [Int64](repeating: 0, count: kind == .histogram ? Self.bounds.count + 1 : 0)
-        numbers = NIOLockedValueBox(Numbers(buckets: buckets))
+        numbers = NIOLockedValueBox(Numbers(distribution: Distribution(bounds: bounds)))
     }
 
     private func observe(_ value: Double) {
         guard kind == .histogram else { return set(value) }
-        guard value.isFinite else { return }
-        let bucket = Self.bounds.firstIndex { value <= $0 } ?? Self.bounds.count
-        numbers.withLockedValue {
-            $0.value += value
-            $0.buckets[bucket] += 1
-        }
+        numbers.withLockedValue { $0.distribution.record(value) }
     }
 
-    func write(name: String, labels: String, to output: inout String) {
+    /// The series as text.
+    var lines: String {
         let numbers = numbers.withLockedValue { $0 }
-        guard kind == .histogram else {
-            let braces = labels.isEmpty ? "" : "{\(labels)}"
-            output += "\(name)\(braces) \(PrometheusText.number(numbers.value))\n"
-            return
-        }
-        let separator = labels.isEmpty ? "" : ","
-        var count: Int64 = 0
-        for (index, bucket) in numbers.buckets.enumerated() {
-            count += bucket
-            let bound = index < Self.bounds.count ? PrometheusText.number(Self.bounds[index]) : "+Inf"
-            output += "\(name)_bucket{\(labels)\(separator)le=\"\(bound)\"} \(count)\n"
-        }
-        let braces = labels.isEmpty ? "" : "{\(labels)}"
-        output += "\(name)_sum\(braces) \(PrometheusText.number(numbers.value))\n\(name)_count\(braces) \(count)\n"
+        return kind == .histogram
+            ? PrometheusText.lines(name, labels, numbers.distribution)
+            : PrometheusText.line(name, labels, numbers.value)
     }
 }
 

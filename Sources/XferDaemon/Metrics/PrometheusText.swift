@@ -1,12 +1,28 @@
+import XferModel
+
 /// The spelling of Prometheus' text exposition format 0.0.4.
 enum PrometheusText {
-    /// `[a-zA-Z_:][a-zA-Z0-9_:]*`; everything else becomes `_`.
-    static func metricName(_ label: String) -> String { name(label, isAllowed: { $0 == ":" }) }
+    /// The line of a counter or gauge.
+    static func line(_ name: String, _ labels: String, _ value: Double) -> String {
+        "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(number(value))\n"
+    }
+
+    /// The lines of a histogram, whose buckets are cumulative.
+    static func lines(_ name: String, _ labels: String, _ distribution: Distribution) -> String {
+        var output = ""
+        var count: Int64 = 0
+        for (index, bucket) in distribution.counts.enumerated() {
+            count = count.addingSaturated(bucket)
+            let bound = index < distribution.bounds.count ? number(distribution.bounds[index]) : "+Inf"
+            output += line("\(name)_bucket", labels + (labels.isEmpty ? "" : ",") + "le=\"\(bound)\"", Double(count))
+        }
+        return output + line("\(name)_sum", labels, distribution.sum) + line("\(name)_count", labels, Double(count))
+    }
 
     /// `name="value",…` in the order of the names; of two equal names the first counts.
     static func labels(_ dimensions: [(String, String)]) -> String {
         var seen: Set<String> = []
-        return dimensions.map { (name($0.0, isAllowed: { _ in false }), $0.1) }
+        return dimensions.map { (name($0.0), $0.1) }
             .filter { seen.insert($0.0).inserted }
             .sorted { $0.0 < $1.0 }
             .map { "\($0.0)=\"\(labelValue($0.1))\"" }
@@ -36,13 +52,14 @@ enum PrometheusText {
         }
     }
 
-    private static func name(_ text: String, isAllowed: (Unicode.Scalar) -> Bool) -> String {
+    /// `[a-zA-Z_][a-zA-Z0-9_]*`; everything else becomes `_`.
+    private static func name(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             let isLetter = ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || scalar == "_"
             let isDigit = ("0"..."9").contains(scalar)
             if isDigit, result.isEmpty { result += "_" }
-            result += isLetter || isDigit || isAllowed(scalar) ? String(scalar) : "_"
+            result += isLetter || isDigit ? String(scalar) : "_"
         }
         return result.isEmpty ? "_" : result
     }

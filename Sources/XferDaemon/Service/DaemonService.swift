@@ -5,20 +5,26 @@ import StrictJSON
 import XferManager
 import XferModel
 import XferProtocol
+import XferSystem
 import XferThreads
 
 /// Answers RPC calls: finds the caller's permissions and the method's handler.
 final class DaemonService: RPCService {
-    private let handlers: [String: Handler]
+    private struct Method {
+        let handler: Handler
+        let figures = NIOLockedValueBox(CallFigures())
+    }
+
+    private let methods: [String: Method]
     private let access: NIOLockedValueBox<AccessPolicy>
     private let memory: MemoryCare
 
     /// Every registered method has to have exactly one handler.
     init(handlers: [Handler], access: AccessPolicy, memory: MemoryCare) {
-        self.handlers = Dictionary(uniqueKeysWithValues: handlers.map { ($0.name, $0) })
+        methods = Dictionary(uniqueKeysWithValues: handlers.map { ($0.name, Method(handler: $0)) })
         self.access = NIOLockedValueBox(access)
         self.memory = memory
-        let missing = MethodRegistry.all.map { $0.name }.filter { self.handlers[$0] == nil }
+        let missing = MethodRegistry.all.map { $0.name }.filter { methods[$0] == nil }
         precondition(missing.isEmpty, "methods without a handler: \(missing)")
     }
 
@@ -38,23 +44,44 @@ final class DaemonService: RPCService {
 
     func isPrivileged(_ peer: PeerCredentials) -> Bool { (try? caller(peer))?.isOperator ?? false }
 
-    func isBulk(_ method: String) -> Bool { handlers[method]?.isBulk ?? false }
+    func isBulk(_ method: String) -> Bool { methods[method]?.handler.isBulk ?? false }
 
-    func isBrief(_ method: String) -> Bool { handlers[method]?.isBrief ?? false }
+    func isBrief(_ method: String) -> Bool { methods[method]?.handler.isBrief ?? false }
 
     func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {
-        guard let handler = handlers[method] else { throw Self.unknown(method) }
-        defer { memory.scheduleRelease() }
+        guard let known = methods[method] else { throw Self.unknown(method) }
+        let (handler, begunAt) = (known.handler, Clocks.monotonic())
+        var hasFailed = true
+        defer {
+            memory.scheduleRelease()
+            let duration = begunAt.duration(to: Clocks.monotonic())
+            known.figures.withLockedValue { $0.record(duration, hasFailed: hasFailed) }
+        }
         do {
             let caller = try caller(connection)
             guard caller.mayCall(handler.access) else { throw Self.denied("\(method) is for operators only") }
-            return .encoded(try await handler.respond(params, CallContext(caller: caller, connection: connection)))
+            let result = try await handler.respond(params, CallContext(caller: caller, connection: connection))
+            hasFailed = false
+            return .encoded(result)
         } catch let refusal as AccessPolicy.Refusal {
             throw Self.denied(refusal.description)
         } catch {
             throw ErrorAnswers.answer(to: error)
+        }
+    }
+
+    /// The calls so far, by method.
+    var samples: [MetricSample] {
+        methods.flatMap { name, method -> [MetricSample] in
+            let figures = method.figures.withLockedValue { $0 }
+            guard figures.latency.count > 0 else { return [] }
+            return [
+                Metric.rpcCalls.sample(figures.latency.count - figures.failureCount, name, "ok"),
+                Metric.rpcCalls.sample(figures.failureCount, name, "error"),
+                Metric.rpcDuration.sample(figures.latency, name),
+            ]
         }
     }
 
@@ -81,6 +108,17 @@ final class DaemonService: RPCService {
         return RPCError(
             RPCError.methodNotFoundCode, "there is no method \"\(method)\", did you mean \(near)?",
             data: ErrorData(reason: "method_not_found", expected: near).wire)
+    }
+}
+
+/// The calls of one method.
+private struct CallFigures {
+    var latency = Distribution(bounds: Metric.rpcDuration.bounds)
+    var failureCount: Int64 = 0
+
+    mutating func record(_ duration: Duration, hasFailed: Bool) {
+        latency.record(duration)
+        if hasFailed { failureCount = failureCount.addingSaturated(1) }
     }
 }
 

@@ -9,7 +9,7 @@ struct HTTPRoutes: Sendable {
     let hub: EventHub
     let queries: TaskQueries
     let service: DaemonService
-    let metrics: PrometheusRegistry
+    let metrics: MetricsPage
     let leases: EventLeases
     let bytes: ByteReader
 
@@ -18,9 +18,10 @@ struct HTTPRoutes: Sendable {
             HTTPRoute("/openrpc.json") { _, _ in
                 HTTPAnswer(contentType: "application/json", body: .bytes(Array(OpenRPCDocument.text.utf8)))
             },
-            HTTPRoute("/metrics") { _, _ in
+            HTTPRoute("/metrics") { _, connection in
                 HTTPAnswer(
-                    contentType: PrometheusRegistry.contentType, body: .bytes(Array(metrics.render().utf8)))
+                    contentType: PrometheusRegistry.contentType,
+                    body: .bytes(Array(await metrics.text(for: connection).utf8)))
             },
             HTTPRoute("/healthz") { _, _ in
                 queries.degradation.map { .text("degraded: the database cannot be written: \($0)\n", status: 503) }

@@ -106,6 +106,9 @@ public final class Gateway: Sendable {
         }
     }
 
+    /// Connections of clients at this moment.
+    public var clientCount: Int { state.withLockedValue { $0.clients.count } }
+
     /// Stops listening, lets running requests finish for as long as `grace`, and closes all connections.
     public func shutdown(grace: Duration = .seconds(5)) async {
         let (group, listeners, clients) = state.withLockedValue { state in

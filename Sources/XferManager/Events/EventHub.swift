@@ -35,6 +35,12 @@ public final class EventHub: Sendable {
         state.withLockedValue { $0.subscriptions.values.contains { $0.filter.includesProgress } }
     }
 
+    /// The subscriptions, and the events that wait for the one with the most.
+    var readers: (count: Int, backlog: Int) {
+        let all = state.withLockedValue { Array($0.subscriptions.values) }
+        return (all.count, all.map(\.backlog).max() ?? 0)
+    }
+
     /// Starts a subscription: until it ends, every event after its `startSeq` that its filter selects reaches it once.
     ///
     /// - Parameter budget: limits the pending events; when it is exhausted, the subscription ends in an overflow.

@@ -104,6 +104,9 @@ public final class EventSubscription: Sendable {
         }
     }
 
+    /// Deliveries that wait for the reader.
+    var backlog: Int { state.withLockedValue { $0.queue.count } }
+
     func deliver(_ events: [Event]) {
         wake { state in
             for event in events where !state.hasEnded && event.seq > startSeq {

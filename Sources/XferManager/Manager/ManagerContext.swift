@@ -22,6 +22,9 @@ struct ManagerContext: Sendable {
     let directories: DirectoryAdmission
     /// Threads for reading servers' certificates and key files, which may block.
     let inspections = BlockingPool("xferd-inspect", threadCount: 2)
+    let disks = DiskFigures(pool: BlockingPool("xferd-disks", threadCount: 1))
+    /// One copy of the database at a time.
+    let copying = AsyncLock()
     /// Holds the lock that allows one daemon per state directory.
     let stateDirectory: StateDirectory
     /// Computes digests with the key of this database; see `CoalesceKey`.

@@ -11,7 +11,9 @@ extension TransferManager {
     /// Restores what the last daemon left and starts work. To be called before any client is accepted.
     public func start() async throws {
         context.stateDirectory.writeHolder()
+        backup.sweep()
         try await queue.loadOverrides()
+        try await settleRestored()
         let restored = try await scheduler.restoreRunning()
         await background.crashes.start()
         try await staging.settleCommits()

@@ -21,7 +21,6 @@ final class ActivityReporter: ManagerPart, Sendable {
 
     /// The number of running transfers is this one now.
     func onRunningCount(_ count: Int) {
-        context.metrics.onRunning(count)
         let now = Clocks.monotonic()
         state.withLockedValue { state in
             state.timer?.cancel()

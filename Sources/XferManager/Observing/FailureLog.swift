@@ -1,7 +1,8 @@
 import Logging
 import XferModel
+import XferSystem
 
-/// Writes one line to the log for each task that fails.
+/// Writes one line to the log for each task that fails, up to `FailureLogLimit`.
 ///
 /// A commit hands the events over and goes on: a log whose reader has stopped blocks its writer. If more failures wait than
 /// `maxWaiting`, the oldest of them are left out; the event log has them all.
@@ -14,7 +15,21 @@ struct FailureLog: Sendable {
         let (events, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingNewest(Self.maxWaiting))
         self.continuation = continuation
-        Task { for await event in events { Self.write(event, logger) } }
+        Task {
+            var limit = FailureLogLimit()
+            for await event in events {
+                let leftOut = limit.lastCount
+                guard limit.admit(at: Clocks.monotonic()) else { continue }
+                if limit.isNew, leftOut > 0 {
+                    logger.notice("failures were left out of the log", metadata: ["count": "\(leftOut)"])
+                }
+                Self.write(event, logger)
+                if limit.isUsedUp {
+                    logger.notice(
+                        "more failures are left out of the log for a minute: xferctl list --state failed shows all")
+                }
+            }
+        }
     }
 
     func onCommit(_ events: [Event]) {
@@ -32,5 +47,37 @@ struct FailureLog: Sendable {
         ]
         if let host = error.host { metadata["host"] = "\(host)" }
         logger.info("a task has failed", metadata: metadata)
+    }
+}
+
+/// How many failures the log takes in a minute: a server that fails 100,000 tasks must not fill the disk.
+struct FailureLogLimit {
+    static let perWindow = 200
+    static let window = Duration.seconds(60)
+
+    private var beganAt: MonotonicInstant?
+    private var admitted = 0
+    /// Failures that this window has left out so far.
+    private(set) var lastCount = 0
+    /// Whether the last failure began a window.
+    private(set) var isNew = false
+
+    /// Whether the last failure was the window's last one.
+    var isUsedUp: Bool { admitted == Self.perWindow && lastCount == 0 }
+
+    /// Whether a failure is written.
+    mutating func admit(at now: MonotonicInstant) -> Bool {
+        isNew = beganAt.map { $0.duration(to: now) >= Self.window } ?? true
+        if isNew {
+            beganAt = now
+            admitted = 0
+            lastCount = 0
+        }
+        guard admitted < Self.perWindow else {
+            lastCount += 1
+            return false
+        }
+        admitted += 1
+        return true
     }
 }

@@ -28,6 +28,28 @@ public enum DatabaseMaintenance {
             .joined(separator: "\n")
     }
 
+    /// Replaces the database of a state directory that no daemon uses by a backup. Returns a report as text.
+    ///
+    /// - Throws: `FileError`, `StoreError`; then the present database is as it was.
+    public static func restore(_ backup: String, stateDirectory path: String) throws -> String {
+        let directory = try StateDirectory(path: path)
+        directory.writeHolder()
+        let copy = directory.path(of: "restore.partial")
+        unlink(copy)
+        _ = try PrivateCopy.write(backup, to: copy)
+        let report = try TaskStore.restore(copy, at: directory.databasePath, now: Clocks.wall())
+        var lines = [
+            "\(report.taskCount) tasks are restored; the database has the new id \(report.storeID), and events follow "
+                + "after \(report.seq)"
+        ]
+        if let setAside = report.setAside { lines.append("the former database lies in \(setAside)") }
+        if report.revokedTokens > 0 {
+            lines.append("\(report.revokedTokens) tokens are revoked: make new ones with xferctl token add")
+        }
+        lines.append("requests that may have been sent since and must not be repeated fail at the next start")
+        return lines.joined(separator: "\n")
+    }
+
     /// A mistyped directory must not be made, and an empty one not called sound.
     private static func requireDatabase(in directory: String) throws(FileError) {
         let path = StateDirectory.databasePath(in: directory)

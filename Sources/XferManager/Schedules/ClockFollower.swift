@@ -39,6 +39,7 @@ actor ClockFollower: ManagerPart {
         let step = current - offset
         if ClockStep.isNoticed(step) {
             offset = current
+            context.metrics.onClockSet()
             logger.notice("the wall clock was set", metadata: ["seconds": "\(step.components.seconds)"])
             do {
                 try await store.write(.bulky) { [services] tx in

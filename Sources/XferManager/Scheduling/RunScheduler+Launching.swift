@@ -29,6 +29,7 @@ extension RunScheduler {
         // The stop was requested between the start's commit and this point: the run ends before its first byte.
         let isStopped = passes.stops.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || isStale || isShuttingDown { _ = control.requestStop() }
+        if task.attempts == 1, task.startedAt == task.lastProgressAt { context.metrics.onFirstStart(task) }
         startTicker()
         delegate?.onRunningCount(machine.runningCount)
         Task {

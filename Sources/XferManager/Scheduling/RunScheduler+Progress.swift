@@ -11,6 +11,9 @@ extension RunScheduler {
         Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
     }
 
+    /// Tasks that run.
+    var runningCount: Int { machine.runningCount }
+
     /// Counters of every running task that this owner may see, or of all tasks (nil), ascending by id.
     func progressOfAll(visibleTo owner: Owner?) -> [ProgressSnapshot] {
         runs.filter { owner == nil || $0.value.owner == owner }.map(snapshot).sorted { $0.taskID < $1.taskID }

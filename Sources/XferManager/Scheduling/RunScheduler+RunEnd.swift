@@ -25,7 +25,9 @@ extension RunScheduler {
         machine.onEnd(id)
         context.inFlight.leave(id)
         if let live = runs.removeValue(forKey: id) {
-            context.metrics.onTraffic(live.control.measure(Clocks.monotonic()))
+            let now = Clocks.monotonic()
+            context.metrics.onTraffic(live.control.measure(now))
+            context.metrics.onRunEnd(after: live.begunAt.duration(to: now))
             unwanted += leave(live.transfer, id)
             // The task has moved to a transfer of its own.
             if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }

@@ -4,7 +4,7 @@ public import XferModel
 /// The methods of `daemon.*` and `rpc.discover`, in the order of the OpenRPC document.
 enum DaemonMethods {
     static let all: [any RPCMethod.Type] = [
-        DaemonStatus.self, DaemonConfig.self, DaemonShutdown.self, RPCDiscover.self,
+        DaemonStatus.self, DaemonConfig.self, DaemonBackup.self, DaemonShutdown.self, RPCDiscover.self,
     ]
 }
 
@@ -136,6 +136,64 @@ public enum DaemonConfig: RPCMethod {
                 "Where the value came from, for people: command line, environment NAME, FILE:LINE, queue.set_limits or default."
             ),
             .required("reloadable", \.reloadable, "Whether a change takes effect without a restart."),
+        ]
+    }
+}
+
+/// `daemon.backup`: writes a copy of the database.
+public enum DaemonBackup: RPCMethod {
+    public static let name = "daemon.backup"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Writes a consistent copy of the database into a new file on the daemon's machine, with mode 0600, while "
+        + "everything goes on. xferd --restore takes it. Operators only."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "into the state directory", params: ["file": "/var/lib/xferd/state/monday.backup"],
+            result: [
+                "file": "/var/lib/xferd/state/monday.backup", "size": 1_204_224,
+                "store_id": "5f0c6a52c8e94d0b", "seq": 8125,
+            ])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var file = ""
+
+        public init() {}
+        public init(file: String) { self.file = file }
+
+        public static let summary = "Where the copy goes."
+        public static let wireFields: WireFields<Self> = [
+            .required(
+                "file", \.file,
+                "Absolute path of a file that does not exist, in a directory that the daemon can write to.",
+                .length(2...4096), example: "/var/lib/xferd/state/monday.backup")
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var file = ""
+        public var size: Int64 = 0
+        public var storeID = ""
+        public var seq: Int64 = 0
+
+        public init() {}
+
+        public init(file: String, size: Int64, storeID: String, seq: Int64) {
+            self.file = file
+            self.size = size
+            self.storeID = storeID
+            self.seq = seq
+        }
+
+        public static let summary = "The copy that was written."
+        public static let wireFields: WireFields<Self> = [
+            .required("file", \.file, "Its absolute path."),
+            .required("size", \.size, "Its length in bytes."),
+            .required("store_id", \.storeID, "The id of the database that was copied."),
+            .required("seq", \.seq, "The sequence number of the newest event in it."),
         ]
     }
 }

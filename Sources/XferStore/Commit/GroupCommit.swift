@@ -16,6 +16,7 @@ final class GroupCommit: @unchecked Sendable {
         var degradation: String?
         var isClosed = false
         var webhooks: WebhookSubscriptions?
+        var statistics = StoreStatistics()
     }
 
     private let pool: DatabasePool
@@ -47,6 +48,12 @@ final class GroupCommit: @unchecked Sendable {
     func follow(_ webhooks: WebhookSubscriptions?) { state.withLock { $0.webhooks = webhooks } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
+    /// Without the files' lengths.
+    var statistics: StoreStatistics {
+        var statistics = state.withLock { $0.statistics }
+        statistics.checkpointAge = log.age
+        return statistics
+    }
 
     func submit(_ changes: [any ChangeSet]) {
         let (actions, refusal) = state.withLock { state -> ([CommitQueue<any ChangeSet>.Action], StoreError?) in
@@ -110,8 +117,13 @@ final class GroupCommit: @unchecked Sendable {
             for change in group { change.fail(StoreError.degraded(reason: reason)) }
             return
         }
+        let beginning = ContinuousClock.now
         do throws(StoreError) {
             let failures = try transact(group, transaction)
+            state.withLock { state in
+                state.statistics.commitLatency.record(beginning.duration(to: .now))
+                state.statistics.groupSize.record(Double(group.count))
+            }
             deliver(group, failures, transaction)
         } catch {
             // If another process holds the lock, each single commit would wait for it again.

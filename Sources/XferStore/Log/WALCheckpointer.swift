@@ -14,6 +14,8 @@ final class WALCheckpointer: @unchecked Sendable {
     private let queue: DatabaseQueue
     private let plan: Locked<WALCheckpointPlan>
     private let length = LogLength()
+    /// When pages were moved last, or the store was opened.
+    private let movedAt = Locked(ContinuousClock.now)
     /// Set once, in `init`.
     private var thread: StoreThread?
 
@@ -28,6 +30,9 @@ final class WALCheckpointer: @unchecked Sendable {
 
     deinit { thread?.end() }
 
+    /// How long ago pages were moved last.
+    var age: Duration { movedAt.withLock { $0.duration(to: .now) } }
+
     /// After every commit, on the writer's queue.
     func onCommit(_ writer: Database) {
         switch plan.withLock({ $0.onCommit(length: length.pages) }) {
@@ -39,6 +44,7 @@ final class WALCheckpointer: @unchecked Sendable {
             guard !plan.withLock(\.isGivenUp) else { return }
             let outcome = WALCheckpoint.move(writer)
             plan.withLock { $0.onMoved(outcome) }
+            record(outcome)
         }
     }
 
@@ -69,6 +75,11 @@ final class WALCheckpointer: @unchecked Sendable {
             return WALCheckpoint.sync(database) ? outcome : .unsynced
         }
         plan.withLock { $0.onMovedBeside(outcome) }
+        record(outcome)
+    }
+
+    private func record(_ outcome: WALCheckpointPlan.Outcome) {
+        if case .moved = outcome { movedAt.withLock { $0 = .now } }
     }
 }
 

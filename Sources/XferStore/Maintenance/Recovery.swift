@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import Glibc
 public import XferModel
@@ -44,13 +45,12 @@ public struct RecoveryReport: Hashable, Sendable {
 
 enum Recovery {
     /// Tables whose rows are salvaged, parents first, each with its row id. Tables kept by deltas are computed again.
-    /// Failed URLs and the cache are dropped, since the new database has another key for their digests.
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
         "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id", "queue_group": "id",
         "batch": "id", "transfer_source": "id", "abandoned_upload": "id", "task_crash": "task_id",
-        "webhook_delivery": "id", "token": "id",
+        "webhook_delivery": "id", "token": "id", "failed_url": "id", "cache_entry": "id", "cache_source": "id",
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
@@ -59,6 +59,8 @@ enum Recovery {
         "transfer_source", "abandoned_upload", "webhook_delivery", "webhook_state", "token",
         "event",
     ]
+    /// Their rows are found by digests with the key of the database, and are worthless without it.
+    private static let keyedTables = ["failed_url", "cache_entry", "cache_source"]
     /// Schema numbers from here on are damage.
     static let implausibleVersion = 10_000
 
@@ -76,7 +78,11 @@ enum Recovery {
         defer { source?.close() }
         var found = report
         try target.inTransaction { db in
-            for table in tables {
+            let hasKey = try source?.queue.inDatabase { try copyDigestKey(from: $0, into: db) } ?? false
+            if !hasKey, source != nil {
+                found.losses.append("store: the key of digests is unreadable, so failed URLs and the cache are left out")
+            }
+            for table in tables + (hasKey ? keyedTables : []) {
                 try source?.queue.inDatabase { try copy(table, from: $0, into: db, &found) }
             }
             try mend(db)
@@ -88,6 +94,14 @@ enum Recovery {
         report = found
         try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try target.close()
+    }
+
+    /// Gives the new database the key of the damaged one; false if that cannot be read.
+    private static func copyDigestKey(from source: Database, into target: Database) throws -> Bool {
+        let statement = "SELECT digest_key FROM store WHERE typeof(digest_key) = 'blob' AND length(digest_key) = 32"
+        guard let keys = try? Data.fetchAll(source, sql: statement), keys.count == 1 else { return false }
+        try target.execute(sql: "UPDATE store SET digest_key = ?", arguments: [keys[0]])
+        return true
     }
 
     private static func copy(
@@ -129,15 +143,18 @@ enum Recovery {
                 DELETE FROM calendar WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM dependency WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM transfer_source WHERE transfer_id NOT IN (SELECT id FROM transfer);
+                DELETE FROM cache_source WHERE entry_id NOT IN (SELECT id FROM cache_entry);
                 """)
     }
 
     // MARK: Files
 
-    static func freeName(_ path: String, _ now: Timestamp) throws(StoreError) -> String {
+    static func freeName(
+        _ path: String, _ now: Timestamp, word: String = "damaged"
+    ) throws(StoreError) -> String {
         let stamp = now.description.filter { $0 != ":" }
         for number in 1...1000 {
-            let name = number == 1 ? "\(path).damaged-\(stamp)" : "\(path).damaged-\(stamp)-\(number)"
+            let name = number == 1 ? "\(path).\(word)-\(stamp)" : "\(path).\(word)-\(stamp)-\(number)"
             if access(name, F_OK) != 0 { return name }
         }
         throw .cannotOpen(path: path, reason: "no free name to set it aside")

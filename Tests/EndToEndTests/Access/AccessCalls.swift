@@ -43,6 +43,7 @@ enum AccessCalls {
             "network.status": [:],
             "token.add": ["name": "other", "scope": "read"], "token.list": [:], "token.revoke": ["name": "other"],
             "daemon.status": [:], "daemon.config": [:], "daemon.shutdown": [:],
+            "daemon.backup": ["file": .string("\(objects.daemon.downloads)/of-a-guest.backup")],
             "rpc.discover": [:],
         ]
     }

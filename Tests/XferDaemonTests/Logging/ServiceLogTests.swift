@@ -3,6 +3,7 @@ import Logging
 import StrictJSON
 import Testing
 import XferModel
+import XferTestSupport
 
 @testable import XferDaemon
 
@@ -31,15 +32,15 @@ import XferModel
         #expect(value["fields"]?["n"] == "1")
     }
 
-    @Test(arguments: [LogFormat.text, .journal])
-    func aMessageCannotForgeASecondLineOrControlTheTerminal(format: LogFormat) {
-        let line = record("a\n<0>b\u{1B}[2J\r", ["k": "v\nw"]).line(format)
+    @Test(arguments: [LogRecord.Form.text, .journal, .plain])
+    func aMessageCannotForgeASecondLineOrControlTheTerminal(form: LogRecord.Form) {
+        let line = record("a\n<0>b\u{1B}[2J\r", ["k": "v\nw"]).line(form)
         #expect(line.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 })
         #expect(line.hasSuffix("a\\n<0>b\\u{1b}[2J\\r k=v\\nw"))
     }
 
-    @Test(arguments: [LogFormat.text, .journal, .json])
-    func secretsAreHiddenWhereverTheyStand(format: LogFormat) {
+    @Test(arguments: [LogRecord.Form.text, .journal, .json])
+    func secretsAreHiddenWhereverTheyStand(form: LogRecord.Form) {
         let line = record(
             "GET https://ann:hunter2@example.org/f?token=hunter2&page=3 failed",
             [
@@ -47,7 +48,7 @@ import XferModel
                 "headers": ["X-Auth-Token": "hunter2", "Accept": "text/html"], "urls": ["http://h/?sig=hunter2"],
                 "password": .stringConvertible("hunter2"),
             ]
-        ).line(format)
+        ).line(form)
         #expect(!line.contains("hunter2"))
         #expect(line.contains("page=3 failed"))
         #expect(line.contains("text/html") || line.contains("text\\/html"))
@@ -104,6 +105,42 @@ import XferModel
         #expect(resolved(.json, "\(status.st_dev):\(status.st_ino)") == .json)
     }
 
+    // MARK: The journal's socket
+
+    @Test func theJournalGetsFieldsByWhichItFindsTheTask() async throws {
+        let directory = try TemporaryDirectory()
+        let receiver = try DatagramReceiver(directory.file("journal"))
+        let journal = try #require(JournalSocket(path: directory.file("journal")))
+        let log = ServiceLog(level: .info, format: .journal, journal: journal, descriptor: -1)
+        log.logger(label: "xferd").info(
+            "a task has failed", metadata: ["task": "17", "host": "a.test", "reason": "http_status"])
+        #expect(
+            receiver.next() == """
+                MESSAGE=xferd: a task has failed host=a.test reason=http_status task=17
+                PRIORITY=6
+                SYSLOG_IDENTIFIER=xferd
+                XFER_HOST=a.test
+                XFER_REASON=http_status
+                XFER_TASK=17
+
+                """)
+    }
+
+    @Test func aValueWithALineBreakForgesNoField() {
+        let bytes = JournalSocket.datagram(record("x", ["no-te\n": "a\nPRIORITY=0", "password": "hunter2"]))
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("\nXFER_NO_TE_\n\u{c}\0\0\0\0\0\0\0a\nPRIORITY=0\n"))
+        #expect(!text.contains("hunter2"))
+    }
+
+    @Test func whatTheJournalDoesNotTakeGoesToStandardError() throws {
+        let directory = try TemporaryDirectory()
+        let journal = try #require(JournalSocket(path: directory.file("nothing")))
+        let (log, output) = try logToPipe(.journal, level: .info, journal: journal)
+        log.logger(label: "a").notice("x", metadata: ["task": "2"])
+        #expect(output() == ["<5>a: x task=2"])
+    }
+
     private func record(
         _ message: String, _ metadata: Logger.Metadata = [:], level: Logger.Level = .warning
     ) -> LogRecord {
@@ -114,13 +151,13 @@ import XferModel
 
     /// A log into a pipe, and what closes it and gives the lines.
     private func logToPipe(
-        _ format: LogFormat, level: Logger.Level
+        _ format: LogFormat, level: Logger.Level, journal: JournalSocket? = nil
     ) throws -> (log: ServiceLog, lines: () -> [String]) {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         let (reading, writing) = (ends[0], ends[1])
         return (
-            ServiceLog(level: level, format: format, descriptor: writing),
+            ServiceLog(level: level, format: format, journal: journal, descriptor: writing),
             {
                 close(writing)
                 defer { close(reading) }

@@ -1,77 +1,131 @@
 import CoreMetrics
 import Testing
+import XferModel
 import XferTestSupport
 
 @testable import XferDaemon
 @testable import XferManager
 
 @Suite struct PrometheusRegistryTests {
-    private static let refusedHelp =
-        "# HELP xferd_metrics_refused_series_total Series that were not kept, because there were too many.\n"
-    private let refused =
-        refusedHelp + "# TYPE xferd_metrics_refused_series_total counter\nxferd_metrics_refused_series_total 0\n"
+    private static let hits = MetricFamily(
+        .counter, "hits_total", "Hits\nof hosts.", labels: [.any("host", upTo: 2)], isPrivate: true)
+    private static let active = MetricFamily(.gauge, "active", "What is active.")
+    private static let commit = MetricFamily(
+        .histogram, "commit_seconds", "Commits.", labels: [.one("db", of: ["main"])], bounds: [0.001, 0.05, 1])
+    private let registry = PrometheusRegistry(families: [hits, active, commit])
 
-    @Test func countersEndInTotalAndOnlyGrow() {
-        let registry = PrometheusRegistry(help: ["xferd_tasks_total": "Tasks\nended."])
-        Counter(label: "xferd_tasks", dimensions: [("state", "completed")], factory: registry).increment(by: 3)
-        Counter(label: "xferd_tasks_total", dimensions: [("state", "failed")], factory: registry).increment()
-        FloatingPointCounter(label: "xferd.seconds", factory: registry).increment(by: 1.5)
-        FloatingPointCounter(label: "xferd.seconds", factory: registry).increment(by: -1)
+    private func refused(_ count: Int) -> String {
+        """
+        # HELP xferd_metrics_refused_series_total Series that were left out, because there were too many.
+        # TYPE xferd_metrics_refused_series_total counter
+        xferd_metrics_refused_series_total \(count)
+
+        """
+    }
+
+    @Test func countersOnlyGrowAndSeriesAreSorted() {
+        Self.hits.counter("b", factory: registry).increment(by: 3)
+        Self.hits.counter("a \"x\"", factory: registry).increment()
+        Self.hits.counter("b", factory: registry).increment(by: -1)
         #expect(
             registry.render() == """
-                # TYPE xferd_seconds_total counter
-                xferd_seconds_total 1.5
-                # HELP xferd_tasks_total Tasks\\nended.
-                # TYPE xferd_tasks_total counter
-                xferd_tasks_total{state="completed"} 3
-                xferd_tasks_total{state="failed"} 1
+                # HELP hits_total Hits\\nof hosts.
+                # TYPE hits_total counter
+                hits_total{host="a \\"x\\""} 1
+                hits_total{host="b"} 3
 
-                """ + refused)
+                """ + refused(0))
     }
 
     @Test func metersAndNonAggregatingRecordersAreGauges() {
-        let registry = PrometheusRegistry()
         let meter = Meter(label: "active", factory: registry)
         meter.set(4)
         meter.decrement(by: 1.5)
-        Gauge(label: "free_bytes", factory: registry).record(1 << 40)
-        #expect(
-            registry.render() == """
-                # TYPE active gauge
-                active 2.5
-                # TYPE free_bytes gauge
-                free_bytes 1099511627776
-
-                """ + refused)
+        #expect(registry.render().hasPrefix("# HELP active What is active.\n# TYPE active gauge\nactive 2.5\n"))
+        Gauge(label: "active", factory: registry).record(1 << 40)
+        #expect(registry.render().contains("\nactive 1099511627776\n"))
     }
 
     @Test func timersAreHistogramsInSecondsWithCumulativeBuckets() {
-        let registry = PrometheusRegistry()
-        let timer = Timer(label: "commit", dimensions: [("db", "main")], factory: registry)
+        let timer = Timer(label: "commit_seconds", dimensions: [("db", "main")], factory: registry)
         timer.recordMilliseconds(1)
         timer.recordMilliseconds(20)
         timer.recordSeconds(100)
-        let lines = registry.render().split(separator: "\n").map(String.init)
         #expect(
-            lines.prefix(14) == [
-                "# TYPE commit_seconds histogram", "commit_seconds_bucket{db=\"main\",le=\"0.001\"} 1",
-                "commit_seconds_bucket{db=\"main\",le=\"0.005\"} 1", "commit_seconds_bucket{db=\"main\",le=\"0.01\"} 1",
-                "commit_seconds_bucket{db=\"main\",le=\"0.05\"} 2", "commit_seconds_bucket{db=\"main\",le=\"0.1\"} 2",
-                "commit_seconds_bucket{db=\"main\",le=\"0.5\"} 2", "commit_seconds_bucket{db=\"main\",le=\"1\"} 2",
-                "commit_seconds_bucket{db=\"main\",le=\"5\"} 2", "commit_seconds_bucket{db=\"main\",le=\"10\"} 2",
-                "commit_seconds_bucket{db=\"main\",le=\"60\"} 2", "commit_seconds_bucket{db=\"main\",le=\"+Inf\"} 3",
-                "commit_seconds_sum{db=\"main\"} 100.021", "commit_seconds_count{db=\"main\"} 3",
+            registry.render().split(separator: "\n").prefix(8) == [
+                "# HELP commit_seconds Commits.", "# TYPE commit_seconds histogram",
+                "commit_seconds_bucket{db=\"main\",le=\"0.001\"} 1",
+                "commit_seconds_bucket{db=\"main\",le=\"0.05\"} 2", "commit_seconds_bucket{db=\"main\",le=\"1\"} 2",
+                "commit_seconds_bucket{db=\"main\",le=\"+Inf\"} 3", "commit_seconds_sum{db=\"main\"} 100.021",
+                "commit_seconds_count{db=\"main\"} 3",
             ])
     }
 
-    @Test func theServicesMetricsPassPromtoolsRules() {
-        let registry = PrometheusRegistry(help: MetricHelp.texts)
-        let metrics = ServiceMetrics(factory: registry)
-        metrics.onRunning(2)
-        metrics.onTraffic(Traffic(received: 3, sent: 4))
+    @Test func samplesAreWrittenBesideWhatWasRecorded() {
+        var distribution = Distribution(bounds: [1])
+        distribution.record(0.5)
+        distribution.record(.nan)
+        let text = registry.render([Self.active.sample(Int64(7)), Self.commit.sample(distribution, "main")])
+        #expect(text.contains("\nactive 7\n") && text.contains("\ncommit_seconds_count{db=\"main\"} 1\n"))
+    }
+
+    @Test func seriesBeyondADeclaredLimitAreCountedAndNotKept() {
+        for host in ["a", "b", "c", "d"] { Self.hits.counter(host, factory: registry).increment() }
+        Self.hits.counter("a", factory: registry).increment()
         let text = registry.render()
+        #expect(text.contains("hits_total{host=\"a\"} 2\nhits_total{host=\"b\"} 1\n# HELP"))
+        #expect(text.hasSuffix(refused(2)))
+        let samples = ["x", "y", "z"].map { Self.hits.sample(Int64(1), $0) }
+        #expect(PrometheusRegistry(families: [Self.hits]).render(samples).hasSuffix(refused(1)))
+    }
+
+    @Test func aMetricThatIsNotDeclaredIsRefused() {
+        Counter(label: "misses_total", factory: registry).increment()
+        Counter(label: "active", factory: registry).increment()
+        Counter(label: "hits_total", dimensions: [("url", "/")], factory: registry).increment()
+        #expect(registry.render() == refused(3))
+    }
+
+    @Test func namesOfUsersThingsAreLeftOutForOthers() {
+        Self.hits.counter("secret.test", factory: registry).increment()
+        #expect(!registry.render(showsNames: false).contains("hits_total"))
+    }
+
+    @Test func aDestroyedSeriesMakesRoom() {
+        let counters = ["a", "b"].map { Self.hits.counter($0, factory: registry) }
+        counters[0].destroy()
+        Self.hits.counter("c", factory: registry).increment()
+        let text = registry.render()
+        #expect(text.contains("hits_total{host=\"b\"} 0\nhits_total{host=\"c\"} 1\n") && text.hasSuffix(refused(0)))
+    }
+
+    @Test func theHostsThatFailedLastAreKept() {
+        let hosts = RecentCounters(Self.hits, limit: 2, factory: registry)
+        for host in ["a", "b", "a", "c", "b"] { hosts.increment(host) }
+        let text = registry.render()
+        #expect(text.contains("hits_total{host=\"b\"} 1\nhits_total{host=\"c\"} 1\n") && text.hasSuffix(refused(0)))
+    }
+
+    @Test func theServicesMetricsPassPromtoolsRules() {
+        let registry = PrometheusRegistry()
+        let metrics = ServiceMetrics(factory: registry)
+        metrics.onTraffic(Traffic(received: 3, sent: 4))
+        let samples = Metric.all.filter { $0.kind == .gauge }.map { family in
+            MetricSample(family: family, labels: family.labels.map { $0.values.first ?? "x" }, value: .number(1))
+        }
+        let text = registry.render(samples)
         #expect(PrometheusLint.problems(in: text) == [])
         #expect(text.contains("\nxferd_received_bytes_total 3\n") && text.contains("\nxferd_sent_bytes_total 4\n"))
+        #expect(text.hasSuffix(" 1\n") && text.contains("\nxferd_metrics_refused_series_total 0\n"))
+    }
+
+    @Test func everyMetricIsDeclaredOnceWithABoundOnItsSeries() {
+        #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
+        for family in Metric.all {
+            #expect(family.seriesLimit <= 500 && !family.help.isEmpty, "\(family.name)")
+            #expect((family.kind == .histogram) == !family.bounds.isEmpty, "\(family.name)")
+            #expect((family.kind == .counter) == family.name.hasSuffix("_total"), "\(family.name)")
+        }
     }
 
     @Test func theMetricsLintFindsTheProblemsOfPromtool() {
@@ -100,13 +154,9 @@ import XferTestSupport
             ])
     }
 
-    @Test func metricNamesAndLabelsAreMadeValidAndValuesEscaped() {
-        let registry = PrometheusRegistry()
-        let dimensions = [("the-path", "C:\\a \"b\"\nc é"), ("1st", "x"), ("a:b", "y"), ("1st", "again")]
-        Counter(label: "7 odd.näme:x", dimensions: dimensions, factory: registry).increment()
-        #expect(
-            registry.render().contains(
-                "_7_odd_n_me:x_total{_1st=\"x\",a_b=\"y\",the_path=\"C:\\\\a \\\"b\\\"\\nc é\"} 1\n"))
+    @Test func labelsAreMadeValidAndValuesEscaped() {
+        let labels = PrometheusText.labels([("the-path", "C:\\a \"b\"\nc é"), ("1st", "x"), ("a:b", "y"), ("1st", "z")])
+        #expect(labels == "_1st=\"x\",a_b=\"y\",the_path=\"C:\\\\a \\\"b\\\"\\nc é\"")
     }
 
     @Test func infinityAndNaNAreWrittenByName() {
@@ -115,38 +165,5 @@ import XferTestSupport
         #expect(PrometheusText.number(-.infinity) == "-Inf")
         #expect(PrometheusText.number(1e300) == "1e+300")
         #expect(PrometheusText.number(-3) == "-3")
-    }
-
-    @Test func seriesBeyondTheLimitAreCountedAndNotKept() {
-        let registry = PrometheusRegistry(maxSeries: 2)
-        for host in ["a", "b", "c", "d"] {
-            Counter(label: "hits", dimensions: [("host", host)], factory: registry).increment()
-        }
-        Counter(label: "hits", dimensions: [("host", "a")], factory: registry).increment()
-        #expect(
-            registry.render() == """
-                # TYPE hits_total counter
-                hits_total{host="a"} 2
-                hits_total{host="b"} 1
-                \(Self.refusedHelp)# TYPE xferd_metrics_refused_series_total counter
-                xferd_metrics_refused_series_total 2
-
-                """)
-    }
-
-    @Test func aDestroyedSeriesMakesRoomAndItsNameKeepsItsKind() {
-        let registry = PrometheusRegistry(maxSeries: 1)
-        let counter = Counter(label: "a", factory: registry)
-        Meter(label: "a_total", factory: registry).set(9)
-        counter.destroy()
-        Meter(label: "b", factory: registry).set(1)
-        #expect(
-            registry.render() == """
-                # TYPE b gauge
-                b 1
-                \(Self.refusedHelp)# TYPE xferd_metrics_refused_series_total counter
-                xferd_metrics_refused_series_total 1
-
-                """)
     }
 }

@@ -70,6 +70,65 @@ struct SurfaceGrowthTests {
         #expect(try Self.problems(of: OpenRPCDocument.value, after: fixture).joined(separator: "; ") == problems)
     }
 
+    // MARK: Releases
+
+    private static let releases = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "rpc-schema/releases")
+
+    /// Every document that was released is kept in `rpc-schema/releases`.
+    @Test func clientsOfEveryReleaseWorkWithThisSurface() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.releases.path)
+        #expect(names.contains("1.0.0-rc.1.json"))
+        for name in names {
+            let released = try Self.release(name)
+            let methods = released["methods"]?.arrayValue ?? []
+            #expect(methods.count >= 58, "\(name)")
+            #expect(try Self.problems(of: OpenRPCDocument.value, after: released) == [], "since \(name)")
+        }
+    }
+
+    @Test(arguments: [
+        (#""name": "task.get","#, #""name": "task.got","#, "task.got: removed"),
+        (#""x-scope": "own""#, #""x-scope": "read""#, "scope"),
+        (#""maximum": 10000"#, #""maximum": 10001"#, "maximum"),
+    ])
+    func aReleaseThatOfferedMoreIsReported(present: String, offered: String, problem: String) throws {
+        let text = try String(contentsOf: Self.releases.appending(path: "1.0.0-rc.1.json"), encoding: .utf8)
+        #expect(text.contains(present))
+        let released = Self.surface(of: try JSONValue(parsing: text.replacing(present, with: offered).utf8))
+        let problems = try Self.problems(of: OpenRPCDocument.value, after: released)
+        #expect(problems.contains { $0.hasSuffix(problem) }, "\(problems)")
+    }
+
+    private static func release(_ name: String) throws -> JSONValue {
+        let text = try String(contentsOf: releases.appending(path: name), encoding: .utf8)
+        return surface(of: try JSONValue(parsing: text.utf8))
+    }
+
+    /// A whole document in the form of the fixture.
+    private static func surface(of document: JSONValue) -> JSONValue {
+        let prefix = "#/components/errors/"
+        let methods = (document["methods"]?.arrayValue ?? []).map { method -> JSONValue in
+            var plain = JSONObject()
+            for key in ["name", "x-access", "x-scope"] { plain[key] = method[key] }
+            plain["params"] = method["x-params-schema"]
+            plain["result"] = method["result"]?["schema"]
+            plain["errors"] = .array(
+                (method["errors"]?.arrayValue ?? []).compactMap { $0["$ref"]?.stringValue }.map {
+                    .string(String($0.dropFirst(prefix.count)))
+                })
+            return .object(plain)
+        }
+        var errors = JSONObject()
+        for (name, error) in document["components"]?["errors"]?.objectValue?.members ?? [] {
+            errors[name] = error["code"]
+        }
+        return [
+            "methods": .array(methods), "events": document["x-events"]?["types"] ?? [], "errors": .object(errors),
+            "schemas": document["components"]?["schemas"] ?? [:],
+        ]
+    }
+
     // MARK: The comparison
 
     private static func problems(of document: JSONValue, after fixture: JSONValue) throws -> [String] {
@@ -115,7 +174,9 @@ struct SurfaceGrowthTests {
         let order = MethodAccess.allCases.map(\.rawValue)
         func rank(_ method: JSONValue) -> Int? { method["x-access"]?.stringValue.flatMap { order.firstIndex(of: $0) } }
         let isNarrower = rank(present) ?? .max > rank(method) ?? .max
+        let hasOtherScope = method["x-scope"].map { $0 != present["x-scope"] } ?? false
         return removed.map { "\(name): error \($0)" } + (isNarrower ? ["\(name): access"] : [])
+            + (hasOtherScope ? ["\(name): scope"] : [])
     }
 
     private static func named(_ list: JSONValue?) -> [String: JSONValue] {

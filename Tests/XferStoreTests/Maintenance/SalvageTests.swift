@@ -245,4 +245,28 @@ extension StoreReader {
     fileprivate func rowCount(of table: String) throws -> Int {
         try Int.fetchOne(connection.database, sql: "SELECT count(*) FROM \(table)") ?? 0
     }
+
+    private static let keyedRows = """
+        INSERT INTO failed_url (key, url_digest, url, method, owner, task_id, error, failed_at)
+        VALUES (x'01', x'02', 'http://a.test/', 'GET', 1000, 1,
+            '{"isRetriable":false,"message":"m","reason":"http_status"}', 1);
+        """
+
+    @Test func failedURLsAreSalvagedWithTheKeyOfTheirDigests() async throws {
+        let directory = try await Self.filled()
+        try directory.execute(Self.keyedRows)
+        let key = try directory.value("SELECT hex(digest_key) FROM store")
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.salvaged["failed_url"] == 1 && report.losses.isEmpty, "\(report)")
+        #expect(try directory.value("SELECT hex(digest_key) FROM store") == key)
+    }
+
+    @Test func withoutTheKeyFailedURLsAreLeftOutAndThatIsSaid() async throws {
+        let directory = try await Self.filled()
+        try directory.execute(Self.keyedRows + "UPDATE store SET digest_key = x'07';")
+        let report = try TaskStore.recover(at: directory.database, now: noon)
+        #expect(report.salvaged["failed_url"] == nil && report.losses.count == 1, "\(report)")
+        #expect(report.losses.first?.contains("key of digests") == true)
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
 }

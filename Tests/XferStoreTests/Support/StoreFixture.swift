@@ -31,6 +31,13 @@ final class StoreDirectory: Sendable {
         try queue.close()
     }
 
+    /// The first column of a query's first row.
+    func value(_ sql: String) throws -> String? {
+        let queue = try DatabaseQueue(path: database)
+        defer { try? queue.close() }
+        return try queue.read { try String.fetchOne($0, sql: sql) }
+    }
+
     func bytes(_ suffix: String = "") -> Data? { FileManager.default.contents(atPath: database + suffix) }
 }
 

@@ -1,0 +1,206 @@
+import StrictJSON
+import XferClient
+import XferModel
+import XferProtocol
+
+/// The rules of `xferctl doctor`: each function judges one thing by facts.
+struct Examination: Sendable {
+    let system: SystemFacts
+    /// The settings in force by key; empty for callers that are no operators.
+    let settings: [String: String]
+
+    // MARK: The daemon
+
+    /// Why no daemon answers.
+    static func socket(_ error: NoDaemonError) -> Finding {
+        let tried = error.tried.map { "\($0.error)" }.joined(separator: "; ")
+        return .problem("socket", "no daemon answers: \(tried)", error.advice)
+    }
+
+    static func socket(_ status: DaemonStatus.Result, clientVersion: String) -> Finding {
+        guard status.version == clientVersion else {
+            return .warning(
+                "socket", "\(status.socket) answers, xferd \(status.version), but xferctl is \(clientVersion)",
+                "restart the daemon, which may be older than its file: systemctl restart xferd")
+        }
+        return .well("socket", "\(status.socket) answers, xferd \(status.version)")
+    }
+
+    /// The daemon answers, but not this user.
+    static func rights(_ refusal: String) -> Finding {
+        .problem(
+            "rights", refusal, "an operator can add you to the group xferd, or list you under access.users")
+    }
+
+    func rights(isOperator: Bool) -> Finding {
+        .well("rights", isOperator ? "you are an operator" : "you may use the daemon; an operator's doctor sees more")
+    }
+
+    func database(_ status: DaemonStatus.Result) -> Finding {
+        guard status.degraded else { return .well("database", "it can be written") }
+        return .problem(
+            "database", "it cannot be written, so nothing starts: \(status.degradedReason ?? "the reason is unknown")",
+            "make room, or put \(status.stateDirectory) back; xferd goes on by itself")
+    }
+
+    func configuration(_ status: DaemonStatus.Result) -> Finding {
+        guard let problem = status.configurationProblem else { return .well("settings", "the configuration is in force") }
+        return .problem(
+            "settings", "the configuration file was not taken over: \(problem)",
+            "xferd --check-config names the line; save the file again when it is right")
+    }
+
+    func queue(isPaused: Bool, network: NetworkState?) -> [Finding] {
+        var findings: [Finding] = []
+        if isPaused { findings.append(.warning("queue", "an operator has paused it", "xferctl queue resume")) }
+        if network == .offline {
+            findings.append(
+                .problem("network", "there is no route to other machines", "xferctl network shows the interfaces"))
+        }
+        return findings
+    }
+
+    // MARK: Directories
+
+    /// The download directory and the roots.
+    func roots() -> [Finding] {
+        guard !settings.isEmpty else { return [] }
+        let directories = roots(of: settings["download.roots"]) + [text(settings["download.dir"])].compactMap(\.self)
+        guard !directories.isEmpty else {
+            return [.problem("roots", "no directory is allowed for downloads", "set download.roots and reload")]
+        }
+        return Set(directories).sorted().map { directory in
+            switch system.entry(directory) {
+            case .directory: .well("roots", "\(directory) is there")
+            case .missing:
+                .warning(
+                    "roots", "\(directory) does not exist",
+                    "make it, or mount its disk; tasks wait with destination_unavailable until then")
+            case .unreadable:
+                .well("roots", "\(directory) cannot be examined by you")
+            case .file, .other:
+                .problem("roots", "\(directory) is not a directory", "set download.roots and download.dir and reload")
+            }
+        }
+    }
+
+    /// Room in the state directory and the directory for downloads, beside the reserve.
+    func space(stateDirectory: String) -> [Finding] {
+        let reserve = settings["download.reserve"].flatMap { ByteSizeText.parse($0) } ?? 0
+        let directories = [stateDirectory] + [text(settings["download.dir"])].compactMap(\.self)
+        return directories.compactMap { directory in
+            guard let room = system.room(directory) else { return nil }
+            let beside = max(0, room.free - reserve)
+            let message = "\(directory) has \(ByteText.size(beside)) beside download.reserve"
+            if beside == 0 {
+                return .problem("space", message, "delete files, or lower download.reserve")
+            }
+            return beside < max(room.size / 20, 64 << 20)
+                ? .warning("space", message, "delete files before it is full") : .well("space", message)
+        }
+    }
+
+    // MARK: The machine
+
+    /// The earliest second that the clock can show: this version was written later.
+    private static let plausible: Int64 = 1_767_225_600
+
+    func clock() -> Finding {
+        guard system.now >= Self.plausible else {
+            return .problem(
+                "clock", "it is far behind, so that certificates seem not to be valid yet",
+                "set it: timedatectl set-ntp true")
+        }
+        guard system.isClockSynchronised != false else {
+            return .warning(
+                "clock", "no time service keeps it", "timedatectl set-ntp true; waits and deletions follow the clock")
+        }
+        return .well("clock", "it is plausible")
+    }
+
+    /// - Parameter host: resolved if the user named one.
+    func names(host: String?) -> Finding {
+        if let host {
+            return system.resolves(host)
+                ? .well("dns", "\(host) has an address")
+                : .problem("dns", "\(host) has no address", "check the name, and the servers in /etc/resolv.conf")
+        }
+        let lines = system.text("/etc/resolv.conf")?.split(separator: "\n") ?? []
+        guard lines.contains(where: { $0.hasPrefix("nameserver ") || $0.hasPrefix("nameserver\t") }) else {
+            return .warning(
+                "dns", "/etc/resolv.conf names no server",
+                "names of hosts are not resolved unless another way is configured: xferctl doctor --host HOST tries it")
+        }
+        return .well("dns", "/etc/resolv.conf names a server")
+    }
+
+    func authorities() -> Finding {
+        let path = text(settings["trust.ca_file"]) ?? "/etc/ssl/certs/ca-certificates.crt"
+        let advice = "apt install ca-certificates, or set trust.ca_file"
+        switch system.entry(path) {
+        case .missing: return .problem("ca_file", "\(path) does not exist: no https server is trusted", advice)
+        case .unreadable: return .warning("ca_file", "you cannot read \(path)", "check that xferd can")
+        case .directory, .other: return .problem("ca_file", "\(path) is not a file", advice)
+        case .file: break
+        }
+        guard system.text(path)?.contains("-----BEGIN CERTIFICATE-----") == true else {
+            return .problem("ca_file", "\(path) holds no certificate: no https server is trusted", advice)
+        }
+        return .well("ca_file", "\(path) holds certificates")
+    }
+
+    /// Open files that the daemon may have (proc(5), `/proc/PID/limits`).
+    func limits(processID: Int64) -> Finding? {
+        guard let text = system.text("/proc/\(processID)/limits"),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Max open files") }),
+            let limit = line.dropFirst(14).split(separator: " ").first.flatMap({ Int64($0, radix: 10) })
+        else { return nil }
+        guard limit >= 4096 else {
+            return .warning(
+                "limits", "xferd may have \(limit) files open, enough for some \(max(1, (limit - 336) / 5)) downloads",
+                "LimitNOFILE=65536 in the unit, or ulimit -n before xferd is started")
+        }
+        return .well("limits", "xferd may have \(limit) files open")
+    }
+
+    /// The service manager's view of the daemon.
+    func service(isUser: Bool) -> [Finding] {
+        guard let unit = system.unit("xferd.service", isUser), unit["LoadState"] == "loaded" else { return [] }
+        let user = isUser ? "--user " : ""
+        var findings: [Finding] = []
+        if unit["ActiveState"] == "failed" {
+            findings.append(
+                .problem(
+                    "systemd", "xferd.service has failed: \(unit["Result"] ?? "unknown")",
+                    "journalctl \(user)-u xferd says why; systemctl \(user)restart xferd"))
+        }
+        if let count = unit["NRestarts"].flatMap({ Int64($0, radix: 10) }), count > 3 {
+            findings.append(
+                .warning("systemd", "xferd.service was restarted \(count) times", "journalctl \(user)-u xferd -p err"))
+        }
+        if ["disabled", "static"].contains(unit["UnitFileState"]) {
+            findings.append(
+                .warning(
+                    "systemd", "xferd.service is not enabled: nothing is resumed at boot",
+                    "systemctl \(user)enable xferd.service"))
+        }
+        if isUser, system.entry("/var/lib/systemd/linger/\(system.userName)") == .missing {
+            findings.append(
+                .warning("systemd", "your daemon ends when you log out", "loginctl enable-linger keeps it running"))
+        }
+        return findings.isEmpty ? [.well("systemd", "xferd.service is enabled")] : findings
+    }
+
+    // MARK: Values of settings
+
+    /// A setting's text, which is YAML: a string in quotes, or bare.
+    private func text(_ value: String?) -> String? {
+        guard let value, !value.isEmpty else { return nil }
+        return (try? JSONValue(parsing: Array(value.utf8)))?.stringValue ?? value
+    }
+
+    private func roots(of value: String?) -> [String] {
+        guard let value, let list = try? JSONValue(parsing: Array(value.utf8)) else { return [] }
+        return list.arrayValue?.compactMap(\.stringValue) ?? []
+    }
+}

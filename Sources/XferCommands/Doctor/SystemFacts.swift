@@ -1,0 +1,108 @@
+import Glibc
+
+/// What `xferctl doctor` knows of the machine. Tests make it up.
+struct SystemFacts: Sendable {
+    /// A directory or file as the caller finds it.
+    enum Entry: Hashable, Sendable {
+        case missing
+        case unreadable
+        case directory
+        case file
+        case other
+    }
+
+    /// Room on a file system.
+    struct Room: Hashable, Sendable {
+        var free: Int64
+        var size: Int64
+    }
+
+    var entry: @Sendable (_ path: String) -> Entry
+    /// Nil when it cannot be measured.
+    var room: @Sendable (_ path: String) -> Room?
+    /// The beginning of a text file; nil when it cannot be read.
+    var text: @Sendable (_ path: String) -> String?
+    /// Seconds since 1970.
+    var now: Int64
+    /// Whether the kernel's clock is kept by a time service; nil when that cannot be known.
+    var isClockSynchronised: Bool?
+    /// Properties of a unit; nil without systemd.
+    var unit: @Sendable (_ name: String, _ isUser: Bool) -> [String: String]?
+    /// Whether the host's name is resolved; nil when it was not tried.
+    var resolves: @Sendable (_ host: String) -> Bool
+    var userName: String
+
+    static var ofThisMachine: SystemFacts {
+        SystemFacts(
+            entry: entry, room: room, text: { text($0) }, now: Int64(clamping: time(nil)),
+            isClockSynchronised: isClockSynchronised, unit: unit, resolves: resolves,
+            userName: getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "")
+    }
+
+    private static func entry(_ path: String) -> Entry {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return [ENOENT, ENOTDIR].contains(errno) ? .missing : .unreadable }
+        switch facts.st_mode & S_IFMT {
+        case S_IFDIR: return .directory
+        case S_IFREG: return access(path, R_OK) == 0 ? .file : .unreadable
+        default: return .other
+        }
+    }
+
+    private static func room(_ path: String) -> Room? {
+        var facts = statvfs()
+        guard statvfs(path, &facts) == 0 else { return nil }
+        func bytes(_ blocks: UInt) -> Int64 {
+            let (product, hasOverflown) = UInt64(clamping: blocks)
+                .multipliedReportingOverflow(by: UInt64(clamping: facts.f_frsize))
+            return hasOverflown ? .max : Int64(clamping: product)
+        }
+        return Room(free: bytes(facts.f_bavail), size: bytes(facts.f_blocks))
+    }
+
+    private static func text(_ path: String, limit: Int = 1 << 20) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        return read(file, limit: limit)
+    }
+
+    private static func read(_ file: UnsafeMutablePointer<FILE>, limit: Int) -> String? {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return ferror(file) == 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    }
+
+    /// timedatectl(1) reports what the kernel knows, whichever service keeps the clock.
+    private static var isClockSynchronised: Bool? {
+        let answer = output(of: "timedatectl show --property=NTPSynchronized --value")
+        return ["yes\n": true, "no\n": false][answer ?? ""]
+    }
+
+    /// What a command prints; nil without systemd, or when it fails. The command holds nothing from outside.
+    private static func output(of command: String) -> String? {
+        guard access("/run/systemd/system", F_OK) == 0, let pipe = popen("\(command) 2>/dev/null", "re") else {
+            return nil
+        }
+        let output = read(pipe, limit: 16 << 10)
+        return pclose(pipe) == 0 ? output : nil
+    }
+
+    private static func unit(_ name: String, isUser: Bool) -> [String: String]? {
+        let properties = "LoadState,ActiveState,UnitFileState,Result,NRestarts"
+        let manager = isUser ? "--user " : ""
+        guard let output = output(of: "systemctl \(manager)show --no-pager --property=\(properties) \(name)") else {
+            return nil
+        }
+        let pairs = output.split(separator: "\n").compactMap { line -> (String, String)? in
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+        }
+        return Dictionary(pairs) { $1 }
+    }
+
+    private static func resolves(_ host: String) -> Bool {
+        var found: UnsafeMutablePointer<addrinfo>?
+        defer { if let found { freeaddrinfo(found) } }
+        return getaddrinfo(host, nil, nil, &found) == 0
+    }
+}

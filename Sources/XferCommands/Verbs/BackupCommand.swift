@@ -1,0 +1,32 @@
+import ArgumentParser
+import XferProtocol
+
+/// `xferctl backup`: `daemon.backup`.
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy the daemon's database into a new file while it runs.",
+        discussion: """
+            The daemon writes the file, with mode 0600: it needs a directory that the daemon can write to, under the \
+            system's unit one beneath /var/lib/xferd. The copy holds the queue, the history and the credentials of tasks, \
+            but no partial files and no cached responses. xferd --restore FILE takes it. For operators.
+            """)
+
+    @Argument(help: ArgumentHelp("A file that does not exist.", valueName: "file"), completion: .file())
+    var file: String
+
+    @OptionGroup var options: VerbOptions
+
+    /// A large database takes longer than other calls.
+    private static let patience = Duration.seconds(3600)
+
+    func run() throws {
+        guard let paths = PathResolver.current(for: options.connection) else {
+            throw CommandFailure.usage("the working directory was removed: give the file's absolute path")
+        }
+        let params = DaemonBackup.Params(file: paths.absolute(file))
+        let answer = try options.open().call(DaemonBackup.self, params, timeout: Self.patience)
+        options.show(answer) { copy, _ in
+            ["\(SafeText.sanitised(copy.file)) holds the database, \(ByteText.size(copy.size)), up to event \(copy.seq)"]
+        }
+    }
+}

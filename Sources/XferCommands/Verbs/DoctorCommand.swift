@@ -1,0 +1,75 @@
+import ArgumentParser
+import StrictJSON
+import XferClient
+import XferModel
+import XferProtocol
+
+/// `xferctl doctor`: examines what goes wrong in practice, and says what to do.
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Examine the daemon and its surroundings, and say what to do.",
+        discussion: """
+            Nothing is changed. The exit status is 0 without a problem, also with warnings; 1 with one; 4 if no daemon \
+            answers. An operator's doctor sees more: the settings and the directories.
+            """)
+
+    @Option(help: ArgumentHelp("Also resolve this host's name, as a transfer would.", valueName: "host"))
+    var host: String?
+
+    @OptionGroup var options: VerbOptions
+
+    func run() throws {
+        let (findings, answers) = try examine()
+        options.show(
+            .object([
+                "well": .bool(!findings.contains { $0.level == .problem }),
+                "findings": .array(findings.map(\.json)),
+            ]), findings.flatMap { $0.lines(Terminal.standard.style) })
+        if !answers { throw CommandFailure(.noDaemon) }
+        if findings.contains(where: { $0.level == .problem }) { throw CommandFailure(.taskFailed) }
+    }
+
+    private func examine() throws -> (findings: [Finding], answers: Bool) {
+        let system = SystemFacts.ofThisMachine
+        let instance = try options.connection.instance()
+        let located: LocatedConnection
+        do throws(NoDaemonError) {
+            located = try SocketLocator.ofThisProcess().connect(to: instance)
+        } catch {
+            let isUser = error.tried.first?.candidate.origin == .user
+            return ([Examination.socket(error)] + ofMachine(Examination(system: system, settings: [:]), isUser), false)
+        }
+        let session = DaemonSession(connection: located.connection, place: instance)
+        guard case .success(let answer) = try session.attempt(DaemonStatus.self, NoParams()) else {
+            return ([Examination.rights("the daemon refuses you")], true)
+        }
+        let status = answer.value
+        var settings: [String: String] = [:]
+        var isOperator = false
+        if case .success(let config) = try session.attempt(DaemonConfig.self, NoParams()) {
+            isOperator = true
+            for setting in config.value.settings { settings[setting.key] = setting.value.stringValue }
+        }
+        let examination = Examination(system: system, settings: settings)
+        var findings = [
+            Examination.socket(status, clientVersion: XferVersion.current), examination.rights(isOperator: isOperator),
+            examination.database(status), examination.configuration(status),
+        ]
+        if case .success(let queue) = try session.attempt(QueueStats.self, NoParams()) {
+            findings += examination.queue(isPaused: queue.value.paused, network: status.network.value)
+        }
+        // Paths and processes of another machine are not to be found here.
+        guard !options.connection.isRemote else { return (findings, true) }
+        findings += examination.roots() + examination.space(stateDirectory: status.stateDirectory)
+        findings += [examination.limits(processID: status.pid)].compactMap(\.self)
+        let isUser = located.candidate.origin == .user
+        let isUnit = isUser || located.candidate.origin == .system
+        return (findings + ofMachine(examination, isUnit ? isUser : nil), true)
+    }
+
+    /// - Parameter isUser: which service manager's unit; nil for a daemon that is none's.
+    private func ofMachine(_ examination: Examination, _ isUser: Bool?) -> [Finding] {
+        [examination.clock(), examination.names(host: host), examination.authorities()]
+            + (isUser.map { examination.service(isUser: $0) } ?? [])
+    }
+}

@@ -1,0 +1,52 @@
+import JSONRPC
+import NIOConcurrencyHelpers
+import XferGateway
+import XferManager
+import XferModel
+
+/// `GET /metrics`: what was recorded, and what is read now.
+struct MetricsPage: Sendable {
+    let registry: PrometheusRegistry
+    let manager: TransferManager
+    let service: DaemonService
+    let process: ProcessFigures
+    let tokens: TokenCommands
+    /// Connections of clients by their transport.
+    let clients: @Sendable () -> (unix: Int, network: Int)
+
+    func text(for connection: RPCConnection) async -> String {
+        let clients = clients()
+        let callers = [
+            Metric.rpcClients.sample(Int64(clamping: clients.unix), "unix"),
+            Metric.rpcClients.sample(Int64(clamping: clients.network), "network"),
+        ]
+        let samples = await manager.metricSamples() + service.samples + process.samples + callers
+        return registry.render(samples, showsNames: mayShowNames(to: connection))
+    }
+
+    /// Groups, hosts and directories belong to users: operators see them, and who has a token for metrics of an
+    /// operator's.
+    private func mayShowNames(to connection: RPCConnection) -> Bool {
+        guard service.isPrivileged(connection.peer) else { return false }
+        guard let remote = connection.remote else { return true }
+        return remote.isPrivileged || tokens.token(remote.tokenID)?.scope == .metrics
+    }
+}
+
+/// Counts the connections of servers that are made after the page that shows them.
+final class ClientCounts: Sendable {
+    private struct Servers {
+        weak var unix: RPCServer?
+        weak var network: Gateway?
+    }
+
+    private let servers = NIOLockedValueBox(Servers())
+
+    func follow(_ unix: RPCServer, _ network: Gateway?) {
+        servers.withLockedValue { $0 = Servers(unix: unix, network: network) }
+    }
+
+    var current: (unix: Int, network: Int) {
+        servers.withLockedValue { ($0.unix?.clientCount ?? 0, $0.network?.clientCount ?? 0) }
+    }
+}

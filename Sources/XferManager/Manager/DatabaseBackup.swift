@@ -1,0 +1,93 @@
+import Glibc
+import Logging
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Copies the database while the service runs.
+public struct DatabaseBackup: ManagerPart, Sendable {
+    let context: ManagerContext
+
+    /// A copy that was written.
+    public struct Copy: Hashable, Sendable {
+        public var size: Int64
+        /// The newest event in it.
+        public var seq: Int64
+    }
+
+    private static let workName = "backup.partial"
+
+    private var workPath: String { context.stateDirectory.path(of: Self.workName) }
+
+    /// Writes a consistent copy of the database into a new file with mode 0600. One at a time.
+    ///
+    /// SQLite opens files by name, so the copy is made in the state directory, where no other user can exchange it.
+    ///
+    /// - Throws: `ManagerError`; then there is no copy.
+    public func write(to path: String) async throws -> Copy {
+        await context.copying.enter()
+        defer { context.copying.leave() }
+        let (store, work) = (store, workPath)
+        return try await translatingStoreErrors {
+            try await context.inspections.run {
+                defer { unlink(work) }
+                let seq = try store.backUp(to: work)
+                do throws(FileError) {
+                    return Copy(size: try PrivateCopy.write(work, to: path), seq: seq)
+                } catch {
+                    throw ManagerError.invalidField(
+                        path: "file", reason: "\(error)",
+                        expected: "the absolute path of a new file in a directory that xferd can write to")
+                }
+            }
+        }
+    }
+
+    /// Removes what a backup left that the end of the process interrupted.
+    func sweep() { unlink(workPath) }
+}
+
+extension StoreTransaction {
+    /// Fails the next unfinished tasks whose requests must not be sent twice: after the backup that was restored they may
+    /// have been sent. Returns the last task that was examined; nil at the end.
+    func settleRestored(_ state: TaskState, after: TaskID?, at now: Timestamp) throws -> TaskID? {
+        let tasks = try tasks(inState: state, after: after, limit: Self.largestStep)
+        for task in tasks {
+            let specification = task.specification
+            guard !RepetitionRules.mayRepeatRequest(of: specification) else { continue }
+            // The server has named the upload resource, which tells how much it has.
+            if specification.kind == .upload, specification.upload.uploadProtocol == .resumable,
+                let id = task.transferID, try upload(of: id) != nil
+            {
+                continue
+            }
+            let error = RepetitionRules.outcomeUnknown(afterRestoreOf: specification.request)
+            try transition(task, at: now) { $0.onConditionsFailed(error, at: now) }
+        }
+        return tasks.last?.id
+    }
+}
+
+extension TransferManager {
+    /// Copies the database.
+    public var backup: DatabaseBackup { DatabaseBackup(context: context) }
+
+    /// If the database was restored from a backup, decides about tasks whose requests may have been sent after it.
+    func settleRestored() async throws {
+        guard let time = try await store.read({ try $0.setting(TaskStore.restoredSetting) }) else { return }
+        for state in [TaskState.running, .queued, .waiting, .paused] {
+            var after: TaskID?
+            repeat {
+                let now = clock()
+                after = try await store.write(.bulky) { [after] tx in
+                    try tx.settleRestored(state, after: after, at: now)
+                }
+            } while after != nil
+        }
+        try await store.write { try $0.setSetting(TaskStore.restoredSetting, nil) }
+        logger.notice(
+            "the database was restored from a backup: requests that may have been sent since and must not be repeated failed",
+            metadata: ["restored_at": "\(time)"])
+    }
+}

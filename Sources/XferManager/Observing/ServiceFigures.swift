@@ -1,0 +1,81 @@
+import NIOConcurrencyHelpers
+import XferCurl
+import XferFiles
+import XferModel
+import XferStore
+
+/// The metrics that are read when they are asked for: they cost nothing until then.
+extension TransferManager {
+    /// Samples of what the parts own now.
+    public func metricSamples() async -> [MetricSample] {
+        var samples = databaseSamples + trafficSamples
+        if let figures = try? await store.read({ try $0.figures(groupLimit: Metric.groupLimit) }) {
+            samples += self.samples(of: figures)
+        }
+        let rates = await scheduler.rates(visibleTo: nil)
+        let activity = await scheduler.activity
+        samples.append(Metric.receiveRate.sample(rates.received))
+        samples.append(Metric.sendRate.sample(rates.sent))
+        samples.append(Metric.queuePaused.sample(activity.isPaused))
+        samples.append(Metric.runningTransfers.sample(Int64(clamping: await scheduler.runningCount)))
+        return samples + (await diskSamples())
+    }
+
+    private var databaseSamples: [MetricSample] {
+        let statistics = store.statistics
+        return [
+            Metric.degraded.sample(degradation != nil),
+            Metric.databaseBytes.sample(statistics.databaseBytes),
+            Metric.logBytes.sample(statistics.logBytes),
+            Metric.checkpointAge.sample(statistics.checkpointAge.inSeconds),
+            Metric.waitingWrites.sample(Int64(clamping: store.waitingWrites)),
+            Metric.commitDuration.sample(statistics.commitLatency),
+            Metric.commitChanges.sample(statistics.groupSize),
+        ]
+    }
+
+    private var trafficSamples: [MetricSample] {
+        let engine = services.engine.figures
+        let readers = hub.readers
+        return [
+            Metric.runningRequests.sample(Int64(clamping: engine.attemptCount)),
+            Metric.requests.sample(engine.requestCount),
+            Metric.connectionsMade.sample(engine.connectionCount),
+            Metric.loopStalls.sample(engine.stalls.count),
+            Metric.loopStalled.sample(engine.stalls.length.inSeconds),
+            Metric.eventSubscribers.sample(Int64(clamping: readers.count)),
+            Metric.eventBacklog.sample(Int64(clamping: readers.backlog)),
+        ]
+    }
+
+    private func samples(of figures: QueueFigures) -> [MetricSample] {
+        var samples = TaskState.allCases.map { Metric.tasksByState.sample(figures.states[$0] ?? 0, $0.rawValue) }
+        samples += WaitReason.allCases.map { Metric.waitingTasks.sample(figures.waits[$0] ?? 0, $0.rawValue) }
+        samples += figures.groups.map {
+            Metric.groupTasks.sample($0.count, $0.group.owner.description, $0.group.name, $0.state.rawValue)
+        }
+        samples.append(Metric.failedURLs.sample(figures.failedURLCount))
+        samples.append(Metric.cacheEntries.sample(figures.cache.count))
+        samples.append(Metric.cacheBytes.sample(figures.cache.byteCount))
+        samples.append(Metric.cacheLimit.sample(settings.cacheMaxBytes))
+        let expiring = services.policies.withLockedValue(\.stored)
+            .compactMap { entry in entry.policy.expiresAt.map { (name: entry.policy.name, at: $0) } }
+            .sorted { ($0.at, $0.name) < ($1.at, $1.name) }
+        samples += expiring.prefix(Metric.policyLimit).map { Metric.policyExpiry.sample($0.at.wholeSecond, $0.name) }
+        return samples
+    }
+
+    private func diskSamples() async -> [MetricSample] {
+        let settings = settings
+        var directories: [String] = []
+        for directory in [context.stateDirectory.path, settings.downloadDirectory] + settings.roots
+        where !directories.contains(directory) && directories.count < Metric.directoryLimit {
+            directories.append(directory)
+        }
+        let figures = await context.disks.measure(directories)
+        return [Metric.diskReserve.sample(settings.reserve)]
+            + figures.flatMap {
+                [Metric.diskFree.sample($0.free, $0.directory), Metric.diskSize.sample($0.size, $0.directory)]
+            }
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+public import XferModel
+
+/// What the store has done since it was opened, and how large it is.
+public struct StoreStatistics: Hashable, Sendable {
+    /// Seconds from the beginning of a transaction until its commit is durable.
+    public var commitLatency = Distribution(bounds: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
+    /// Change-sets that were committed together.
+    public var groupSize = Distribution(bounds: [1, 2, 5, 10, 50, 100, 500, 1000])
+    /// Bytes of the database file.
+    public var databaseBytes: Int64 = 0
+    /// Bytes of the write-ahead log.
+    public var logBytes: Int64 = 0
+    /// How long ago the log was moved into the database, or the store opened.
+    public var checkpointAge = Duration.zero
+
+    public init() {}
+}
+
+extension TaskStore {
+    /// What the store has done, and how large its files are now.
+    public var statistics: StoreStatistics {
+        var statistics = commits.statistics
+        statistics.databaseBytes = Self.length(of: path)
+        statistics.logBytes = Self.length(of: path + "-wal")
+        return statistics
+    }
+
+    /// Zero when there is no such file.
+    private static func length(of path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(clamping: status.st_size) : 0
+    }
+}

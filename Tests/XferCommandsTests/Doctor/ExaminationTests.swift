@@ -1,0 +1,159 @@
+import StrictJSON
+import Testing
+import XferClient
+import XferModel
+import XferProtocol
+
+@testable import XferCommands
+
+@Suite struct ExaminationTests {
+    private func system(
+        entries: [String: SystemFacts.Entry] = [:], rooms: [String: SystemFacts.Room] = [:],
+        texts: [String: String] = [:], now: Int64 = 1_800_000_000, isClockSynchronised: Bool? = true,
+        unit: [String: String]? = nil, resolves: Bool = true
+    ) -> SystemFacts {
+        SystemFacts(
+            entry: { entries[$0] ?? .missing }, room: { rooms[$0] }, text: { texts[$0] }, now: now,
+            isClockSynchronised: isClockSynchronised, unit: { _, _ in unit }, resolves: { _ in resolves },
+            userName: "ada")
+    }
+
+    private func examination(_ system: SystemFacts, _ settings: [String: String] = [:]) -> Examination {
+        Examination(system: system, settings: settings)
+    }
+
+    private var status: DaemonStatus.Result {
+        var status = DaemonStatus.Result()
+        status.version = "1.0.0"
+        status.socket = "/run/xferd.sock"
+        status.stateDirectory = "/state"
+        return status
+    }
+
+    // MARK: The daemon
+
+    @Test func anAbsentDaemonIsAProblemWithTheWayToStartIt() {
+        let candidate = SocketLocator(environment: [:], uid: 7).candidates(for: .user)[0]
+        let error = NoDaemonError(
+            tried: [FailedCandidate(candidate: candidate, error: .noSocket(path: candidate.path))])
+        let finding = Examination.socket(error)
+        #expect(finding.level == .problem && finding.advice?.contains("systemctl --user enable --now xferd") == true)
+    }
+
+    @Test func aSocketThatRefusesTheUserNamesTheSetting() {
+        let candidate = SocketLocator(environment: [:], uid: 7).candidates(for: .system)[0]
+        let error = NoDaemonError(
+            tried: [FailedCandidate(candidate: candidate, error: .permissionDenied(path: candidate.path))])
+        #expect(Examination.socket(error).advice?.contains("access.users") == true)
+        #expect(Examination.rights("refused").level == .problem)
+    }
+
+    @Test func anOlderDaemonIsAWarning() {
+        #expect(Examination.socket(status, clientVersion: "1.0.0").level == .well)
+        #expect(Examination.socket(status, clientVersion: "1.1.0").level == .warning)
+    }
+
+    @Test func aDegradedDatabaseIsAProblemWithItsReason() {
+        var status = status
+        #expect(examination(system()).database(status).level == .well)
+        status.degraded = true
+        status.degradedReason = "disk full"
+        let finding = examination(system()).database(status)
+        #expect(finding.level == .problem && finding.message.contains("disk full"))
+    }
+
+    @Test func aRefusedConfigurationIsAProblem() {
+        var status = status
+        #expect(examination(system()).configuration(status).level == .well)
+        status.configurationProblem = "line 3"
+        #expect(examination(system()).configuration(status).message.contains("line 3"))
+    }
+
+    @Test func aPausedQueueAndAMissingRouteAreFound() {
+        let examination = examination(system())
+        #expect(examination.queue(isPaused: false, network: .unmetered).isEmpty)
+        #expect(examination.queue(isPaused: true, network: .offline).map(\.level) == [.warning, .problem])
+    }
+
+    // MARK: Directories
+
+    @Test(
+        arguments: [
+            (.directory, .well), (.missing, .warning), (.unreadable, .well), (.file, .problem), (.other, .problem),
+        ] as [(SystemFacts.Entry, Finding.Level)])
+    func aRootHasToBeADirectory(entry: SystemFacts.Entry, level: Finding.Level) {
+        let settings = ["download.roots": "[\"/data\"]", "download.dir": "\"/data\""]
+        #expect(examination(system(entries: ["/data": entry]), settings).roots().map(\.level) == [level])
+    }
+
+    @Test func withoutRootsNothingCanBeDownloaded() {
+        #expect(examination(system(), ["download.roots": "[]"]).roots().map(\.level) == [.problem])
+        #expect(examination(system()).roots().isEmpty)
+    }
+
+    @Test(arguments: [(200, .problem), (300, .warning), (9000, .well)] as [(Int64, Finding.Level)])
+    func roomBesideTheReserveIsJudged(free: Int64, level: Finding.Level) {
+        let room = SystemFacts.Room(free: free << 20, size: 10_000 << 20)
+        let findings = examination(system(rooms: ["/state": room]), ["download.reserve": "256Mi"])
+            .space(stateDirectory: "/state")
+        #expect(findings.map(\.level) == [level])
+    }
+
+    // MARK: The machine
+
+    @Test func aClockOfThePastOrWithoutATimeServiceIsFound() {
+        #expect(examination(system(now: 1_000_000_000)).clock().level == .problem)
+        #expect(examination(system(isClockSynchronised: false)).clock().level == .warning)
+        #expect(examination(system(isClockSynchronised: nil)).clock().level == .well)
+    }
+
+    @Test func namesNeedAServerOrHaveAnAddress() {
+        #expect(examination(system()).names(host: nil).level == .warning)
+        let resolved = system(texts: ["/etc/resolv.conf": "# x\nnameserver 192.0.2.1\n"])
+        #expect(examination(resolved).names(host: nil).level == .well)
+        #expect(examination(system(resolves: true)).names(host: "a.test").level == .well)
+        #expect(examination(system(resolves: false)).names(host: "a.test").level == .problem)
+    }
+
+    @Test func theAuthoritiesFileHasToHoldCertificates() {
+        let path = "/etc/ssl/certs/ca-certificates.crt"
+        #expect(examination(system()).authorities().level == .problem)
+        #expect(examination(system(entries: [path: .file], texts: [path: ""])).authorities().level == .problem)
+        #expect(examination(system(entries: [path: .unreadable])).authorities().level == .warning)
+        let good = system(entries: ["/ca": .file], texts: ["/ca": "-----BEGIN CERTIFICATE-----\n"])
+        #expect(examination(good, ["trust.ca_file": "\"/ca\""]).authorities().level == .well)
+    }
+
+    @Test func fewOpenFilesAreAWarning() {
+        func finding(_ limit: String) -> Finding? {
+            let text = "Limit  Soft Limit\nMax open files            \(limit)                 524288    files\n"
+            return examination(system(texts: ["/proc/7/limits": text])).limits(processID: 7)
+        }
+        #expect(finding("1024")?.level == .warning)
+        #expect(finding("65536")?.level == .well)
+        #expect(finding("unlimited") == nil)
+        #expect(examination(system()).limits(processID: 7) == nil)
+    }
+
+    @Test func theUnitsStateIsJudged() {
+        func levels(_ unit: [String: String]?, isUser: Bool = false) -> [Finding.Level] {
+            let unit = unit.map { $0.merging(["LoadState": "loaded"]) { first, _ in first } }
+            return examination(system(unit: unit)).service(isUser: isUser).map(\.level)
+        }
+        #expect(levels(nil).isEmpty)
+        #expect(levels(["LoadState": "not-found"]).isEmpty)
+        #expect(levels(["ActiveState": "active", "UnitFileState": "enabled", "NRestarts": "0"]) == [.well])
+        #expect(levels(["ActiveState": "failed", "UnitFileState": "enabled", "Result": "exit-code"]) == [.problem])
+        #expect(levels(["UnitFileState": "enabled", "NRestarts": "9"]) == [.warning])
+        #expect(levels(["UnitFileState": "disabled"]) == [.warning])
+        // Without lingering it ends when its user logs out.
+        #expect(levels(["UnitFileState": "enabled"], isUser: true) == [.warning])
+    }
+
+    @Test func aFindingIsOneObjectOrALineWithItsAdvice() {
+        let finding = Finding.problem("clock", "it is\u{1b}[2J behind", "set it")
+        #expect(finding.json["level"] == "problem" && finding.json["advice"] == "set it")
+        let lines = finding.lines(.plain)
+        #expect(lines.count == 2 && !lines[0].contains("\u{1b}") && lines[1].hasSuffix("set it"))
+    }
+}
