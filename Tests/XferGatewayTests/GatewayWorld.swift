@@ -17,11 +17,11 @@ final class GatewayWorld: Sendable {
 
     init(
         limits: RPCLimits = RPCLimits(), hosts: [String] = [], origins: [String] = [],
-        tls: ListenerConfiguration.TLS? = nil, routes: [HTTPRoute] = []
+        tls: ListenerConfiguration.TLS? = nil, routes: [HTTPRoute] = [], service: any RPCService = EchoService()
     ) async throws {
         let refusals = refusals
         gateway = Gateway(
-            service: EchoService(), routes: Self.routes + routes, tokens: tokens, limits: limits,
+            service: service, routes: Self.routes + routes, tokens: tokens, limits: limits,
             aria2: Aria2Configuration(storeID: "test"),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         ) { why in refusals.withLockedValue { $0[why, default: 0] += 1 } }

@@ -9,21 +9,8 @@ import XferTestSupport
 /// WebSockets, frame by frame (RFC 6455).
 struct WebSocketTests {
     /// Opens a WebSocket; throws unless it is accepted.
-    private func open(_ world: GatewayWorld, token: String = "own", fields: String = "") async throws -> WebSocketClient
-    {
-        let socket = try RawSocket(port: world.port)
-        try socket.send(Self.handshake(token: token, fields: fields))
-        let head = try await socket.head()
-        guard head.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n") else { throw TimedOut(head) }
-        // The example of RFC 6455 §1.3.
-        #expect(head.lowercased().contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="), "\(head)")
-        return WebSocketClient(socket)
-    }
-
-    private static func handshake(token: String?, fields: String = "") -> String {
-        let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
-        return "GET /ws HTTP/1.1\r\nHost: localhost\r\n\(authorization)\(fields)Upgrade: websocket\r\n"
-            + "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    private func open(_ world: GatewayWorld, token: String = "own") async throws -> WebSocketClient {
+        try await WebSocketClient.open(world, token: token)
     }
 
     private static func call(_ method: String, id: Int) -> String {
@@ -68,7 +55,7 @@ struct WebSocketTests {
                 (nil, "", "401"), ("own", "Origin: https://evil.example\r\n", "403"), ("metrics", "", "403"),
             ] as [(String?, String, String)] {
                 let socket = try RawSocket(port: world.port)
-                try socket.send(Self.handshake(token: token, fields: fields))
+                try socket.send(WebSocketClient.handshake(token: token, fields: fields))
                 let head = try await socket.head()
                 #expect(head.hasPrefix("HTTP/1.1 \(status) "), "\(head)")
             }
@@ -110,7 +97,7 @@ struct WebSocketTests {
     @Test func bytesThatFollowTheHandshakeAtOnceBreakNothing() async throws {
         try await GatewayWorld.with { world in
             let socket = try RawSocket(port: world.port)
-            try socket.send(Self.handshake(token: "own") + "garbage that is neither HTTP nor a frame")
+            try socket.send(WebSocketClient.handshake(token: "own") + "garbage that is neither HTTP nor a frame")
             _ = try await socket.head()
             let answer = try await world.exchange(GatewayWorld.post("task.list", token: "read"))
             #expect(answer.hasPrefix("HTTP/1.1 200 "))
@@ -125,52 +112,5 @@ struct WebSocketTests {
                     + "Upgrade: websocket\r\n\r\n")
             #expect(try await socket.head().hasPrefix("HTTP/1.1 400 "))
         }
-    }
-}
-
-/// The client's side of a WebSocket.
-private final class WebSocketClient: Sendable {
-    struct Frame: Sendable {
-        let opcode: UInt8
-        let data: [UInt8]
-    }
-
-    private let socket: RawSocket
-
-    init(_ socket: RawSocket) { self.socket = socket }
-
-    func send(_ text: String) throws { try send(opcode: 1, Array(text.utf8)) }
-
-    /// Sends a masked frame of less than 65,536 bytes.
-    func send(opcode: UInt8, _ data: [UInt8], isFinal: Bool = true) throws {
-        var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | opcode]
-        if data.count < 126 {
-            bytes.append(0x80 | UInt8(clamping: data.count))
-        } else {
-            bytes += [0x80 | 126, UInt8(clamping: data.count >> 8), UInt8(clamping: data.count & 0xFF)]
-        }
-        let mask: [UInt8] = [1, 2, 3, 4]
-        bytes += mask + data.enumerated().map { $0.element ^ mask[$0.offset % 4] }
-        try socket.send(bytes)
-    }
-
-    /// The next frame. It reads no byte of the frame behind it.
-    func frame() async throws -> Frame {
-        let socket = socket
-        return try await offThread {
-            let head = try socket.receive(exactly: 2)
-            var length = Int(head[1])
-            if length == 126 {
-                let wide = try socket.receive(exactly: 2)
-                length = Int(wide[0]) << 8 | Int(wide[1])
-            }
-            return Frame(opcode: head[0] & 0x0F, data: try socket.receive(exactly: length))
-        }
-    }
-
-    func text() async throws -> String {
-        let frame = try await frame()
-        guard frame.opcode == 1 else { throw TimedOut("a frame of opcode \(frame.opcode)") }
-        return String(decoding: frame.data, as: UTF8.self)
     }
 }

@@ -12,6 +12,8 @@ public final class RPCConnection: Sendable {
 
     /// Takes notifications of a connection that `acting` made; nil on others.
     private let sink: (@Sendable ([UInt8]) -> RPCNotification)?
+    /// The connection on which this one acts: its client reads the answers.
+    private let parent: RPCConnection?
     private let limits: RPCLimits
     private let channel: any Channel
     /// Counts waiting answer bytes; shared by all connections of the user.
@@ -30,10 +32,11 @@ public final class RPCConnection: Sendable {
 
     init(
         id: UInt64, peer: PeerCredentials, remote: RPCRemote? = nil, channel: any Channel, limits: RPCLimits,
-        output: UserOutput, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil
+        output: UserOutput, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil, parent: RPCConnection? = nil
     ) {
         self.id = id
         self.sink = sink
+        self.parent = parent
         self.peer = peer
         self.remote = remote
         self.channel = channel
@@ -51,7 +54,9 @@ public final class RPCConnection: Sendable {
     public var backlog: RPCBacklog { state.withLockedValue { $0.outbox.backlog } }
 
     /// False while more than half of `RPCLimits.waitingBytes` wait, and after the connection has closed.
-    public var isWritable: Bool { state.withLockedValue { $0.outbox.isWritable } }
+    public var isWritable: Bool {
+        state.withLockedValue { $0.outbox.isWritable } && parent?.isWritable ?? true
+    }
 
     /// Sends a notification after all earlier notifications and answers.
     @discardableResult
@@ -111,7 +116,7 @@ extension RPCConnection {
         }
         let other = RPCConnection(
             id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output,
-            sink: sink)
+            sink: sink, parent: self)
         onClose { other.didClose() }
         return other
     }
@@ -123,6 +128,8 @@ extension RPCConnection {
     /// Waits until the connection is writable and returns true. Returns false when the connection has closed or the
     /// calling `Task` is cancelled.
     public func whenWritable() async -> Bool {
+        // A connection that acts on another one has no output of its own.
+        if let parent { return await parent.whenWritable() && isOpen }
         let waiter = state.withLockedValue { state in
             state.nextWaiter += 1
             return state.nextWaiter

@@ -10,9 +10,11 @@ public struct HTTPSessions: Sendable {
     private let routes: HTTPRouteTable
     private let gated: GatedRequests
 
-    /// If two routes have the same path, the last one is used.
-    public init(service: any RPCService, routes: [HTTPRoute], limits: RPCLimits, gate: any HTTPGate) {
-        dispatcher = Dispatcher(service: service, limits: limits)
+    /// If two routes have the same path, the last one is used. `turns` are those of all listeners together.
+    public init(
+        service: any RPCService, routes: [HTTPRoute], limits: RPCLimits, turns: BulkTurns, gate: any HTTPGate
+    ) {
+        dispatcher = Dispatcher(service: service, limits: limits, turns: turns)
         self.routes = HTTPRouteTable(routes)
         gated = GatedRequests(gate: gate, limits: limits)
     }

@@ -33,7 +33,9 @@ final class LineHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isDraining = false
     private var isWriteUnderWay = false
-    /// Runs while a line is incomplete.
+    /// Whether a handler before this one holds a part of a message.
+    private var isInputCut = false
+    /// Runs while a message is incomplete.
     private let timer: RequestTimer
 
     init(connection: RPCConnection, dispatcher: Dispatcher, executor: LoopExecutor? = nil) {
@@ -83,6 +85,10 @@ final class LineHandler: ChannelDuplexHandler {
         case (is FinishEvent, .reading), (is FinishEvent, .inputEnded):
             phase = .finishing(lingers: false)
         default: break
+        }
+        if let event = event as? InputCut {
+            isInputCut = event.isCut
+            return watch(context: context)
         }
         drain(context: context)
     }
@@ -140,10 +146,10 @@ extension LineHandler {
         }
     }
 
-    /// Starts the timer if an incomplete line has arrived. While the handler does not read, the timer stops, because
-    /// the client cannot complete the line.
+    /// Starts the timer if an incomplete message has arrived. While the handler does not read, the timer stops, because
+    /// the client cannot complete it.
     private func watch(context: ChannelHandlerContext) {
-        guard !framer.isEmpty, wantsInput else { return timer.stop() }
+        guard isInputCut || !framer.isEmpty, wantsInput else { return timer.stop() }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         timer.start(on: context.eventLoop) { bound.value.handler.giveUp(context: bound.value.context) }
     }
@@ -152,7 +158,7 @@ extension LineHandler {
         guard wantsInput else { return }
         let seconds = Int(clamping: dispatcher.limits.requestTime.components.seconds)
         let error = RPCError.beyondLimit(
-            "a line was begun and not ended within \(seconds) seconds", reason: "request_timeout", limit: seconds)
+            "a message was begun and not ended within \(seconds) seconds", reason: "request_timeout", limit: seconds)
         connection.finish(request: nil, answer: RPCAnswer.error(error, id: .null))
         phase = .finishing(lingers: true)
         drain(context: context)
@@ -229,6 +235,13 @@ extension LineHandler {
             context.close(promise: nil)
         }
     }
+}
+
+/// Tells a `LineHandler` that a handler before it holds a part of a message, or no longer does.
+public struct InputCut: Sendable {
+    public let isCut: Bool
+
+    public init(_ isCut: Bool) { self.isCut = isCut }
 }
 
 /// Decides whether a connection may begin another request. It limits the number of requests, and their total size to

@@ -6,10 +6,11 @@ struct Dispatcher: Sendable {
     let limits: RPCLimits
     private let turns: BulkTurns
 
-    init(service: any RPCService, limits: RPCLimits) {
+    /// - Parameter turns: those that others share, if others do.
+    init(service: any RPCService, limits: RPCLimits, turns: BulkTurns? = nil) {
         self.service = service
         self.limits = limits
-        turns = BulkTurns(limit: limits.bulkRequests)
+        self.turns = turns ?? BulkTurns(limit: limits.bulkRequests)
     }
 
     /// The answer to one message.

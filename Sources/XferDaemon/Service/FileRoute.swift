@@ -39,7 +39,7 @@ struct FileRoute: Sendable {
         let isWhole = first.state.isTerminal || first.state == .staged
         var headers: [(name: String, value: String)] = [
             ("Accept-Ranges", "bytes"), ("Cache-Control", "no-store"),
-            ("Content-Disposition", "attachment"), ("X-Content-Type-Options", "nosniff"),
+            ("Content-Disposition", AttachmentName.field(first.fileName)), ("X-Content-Type-Options", "nosniff"),
             ("Content-Security-Policy", "sandbox"),
         ]
         let tag = first.version.map { "\"\($0)\"" }

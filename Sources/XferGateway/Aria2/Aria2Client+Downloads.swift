@@ -44,9 +44,10 @@ extension Aria2Client {
         }
     }
 
+    /// The only one whose GID begins so among the newest, so that a call reads no more than one page.
     private func download(prefix: String, _ columns: Aria2Columns) async throws -> Aria2Status {
         var found: [TaskID] = []
-        let all = try await list(filter(), .descending, .keys, limit: Int(clamping: Aria2Slice.reach))
+        let all = try await list(filter(), .descending, .keys, limit: Int(clamping: Aria2Slice.maxCount))
         for task in all where shows(task) && Aria2Status(task, seed: seed).gid.description.hasPrefix(prefix) {
             found.append(task.id)
         }

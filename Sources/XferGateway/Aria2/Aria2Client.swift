@@ -61,10 +61,17 @@ struct Aria2Client: Sendable {
 
     // MARK: Calls of the service
 
-    /// Calls a method of the service with the rights of the token.
+    /// Calls a method of the service with the rights of the token, in turn if it reads or writes much.
     func attempt<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params
     ) async throws -> Method.Result {
+        let isBulk = facade.service.isBulk(Method.name)
+        if isBulk {
+            guard await facade.turns.acquire(for: connection) else {
+                throw Aria2Fault("the connection was closed")
+            }
+        }
+        defer { if isBulk { facade.turns.giveBack() } }
         let answer = try await facade.service.respond(to: Method.name, params: params.wire, on: connection)
         return try Self.read(answer, method)
     }

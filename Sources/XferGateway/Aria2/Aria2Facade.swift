@@ -17,6 +17,8 @@ final class Aria2Facade: Sendable {
     /// Whether it shows all downloads of a token's user, and not only those that were added through it.
     let showsAll: Bool
     let limits: RPCLimits
+    let turns: BulkTurns
+    let users: UserConnections
     let hidden = HiddenResults(since: Clocks.wall())
     /// aria2 gives each run an identity, by which front-ends notice a restart.
     let sessionID: String
@@ -26,13 +28,15 @@ final class Aria2Facade: Sendable {
 
     init(
         service: ScopedService, tokens: any TokenDirectory, configuration: Aria2Configuration, limits: RPCLimits,
-        refusals: RefusalRecorder, logger: Logger
+        turns: BulkTurns, users: UserConnections, refusals: RefusalRecorder, logger: Logger
     ) {
         self.service = service
         self.tokens = tokens
         seed = Aria2Seed(storeID: configuration.storeID)
         showsAll = configuration.showsAll
         self.limits = limits
+        self.turns = turns
+        self.users = users
         self.refusals = refusals
         self.logger = logger
         let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max), .random(in: .min ... .max)]
@@ -44,15 +48,18 @@ final class Aria2Facade: Sendable {
         var result: Result<JSONValue, Aria2Fault>
         /// Whether a token was wrong or missing: then the answer waits.
         var isUnauthorized = false
-
-        static let unauthorized = Outcome(result: .failure(.unauthorized), isUnauthorized: true)
     }
 
     /// Carries out one call.
     func perform(_ method: String, _ params: [JSONValue], for session: Aria2Session) async -> Outcome {
         if method == Aria2Method.multicall.rawValue { return await performAll(params, for: session) }
         let (token, rest) = Aria2Parameters.token(in: params)
-        guard let client = client(token, session) else { return .unauthorized }
+        let client: Aria2Client
+        do throws(Aria2Fault) {
+            client = try self.client(token, session)
+        } catch {
+            return Outcome(result: .failure(error), isUnauthorized: error == .unauthorized)
+        }
         guard let known = Aria2Method(rawValue: method) else { return Outcome(result: .failure(.noSuchMethod(method))) }
         do {
             return Outcome(result: .success(try await client.answer(known, Aria2Parameters(rest))))
@@ -94,7 +101,7 @@ final class Aria2Facade: Sendable {
     }
 
     /// The client that a call is for: that of its token, else that of the request's `Authorization`.
-    private func client(_ text: String?, _ session: Aria2Session) -> Aria2Client? {
+    private func client(_ text: String?, _ session: Aria2Session) throws(Aria2Fault) -> Aria2Client {
         let token: GatewayToken?
         if let text {
             token = tokens.token(for: text)
@@ -103,13 +110,17 @@ final class Aria2Facade: Sendable {
         }
         guard let token else {
             refusals.record(text == nil ? .missingToken : .wrongToken)
-            return nil
+            throw .unauthorized
         }
         guard token.scope != .metrics, service.refusal(of: token.user) == nil else {
             refusals.record(token.scope == .metrics ? .scope : .user)
-            return nil
+            throw .unauthorized
         }
-        return Aria2Client(facade: self, connection: session.connection(for: token))
+        guard let connection = session.connection(for: token) else {
+            refusals.record(.tooManyClients)
+            throw users.fault
+        }
+        return Aria2Client(facade: self, connection: connection)
     }
 
     /// Most names of options that are logged, and the longest of them: clients must not fill the journal.
@@ -134,16 +145,19 @@ final class Aria2Facade: Sendable {
 /// A request or WebSocket by which clients of the facade call, perhaps with several tokens.
 final class Aria2Session: Sendable {
     let connection: RPCConnection
+    private let users: UserConnections
     /// Called for each token that is seen for the first time.
     private let onToken: @Sendable (GatewayToken, RPCConnection) -> Void
     private let sink: (@Sendable ([UInt8]) -> RPCNotification)?
     private let acting = NIOLockedValueBox<[Int64: RPCConnection]>([:])
 
     init(
-        _ connection: RPCConnection, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil,
+        _ connection: RPCConnection, _ users: UserConnections,
+        sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil,
         onToken: @escaping @Sendable (GatewayToken, RPCConnection) -> Void = { _, _ in }
     ) {
         self.connection = connection
+        self.users = users
         self.sink = sink
         self.onToken = onToken
     }
@@ -151,10 +165,13 @@ final class Aria2Session: Sendable {
     /// Tokens that were shown.
     var tokenCount: Int { acting.withLockedValue(\.count) }
 
-    /// The connection that has the rights of a token.
-    func connection(for token: GatewayToken) -> RPCConnection {
-        let (found, isNew) = acting.withLockedValue { acting in
+    /// The connection that has the rights of a token; nil if the token's user has too many.
+    func connection(for token: GatewayToken) -> RPCConnection? {
+        // A request or WebSocket that was opened with a token counts already.
+        let counts = connection.remote?.tokenID == HTTPClient.anonymousToken
+        let (found, isNew) = acting.withLockedValue { acting -> (RPCConnection?, Bool) in
             if let found = acting[token.id] { return (found, false) }
+            if counts, !users.admits(token) { return (nil, false) }
             let remote = RPCRemote(
                 tokenID: token.id, isPrivileged: token.scope == .operate,
                 isEncrypted: connection.remote?.isEncrypted ?? false)
@@ -162,7 +179,9 @@ final class Aria2Session: Sendable {
             acting[token.id] = new
             return (new, true)
         }
-        if isNew { onToken(token, found) }
+        guard let found, isNew else { return found }
+        if counts { users.add(found) }
+        onToken(token, found)
         return found
     }
 }

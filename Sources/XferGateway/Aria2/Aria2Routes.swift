@@ -26,7 +26,7 @@ extension Aria2Facade {
     }
 
     private func answerJSON(_ body: [UInt8], _ connection: RPCConnection) async -> HTTPAnswer {
-        let session = Aria2Session(connection)
+        let session = Aria2Session(connection, users)
         let message = Aria2Message(
             parsing: body, maxDepth: limits.nestingDepth, maxCalls: limits.batchRequests)
         var isUnauthorized = false
@@ -78,7 +78,7 @@ extension Aria2Facade {
         let outcome: Outcome
         do throws(XMLRPCFault) {
             let call = try XMLRPCCall(parsing: body)
-            outcome = await perform(call.method, call.params, for: Aria2Session(connection))
+            outcome = await perform(call.method, call.params, for: Aria2Session(connection, users))
         } catch {
             outcome = Outcome(result: .failure(Aria2Fault("\(error)", code: Aria2Fault.parseError.code)))
         }

@@ -81,7 +81,7 @@ final class Aria2Sockets: Sendable {
             of: [UInt8].self, bufferingPolicy: .bufferingNewest(Self.maxWaiting))
         connection.onClose { continuation.finish() }
         let clients = NIOLockedValueBox<[UInt32: Aria2Client]>([:])
-        let session = Aria2Session(connection) { line in
+        let session = Aria2Session(connection, facade.users) { line in
             continuation.yield(line)
             return .accepted
         } onToken: { [facade, connections] token, acting in
@@ -138,6 +138,8 @@ struct DialectService: RPCService {
     let aria2: Aria2Sockets
 
     func refusal(of peer: PeerCredentials) -> RPCError? { scoped.refusal(of: peer) }
+
+    func isPrivileged(_ peer: PeerCredentials) -> Bool { scoped.isPrivileged(peer) }
 
     func isBulk(_ method: String) -> Bool { scoped.isBulk(method) }
 

@@ -27,6 +27,9 @@ public final class Gateway: Sendable {
     private let tokens: any TokenDirectory
     private let logger: Logger
     private let connections = OpenConnections<Int64>()
+    private let users: UserConnections
+    /// All listeners, and the dialect of aria2, share the turns of calls that read or write much.
+    private let turns: BulkTurns
     private let browserSessions = BrowserSessions()
     private let refusals: RefusalRecorder
     private let state = NIOLockedValueBox(State())
@@ -51,9 +54,12 @@ public final class Gateway: Sendable {
         self.tokens = tokens
         self.logger = logger
         let scoped = ScopedService(service: service, tokens: tokens, fields: RestrictedFields())
+        users = UserConnections(service: scoped, limit: limits.clientsPerUser)
+        turns = BulkTurns(limit: limits.bulkRequests)
         refusals = RefusalRecorder(logger: logger, count: onRefusal)
         let facade = Aria2Facade(
-            service: scoped, tokens: tokens, configuration: aria2, limits: limits, refusals: refusals, logger: logger)
+            service: scoped, tokens: tokens, configuration: aria2, limits: limits, turns: turns, users: users,
+            refusals: refusals, logger: logger)
         self.aria2 = Aria2Sockets(facade, connections)
         self.service = DialectService(scoped: scoped, aria2: self.aria2)
         self.routes = routes + browserSessions.routes(scoped) + WebPage.routes + facade.routes
@@ -67,8 +73,9 @@ public final class Gateway: Sendable {
         let certificates = try configuration.tls.map { try CertificateFiles($0) }
         let gate = AccessGate(
             browser: BrowserRules(configuration), service: service, tokens: tokens, connections: connections,
-            browserSessions: browserSessions, refusals: refusals, aria2: aria2, messageBytes: limits.messageBytes)
-        let requests = HTTPSessions(service: service, routes: routes, limits: limits, gate: gate)
+            users: users, browserSessions: browserSessions, refusals: refusals, aria2: aria2,
+            messageBytes: limits.messageBytes)
+        let requests = HTTPSessions(service: service, routes: routes, limits: limits, turns: turns, gate: gate)
         let bootstrap = ServerBootstrap(group: eventLoops())
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -1,7 +1,10 @@
 import JSONRPC
 import NIOConcurrencyHelpers
+import XferAria2
+import XferModel
 
-/// The requests, streams and WebSockets that are open for each key: a token's id, or the secret of a browser's session.
+/// The requests, streams and WebSockets that are open for each key: a token's id, a user, or the secret of a browser's
+/// session.
 final class OpenConnections<Key: Hashable & Sendable>: Sendable {
     private let connections = NIOLockedValueBox<[Key: [UInt64: RPCConnection]]>([:])
 
@@ -17,6 +20,9 @@ final class OpenConnections<Key: Hashable & Sendable>: Sendable {
         for connection in open { connection.close() }
     }
 
+    /// How many a key has.
+    func count(_ key: Key) -> Int { connections.withLockedValue { $0[key]?.count ?? 0 } }
+
     /// The keys that have connections.
     var keys: [Key] { connections.withLockedValue { Array($0.keys) } }
 
@@ -25,5 +31,36 @@ final class OpenConnections<Key: Hashable & Sendable>: Sendable {
             connections[key]?[id] = nil
             if connections[key]?.isEmpty == true { connections[key] = nil }
         }
+    }
+}
+
+/// Limits how many requests, streams and WebSockets of one user are open on all listeners together, as
+/// `RPCLimits.clientsPerUser` does on the Unix socket.
+final class UserConnections: Sendable {
+    private let service: any RPCService
+    private let limit: Int
+    private let open = OpenConnections<UInt32>()
+
+    init(service: any RPCService, limit: Int) {
+        self.service = service
+        self.limit = limit
+    }
+
+    /// Whether the token's user may have one more. Operators may, with a token that has their rights.
+    func admits(_ token: GatewayToken) -> Bool {
+        open.count(token.user.userID) < limit || token.scope == .operate && service.isPrivileged(token.user)
+    }
+
+    /// Adds a connection until it closes.
+    func add(_ connection: RPCConnection) { open.add(connection, for: connection.peer.userID) }
+
+    private var reason: String { "this user has \(limit) requests and connections already" }
+
+    var fault: Aria2Fault { Aria2Fault(reason) }
+
+    var refusal: HTTPAnswer {
+        var answer = HTTPAnswer.text(reason + "\n", status: 503)
+        answer.headers = [("Retry-After", "5")]
+        return answer
     }
 }

@@ -10,6 +10,7 @@ struct AccessGate: HTTPGate {
     let service: any RPCService
     let tokens: any TokenDirectory
     let connections: OpenConnections<Int64>
+    let users: UserConnections
     let browserSessions: BrowserSessions
     let refusals: RefusalRecorder
     let aria2: Aria2Sockets
@@ -73,6 +74,10 @@ struct AccessGate: HTTPGate {
             return .refused(
                 .text("the token's scope, \(token.scope.rawValue), does not allow this\n", status: 403), after: .zero)
         }
+        guard users.admits(token) else {
+            refusals.record(.tooManyClients)
+            return .refused(users.refusal, after: .zero)
+        }
         let client = HTTPClient(
             user: token.user,
             remote: RPCRemote(
@@ -115,6 +120,7 @@ struct AccessGate: HTTPGate {
         if Self.opensAria2Socket(request) { aria2.opened(connection) }
         guard let id = connection.remote?.tokenID, id != HTTPClient.anonymousToken else { return }
         connections.add(connection, for: id)
+        users.add(connection)
         // The token may have been revoked since `decide`, before the connection was in the list.
         if tokens.token(id) == nil { connection.close() }
         browserSessions.opened(connection, for: request)
@@ -138,8 +144,9 @@ struct AccessGate: HTTPGate {
         let maxBytes = Self.opensAria2Socket(request) ? min(Aria2Facade.maxMessageBytes, messageBytes) : messageBytes
         return [
             WebSocketFrameEncoder(),
-            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: maxBytes)),
+            ByteToMessageHandler(ClientFrameDecoder(maxFrameSize: maxBytes)),
             WebSocketProtocolErrorHandler(),
+            ClientFrames(),
             NIOWebSocketFrameAggregator(
                 minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024, maxAccumulatedFrameSize: maxBytes),
             WebSocketLines(),

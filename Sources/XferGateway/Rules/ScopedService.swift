@@ -11,6 +11,8 @@ struct ScopedService: RPCService {
 
     func refusal(of peer: PeerCredentials) -> RPCError? { service.refusal(of: peer) }
 
+    func isPrivileged(_ peer: PeerCredentials) -> Bool { service.isPrivileged(peer) }
+
     func isBulk(_ method: String) -> Bool { service.isBulk(method) }
 
     func respond(

@@ -82,10 +82,16 @@ final class WebSocketLines: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error is NIOWebSocketFrameAggregator.Error {
-            end(.messageTooLarge, context: context)
-        } else {
-            context.close(promise: nil)
+        switch error {
+        case let error as NIOWebSocketFrameAggregator.Error:
+            switch error {
+            case .receivedNewFrameWithoutFinishingPrevious, .didReceiveFragmentBeforeReceivingTextOrBinaryFrame:
+                end(.protocolError, context: context)
+            case .nonFinalFragmentSizeIsTooSmall, .tooManyFragments, .accumulatedFrameSizeIsTooLarge:
+                end(.messageTooLarge, context: context)
+            }
+        case is ClientFrames.Fault: end(.protocolError, context: context)
+        default: context.close(promise: nil)
         }
     }
 

@@ -15,6 +15,8 @@ public struct BytePage: Hashable, Sendable {
     /// Identifies the version of the source: pages of different versions belong to different files. Nil for a kept
     /// response, which never changes.
     public var version: String?
+    /// The name that the file has, or gets when it is published; nil if none is known.
+    public var fileName: String?
 }
 
 /// `task.read`: reads bytes while they arrive and afterwards.
@@ -59,13 +61,13 @@ public struct ByteReader: ManagerPart, Sendable {
                 bytes: bytes, offset: offset, length: source.length,
                 isLast: hasEnded && offset.addingSaturated(Int64(bytes.count)) >= source.length,
                 state: source.task.state,
-                version: source.version)
+                version: source.version, fileName: source.finalName)
         }
         // The bytes change faster than they can be read, so none are returned.
         let source = try await byteSource(of: id, for: principal)
         return BytePage(
             bytes: [], offset: offset, length: source.length, isLast: false, state: source.task.state,
-            version: source.version)
+            version: source.version, fileName: source.finalName)
     }
 
     private static var maxReadings: Int { 8 }
@@ -90,6 +92,8 @@ public struct ByteReader: ManagerPart, Sendable {
         /// Nil for a published file.
         var name: String?
         var published: PublishedFile?
+        /// The name that the file has, or gets when it is published; nil if none is known.
+        var finalName: String?
         var length: Int64 = 0
         var version = ""
 
@@ -118,6 +122,7 @@ public struct ByteReader: ManagerPart, Sendable {
                     throw ManagerError.noBytes(id, task.state, reason: "it published no file of its own")
                 }
                 source.published = published
+                source.finalName = task.outcome.finalPath?.split(separator: "/").last.map(String.init)
                 source.length = published.length
                 source.version = published.version
             case .staged:
@@ -126,12 +131,14 @@ public struct ByteReader: ManagerPart, Sendable {
                 else { throw ManagerError.noBytes(id, task.state, reason: "its file is not known any more") }
                 source.transfer = try reader.transfer(transferID)
                 source.name = ready.name
+                source.finalName = ready.finalName
                 source.length = facts.length
                 source.version = try reader.byteVersion(of: transferID) + (ready.isProcessed ? "p" : "")
             case .queued, .waiting, .running, .paused, .failed:
                 guard let transferID = task.transferID, let transfer = try reader.transfer(transferID) else { break }
                 source.transfer = transfer
                 source.name = transfer.partialName
+                source.finalName = task.specification.destination.name
                 // Bytes that only a digest can verify are not reliable before it has been checked.
                 source.length = min(transfer.resumeData.committedPrefix, transfer.sourceUse.unprovenFrom ?? .max)
                 source.version = try reader.byteVersion(of: transferID)

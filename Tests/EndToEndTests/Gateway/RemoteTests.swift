@@ -129,7 +129,9 @@ struct RemoteTests {
         let headers = try await remote.fetch("/files/\(id)", token, to: part, ["--head"])
         #expect(headers.hasPrefix("200 "))
         let text = try FileTree.text(part).lowercased()
-        for field in ["content-disposition: attachment", "nosniff", "sandbox", "content-length: 700000"] {
+        for field in [
+            #"content-disposition: attachment; filename="file""#, "nosniff", "sandbox", "content-length: 700000",
+        ] {
             #expect(text.contains(field), "\(text)")
         }
         try await remote.daemon.stop()

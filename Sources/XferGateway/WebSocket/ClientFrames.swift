@@ -1,0 +1,84 @@
+import JSONRPC
+import NIOCore
+import NIOWebSocket
+
+/// Holds a client's frames to the rules for clients (RFC 6455 §5.1, §5.2), and reports messages that are not complete.
+///
+/// It follows the decoder, and precedes the aggregator, whose frames have lost their masks.
+final class ClientFrames: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias InboundOut = WebSocketFrame
+
+    enum Fault: Error, CustomStringConvertible {
+        case unmasked
+        /// No extension has been agreed on that would give the bits a meaning.
+        case reservedBits
+
+        var description: String {
+            switch self {
+            case .unmasked: "a client's frame has no mask"
+            case .reservedBits: "a frame has reserved bits"
+            }
+        }
+    }
+
+    private var isFaulty = false
+    private var hasFragments = false
+    private var hasPartOfFrame = false
+    private var isReportedCut = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isFaulty else { return }
+        let frame = Self.unwrapInboundIn(data)
+        if let fault = Self.fault(of: frame) {
+            isFaulty = true
+            context.fireErrorCaught(fault)
+            return
+        }
+        switch frame.opcode {
+        case .text, .binary, .continuation: hasFragments = !frame.fin
+        default: break
+        }
+        context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard let event = event as? FrameCut else { return context.fireUserInboundEventTriggered(event) }
+        hasPartOfFrame = event.isCut
+        let isCut = hasFragments || hasPartOfFrame
+        guard isCut != isReportedCut else { return }
+        isReportedCut = isCut
+        context.fireUserInboundEventTriggered(InputCut(isCut))
+    }
+
+    private static func fault(of frame: WebSocketFrame) -> Fault? {
+        if frame.maskKey == nil { return .unmasked }
+        return frame.rsv1 || frame.rsv2 || frame.rsv3 ? .reservedBits : nil
+    }
+}
+
+/// Whether the bytes that came last end within a frame.
+private struct FrameCut: Sendable {
+    let isCut: Bool
+}
+
+/// Decodes frames, and reports after each step whether the bytes end within one.
+struct ClientFrameDecoder: ByteToMessageDecoder {
+    typealias InboundOut = WebSocketFrame
+
+    private let decoder: WebSocketFrameDecoder
+
+    init(maxFrameSize: Int) { decoder = WebSocketFrameDecoder(maxFrameSize: maxFrameSize) }
+
+    mutating func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
+        let hasBytes = buffer.readableBytes > 0
+        let state = try decoder.decode(context: context, buffer: &buffer)
+        switch state {
+        case .continue: context.fireUserInboundEventTriggered(FrameCut(isCut: false))
+        case .needMoreData:
+            // The decoder has taken these bytes as the beginning of a frame, or leaves them until there are more.
+            if hasBytes { context.fireUserInboundEventTriggered(FrameCut(isCut: true)) }
+        }
+        return state
+    }
+}
