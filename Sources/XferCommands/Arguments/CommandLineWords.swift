@@ -40,7 +40,10 @@ struct CommandLineWords {
         var rest = words[...]
         while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
             // ArgumentParser's own, which explains the verb that follows.
-            if path.isEmpty, word == "help" { return (words, []) }
+            if path.isEmpty, word == "help" {
+                _ = try Self.path(of: words.dropFirst().filter { !$0.hasPrefix("-") })
+                return (words, [])
+            }
             let subcommands = command.configuration.subcommands
             guard let next = subcommands.first(where: { names(of: $0).contains(word) }) else {
                 // The word may be an argument of the subcommand that is the default.
