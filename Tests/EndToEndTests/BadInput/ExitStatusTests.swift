@@ -27,7 +27,8 @@ import XferTestSupport
         ("set-source 99 http://127.0.0.1:9/", 3, "no task 99"), ("set-source 1 nonsense", 3, "url: "),
         ("cat 99", 3, "no task 99"), ("result 99", 3, "no task 99"), ("result 1", 3, "no response"),
         ("queue", 0, "open"), ("queue pause", 0, "paused"), ("queue resume", 0, "open"), ("queue fly", 2, "fly"),
-        ("limit", 0, "max active"), ("limit --recv fast", 2, "expected bytes per second"),
+        ("limit", 0, "max active"), ("limit --max-active 10001", 3, "from 1 to 10000"),
+        ("limit --recv fast", 2, "expected bytes per second"),
         ("batch show 99", 3, "no batch 99"), ("batch show x", 2, "expected a batch's id"),
         ("batch add -i /nonexistent", 2, "/nonexistent"),
         ("group", 0, "isos"), ("group show isos", 0, "isos"), ("group show isoz", 3, "did you mean isos?"),
@@ -47,7 +48,7 @@ import XferTestSupport
         ("webhook", 0, ""), ("webhook test nope", 3, "no webhook"), ("token", 0, ""),
         ("token revoke nope", 3, "no token"),
         ("token add t --scope all", 2, "metrics, read"), ("network", 0, ""), ("events --no-follow", 0, "task.added"),
-        ("events --since x", 2, "expected an integer"), ("status", 0, "uptime"), ("rpc daemon.status", 0, "store_id"),
+        ("events --since x", 2, "expected an integer"), ("status", 0, "process"), ("rpc daemon.status", 0, "store_id"),
         ("rpc nope", 3, "nope"), ("rpc task.get {", 2, "JSON"), ("completions bash", 0, "xferctl"),
         ("man", 0, "XFERCTL"),
         ("help fly", 2, "fly"), ("help pause", 0, "USAGE"), ("fly", 2, "unknown command"),
@@ -87,9 +88,13 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [["--fly"], ["--set", "queue.max_active"]])
-    func aWrongCommandLineOfTheDaemonEndsWith2(arguments: [String]) async throws {
+    @Test(arguments: [
+        (["--fly"], "--fly"), (["--set", "queue.max_active"], "expected KEY=VALUE"),
+        (["--check-config", "--set", "queue.max_active=10001"], "from 1 to 10000"),
+    ])
+    func aWrongCommandLineOfTheDaemonEndsWith2(arguments: [String], text: String) async throws {
         let result = try await Command.run("\(try Command.productsDirectory)/xferd", arguments)
         #expect(result.exit == .code(2) && result.errors.hasPrefix("xferd: "), "\(result)")
+        #expect(result.errors.contains(text), "\(result)")
     }
 }
