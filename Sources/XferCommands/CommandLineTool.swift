@@ -33,17 +33,23 @@ public enum CommandLineTool {
             if !failure.message.isEmpty { error.line("xferctl: \(failure.message)") }
             return failure.status
         } catch let request {
-            return answer(request, output: output, error: error)
+            return answer(request, arguments, output: output, error: error)
         }
     }
 
     /// Prints an error of the parser. Requests for help, the version or a completion script succeed. All other errors
     /// are usage errors, whose status is 2 here, not 64 as in sysexits(3).
-    private static func answer(_ request: any Error, output: Output, error: Output) -> ExitStatus {
+    private static func answer(
+        _ request: any Error, _ arguments: [String], output: Output, error: Output
+    ) -> ExitStatus {
         let text = RootCommand.fullMessage(for: request)
         guard RootCommand.exitCode(for: request) != .success else {
             output.line(text)
             return .done
+        }
+        if let unknown = CommandLineWords(words: arguments).unknownOption {
+            error.line("xferctl: \(unknown)")
+            return .usage
         }
         let prefix = "Error: "
         error.line("xferctl: " + (text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text))

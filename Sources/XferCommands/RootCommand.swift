@@ -11,7 +11,11 @@ struct RootCommand: ParsableCommand {
         discussion: """
             Transfers belong to the daemon: they go on when xferctl ends, when you log out, and when the machine \
             restarts. Ctrl-C never stops a transfer, `xferctl cancel` does.
-            """,
+
+            Exit statuses:
+
+            """ + ExitStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "
+"),
         version: XferVersion.text(commit: String(cString: xfer_commit())),
         groupedSubcommands: [
             CommandGroup(

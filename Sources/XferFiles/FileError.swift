@@ -73,7 +73,7 @@ extension FileError: CustomStringConvertible {
         case .notAbsolute(let path): "\(path.quoted) is not an absolute path"
         case .containsNUL(let path): "\(path.quoted) holds a NUL byte"
         case .outsideRoots(let path, let roots):
-            "\(path.quoted) is outside the allowed directories (\(Self.list(roots))), or a symbolic link in it leads out of them"
+            "\(path.quoted) is outside the allowed directories (\(Self.list(roots))), or a symbolic link in it leads out of them; download.roots and access.users of the daemon's configuration allow more"
         case .forbidden(let path, let roots):
             "\(path.quoted) belongs to the service itself; choose another directory in \(Self.list(roots))"
         case .missing(let path): "\(path.quoted) does not exist"
@@ -101,7 +101,7 @@ extension FileError: CustomStringConvertible {
             "the whole file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
         case .unsupported(let what): what
         case .alreadyLocked(let path, let pid):
-            "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted)"
+            "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted): use that one, or give this one another --state-dir"
         case .insecureStateDirectory(let path, let problem): "the state directory \(path.quoted) \(problem)"
         case .damagedBlob(let path, let problem): "\(path.quoted) is not what was kept: \(problem)"
         case .digestUnavailable(let algorithm): "libcrypto does not offer \(algorithm)"

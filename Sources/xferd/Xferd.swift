@@ -33,7 +33,14 @@ struct XferdCommand: ParsableCommand {
         } catch {
             // Help and version are requested output, so they are written like all other output.
             let text = fullMessage(for: error)
-            guard exitCode(for: error) == .success, !text.isEmpty else { exit(withError: error) }
+            let code = exitCode(for: error)
+            // EX_USAGE (sysexits.h) to ArgumentParser; here 2, as for a configuration that is wrong.
+            if code == .validationFailure {
+                let message = Array("xferd: \(text)\n".utf8)
+                _ = write(STDERR_FILENO, message, message.count)
+                exit(withError: ExitCode(DaemonExit.badConfiguration.rawValue))
+            }
+            guard code == .success, !text.isEmpty else { exit(withError: error) }
             do throws(StandardOutputError) {
                 try StandardOutput.write(text + "\n")
             } catch {

@@ -3,6 +3,13 @@ import XferProtocol
 
 /// Cookies in the Netscape format, as browsers, curl and yt-dlp write them.
 enum CookieFile {
+    /// Reads the file of `-b`, or standard input for `-`.
+    static func read(_ path: String) throws(CommandFailure) -> [CookieRecord] {
+        let cookies = try cookies(in: try FileText.read(path, option: "-b"), option: "-b", path: path)
+        guard !cookies.isEmpty else { throw .usage("-b: \(SafeText.sanitised(path)) has no cookies") }
+        return cookies
+    }
+
     /// - Parameters:
     ///   - option: what named the file, for the error.
     ///   - path: the file that has the text, for the error.

@@ -8,26 +8,12 @@ extension AccessOptions {
         var choices = AccessChoices()
         choices.credential = Patch(try credential(paths))
         choices.proxy = try proxySettings()
-        choices.cookies = Patch(cookies)
         if let certificate = cert, let key {
             choices.clientCert = .set(
                 ClientCertificateRecord(
                     ClientCertificateFiles(certificate: paths.absolute(certificate), key: paths.absolute(key))))
         }
-        if case .file(let path) = cookie { choices.cookieList = .set(try Self.cookies(in: path)) }
         return choices
-    }
-
-    /// The header field of `-b NAME=VALUE`.
-    var cookieField: HeaderField? {
-        guard case .value(let text) = cookie else { return nil }
-        return HeaderField(name: "Cookie", value: text)
-    }
-
-    private static func cookies(in path: String) throws(CommandFailure) -> [CookieRecord] {
-        let cookies = try CookieFile.cookies(in: try FileText.read(path, option: "-b"), option: "-b", path: path)
-        guard !cookies.isEmpty else { throw .usage("-b: \(SafeText.sanitised(path)) has no cookies") }
-        return cookies
     }
 
     /// The credential that the options describe. Prompts for a password if one is needed.

@@ -34,7 +34,7 @@ enum InputOption: String, CaseIterable {
         if ignored.contains(name) || name.hasPrefix("bt-") || name.hasPrefix("enable-") { return .ignored }
         let known = allCases.map(\.rawValue) + refusals.keys + ignored
         let hint = known.closest(to: name).map { "; did you mean \($0)?" } ?? ""
-        return .refused("there is no such option\(hint)")
+        return .refused("there is no such option of aria2's\(hint)")
     }
 
     private static let login =

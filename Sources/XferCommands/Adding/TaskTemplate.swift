@@ -1,15 +1,42 @@
+import ArgumentParser
 import StrictJSON
 import XferModel
 import XferProtocol
 
-/// All options of `add`.
+/// All options of `add`; those of `batch add` have no file and no place.
 struct AddOptionSet {
+    var file: FileOptions?
     var destination: DestinationOptions
     var content: ContentOptions
     var request: RequestOptions
+    var response: ResponseOptions
     var cache: CacheOptions
+    var session: SessionOptions
     var access: AccessOptions
+    var place: PlaceOptions?
     var scheduling: SchedulingOptions
+
+    var isStandardOutput: Bool { file?.isStandardOutput ?? false }
+
+    /// Whether anything says where the response goes.
+    var hasDestination: Bool {
+        !isStandardOutput && (file?.output != nil || destination.directory != nil || destination.usesRemoteName)
+    }
+
+    /// - Parameter inputFile: the list of `-i`.
+    /// - Throws: `ValidationError` if two of them read standard input.
+    func checkStandardInput(besides inputFile: String?) throws {
+        let readers = [
+            ("-i", inputFile == "-"), ("--password-file", access.passwordFile == "-"),
+            ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
+            ("--data", content.data.contains("@-")), ("-b", session.cookie == .file("-")),
+            ("-H", request.headers.contains(.file("-"))),
+        ].filter(\.1).map(\.0)
+        if readers.count > 1 {
+            throw ValidationError("\(readers[0]) and \(readers[1]) cannot both read standard input.")
+        }
+        if content.dataBinary == "@-" { throw ValidationError("--data-binary streams a file, not standard input.") }
+    }
 }
 
 /// What the options of `add` say about every task it adds.
@@ -28,13 +55,13 @@ struct TaskTemplate {
     init(
         _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver?
     ) throws(CommandFailure) {
-        if count > 1 && options.destination.output != nil {
+        if count > 1 && options.file?.output != nil {
             throw .usage("-o names one file, but there are \(count) URLs; use -d for a directory")
         }
         if count > 1 && options.scheduling.clientKey != nil {
             throw .usage("--client-key names one task, but there are \(count) URLs")
         }
-        if count > 1 && options.scheduling.slot != nil {
+        if count > 1 && options.place?.slot != nil {
             throw .usage("--slot holds one task at a time, but there are \(count) URLs")
         }
         if count > 1 && !mirrors.isEmpty {
@@ -45,16 +72,23 @@ struct TaskTemplate {
         self.paths = paths
         directory = options.destination.directory(paths)
         content = ContentTemplate(
-            options.content, paths: paths, hasDestination: options.destination.isGiven)
+            options.content, paths: paths, hasDestination: options.hasDestination)
         var task = NewTask()
-        try Self.apply(options.destination, paths, to: &task)
+        if !options.isStandardOutput {
+            (task.dir, task.output) = try paths.destination(directory: directory, output: options.file?.output)
+        }
+        Self.apply(options.destination, to: &task)
         try Self.apply(options.request, to: &task)
+        Self.apply(options.response, to: &task)
         Self.apply(options.cache, to: &task)
         try content.apply(to: &task)
-        try Self.apply(options.access, paths, to: &task)
+        task.access = try options.access.choices(paths)
+        try Self.apply(options.session, to: &task)
+        task.group = options.place?.group
+        task.slot = options.place?.slot
         Self.apply(options.scheduling, to: &task)
         // Verified as a whole before its first byte is written, and never published.
-        if options.destination.isStandardOutput, task.kind ?? .download == .download {
+        if options.isStandardOutput, task.kind ?? .download == .download {
             task.completion.finalize = .set(.manual)
         }
         prototype = task
@@ -70,10 +104,7 @@ struct TaskTemplate {
         return task
     }
 
-    private static func apply(
-        _ options: DestinationOptions, _ paths: PathResolver, to task: inout NewTask
-    ) throws(CommandFailure) {
-        (task.dir, task.output) = try options.resolved(paths)
+    private static func apply(_ options: DestinationOptions, to task: inout NewTask) {
         task.destination.onConflict = Patch(options.onConflict?.word)
         task.destination.mode = Patch(options.mode)
         if options.usesRemoteTime { task.destination.usesRemoteTime = .set(true) }
@@ -86,6 +117,9 @@ struct TaskTemplate {
         let headers = try options.headerFields()
         if !headers.isEmpty { task.headers = HeaderChanges(headers) }
         task.choices = options.choices
+    }
+
+    private static func apply(_ options: ResponseOptions, to task: inout NewTask) {
         task.policy = options.policy
         task.parse = options.parse.isEmpty ? nil : options.parse.map(\.word)
         task.stripNulls = options.stripNulls ? true : nil
@@ -96,11 +130,10 @@ struct TaskTemplate {
         task.cacheKey = Patch(options.cacheKey)
     }
 
-    private static func apply(
-        _ options: AccessOptions, _ paths: PathResolver, to task: inout NewTask
-    ) throws(CommandFailure) {
+    private static func apply(_ options: SessionOptions, to task: inout NewTask) throws(CommandFailure) {
         task.profile = options.profile
-        task.access = try options.choices(paths)
+        task.access.cookies = Patch(options.cookies)
+        if case .file(let path) = options.cookie { task.access.cookieList = .set(try CookieFile.read(path)) }
         guard let field = options.cookieField else { return }
         var headers = task.headers ?? HeaderChanges([])
         headers.set.fields.append(field)
@@ -109,10 +142,8 @@ struct TaskTemplate {
 
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {
         task.priority = options.priority?.word
-        task.group = options.group
         task.label = options.label
         task.clientKey = options.clientKey
-        task.slot = options.slot
         task.coalesce = options.coalesce ? nil : false
         task.retryFailed = options.retryFailed ? true : nil
         task.paused = options.paused ? true : nil

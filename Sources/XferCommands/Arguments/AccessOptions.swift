@@ -2,16 +2,11 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// The profile of an added task, its credentials, and its proxy and redirect options.
+/// Credentials, a client certificate and a proxy. `add`, `update` and `profile set` have these.
 ///
 /// Secrets are never arguments, which every user of the machine can read: they are asked for, read from files here, or
 /// named for the daemon to read.
 struct AccessOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"),
-        completion: .daemon(.profiles))
-    var profile: String?
-
     @Option(
         name: [.customShort("u"), .customLong("login")],
         help: ArgumentHelp(
@@ -27,7 +22,7 @@ struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Have the daemon read the password for -u at every attempt: file:PATH, systemd:NAME or env:NAME.",
-            valueName: "place"))
+            valueName: "place"), transform: SecretPlace.argument)
     var passwordFrom: SecretPlace?
 
     @Flag(help: "Log in with digest authentication rather than basic.")
@@ -37,7 +32,7 @@ struct AccessOptions: ParsableArguments {
         name: .customLong("aws-sigv4"),
         help: ArgumentHelp(
             "Sign the request for AWS or what speaks its language: aws:amz:REGION[:SERVICE] (default service: s3).",
-            valueName: "scope"))
+            valueName: "scope"), transform: SignatureScope.argument)
     var signature: SignatureScope?
 
     @Option(
@@ -47,7 +42,8 @@ struct AccessOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Have the daemon read a token at every attempt: file:PATH, systemd:NAME or env:NAME.", valueName: "place"))
+            "Have the daemon read a token at every attempt: file:PATH, systemd:NAME or env:NAME.", valueName: "place"),
+        transform: SecretPlace.argument)
     var bearerFrom: SecretPlace?
 
     @Flag(
@@ -64,7 +60,7 @@ struct AccessOptions: ParsableArguments {
         help: ArgumentHelp(
             "Send the login or token to this origin only, such as https://api.example.org; repeat for several. "
                 + "Without it the origin of the URL, for a profile of its base URL.",
-            valueName: "origin"))
+            valueName: "origin"), transform: OriginArgument.argument)
     var loginOrigins: [OriginArgument] = []
 
     @Option(
@@ -74,17 +70,6 @@ struct AccessOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The client certificate's key.", valueName: "file"), completion: .file())
     var key: String?
-
-    @Option(
-        name: [.customShort("b"), .customLong("cookie")],
-        help: ArgumentHelp(
-            "Send the cookies in this file (cookies.txt, Netscape format), each to the servers it is for; - is standard "
-                + "input. NAME=VALUE is sent as it is.", valueName: "file"),
-        completion: .file())
-    var cookie: CookieArgument?
-
-    @Flag(inversion: .prefixedNo, help: "Send and keep the profile's cookies.")
-    var cookies: Bool?
 
     @Option(
         help: ArgumentHelp(
@@ -133,19 +118,10 @@ struct AccessOptions: ParsableArguments {
     }
 }
 
-/// A file of cookies, or a `Cookie` field's value: the one with `=` in it, as with curl.
-enum CookieArgument: Hashable, Sendable, ExpressibleByArgument {
-    case file(String)
-    case value(String)
-
-    init?(argument: String) {
-        guard !argument.isEmpty, argument.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
-        self = argument.contains("=") ? .value(argument) : .file(argument)
-    }
-}
-
 /// `scheme://host[:port]`.
-struct OriginArgument: Hashable, Sendable, ExpressibleByArgument {
+struct OriginArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "SCHEME://HOST or SCHEME://HOST:PORT, such as https://api.example.org" }
+
     let origin: Origin
 
     init?(argument: String) {
@@ -155,7 +131,9 @@ struct OriginArgument: Hashable, Sendable, ExpressibleByArgument {
 }
 
 /// Where the daemon reads a secret: `file:PATH`, `systemd:NAME`, `env:NAME`.
-struct SecretPlace: Hashable, Sendable, ExpressibleByArgument {
+struct SecretPlace: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "file:PATH, systemd:NAME or env:NAME" }
+
     enum Kind: String { case file, systemd, env }
 
     let kind: Kind
@@ -182,7 +160,9 @@ struct SecretPlace: Hashable, Sendable, ExpressibleByArgument {
 }
 
 /// `aws:amz:REGION[:SERVICE]`, as curl's `--aws-sigv4` takes it.
-struct SignatureScope: Hashable, Sendable, ExpressibleByArgument {
+struct SignatureScope: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "aws:amz:REGION or aws:amz:REGION:SERVICE" }
+
     let region: String
     let service: String?
 

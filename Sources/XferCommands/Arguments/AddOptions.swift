@@ -6,14 +6,6 @@ import XferProtocol
 /// Where the file of an added task goes.
 struct DestinationOptions: ParsableArguments {
     @Option(
-        name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp(
-            "Write to this file; relative paths mean your current directory. - waits and writes what came to standard output.",
-            valueName: "file"),
-        completion: .file())
-    var output: String?
-
-    @Option(
         name: [.customShort("d"), .customLong("dir")],
         help: ArgumentHelp("Write into this directory; without -d, -o and -O the daemon's own.", valueName: "dir"),
         completion: .directory)
@@ -52,31 +44,21 @@ struct DestinationOptions: ParsableArguments {
         completion: .daemon(.hooks))
     var postProcess: String?
 
-    mutating func validate() throws {
-        if usesRemoteName && output != nil { throw ValidationError("-o and -O exclude each other.") }
+    /// - Throws: `ValidationError` if one of them contradicts `-o`.
+    func check(beside file: FileOptions) throws {
+        if usesRemoteName && file.output != nil { throw ValidationError("-o and -O exclude each other.") }
         let others = [
             ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("--mode", mode != nil),
             ("--remote-time", usesRemoteTime), ("--finalize", finalize != nil),
         ].filter(\.1).map(\.0)
-        if isStandardOutput, let other = others.first {
+        if file.isStandardOutput, let other = others.first {
             throw ValidationError("\(other) is about a file; -o - writes none.")
         }
     }
 
-    /// Whether anything says where the response goes.
-    var isGiven: Bool { !isStandardOutput && (output != nil || directory != nil || usesRemoteName) }
-
-    /// Whether the bytes go to standard output.
-    var isStandardOutput: Bool { output == "-" }
-
     /// What `-d` says, or `-O` here: the working directory. On another machine `-O` means the daemon's own directory.
     func directory(_ paths: PathResolver) -> String? {
         directory ?? (usesRemoteName && !paths.isRemote ? "." : nil)
-    }
-
-    func resolved(_ paths: PathResolver) throws(CommandFailure) -> (dir: String?, output: String?) {
-        guard !isStandardOutput else { return (nil, nil) }
-        return try paths.destination(directory: directory(paths), output: output)
     }
 }
 
@@ -86,7 +68,7 @@ struct RequestOptions: ParsableArguments {
         name: [.customShort("H"), .customLong("header")],
         help: ArgumentHelp(
             "Send this request header; @FILE reads lines of them, @- standard input; may be repeated.",
-            valueName: "name: value"))
+            valueName: "name: value"), transform: HeaderArgument.argument)
     var headers: [HeaderArgument] = []
 
     @Option(
@@ -107,12 +89,6 @@ struct RequestOptions: ParsableArguments {
 
     @OptionGroup var conditions: ConditionOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
-        completion: .daemon(.policies))
-    var policy: String?
-
     @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1.")
     var isHTTP1 = false
 
@@ -129,13 +105,6 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp(
             "A media type that counts as success, or json, xml, plist, image; may be repeated.", valueName: "type"))
     var acceptTypes: [String] = []
-
-    @Option(
-        help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
-    var parse: [WordArgument<ResponseParser>] = []
-
-    @Flag(help: "Leave null members out of what --parse made.")
-    var stripNulls = false
 
     @OptionGroup var timeouts: TimeoutOptions
 
@@ -173,19 +142,11 @@ struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Higher starts first (default: normal).", valueName: "level"))
     var priority: WordArgument<Priority>?
 
-    @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"), completion: .daemon(.groups))
-    var group: String?
-
     @Option(help: ArgumentHelp("Give it this label.", valueName: "text"), completion: .daemon(.labels))
     var label: String?
 
     @Option(help: ArgumentHelp("Make the add safe to repeat: the same key finds the same task.", valueName: "key"))
     var clientKey: String?
-
-    @Option(
-        help: ArgumentHelp("Put it into this slot of yours; the task that is in it is cancelled.", valueName: "name"),
-        completion: .daemon(.slots))
-    var slot: String?
 
     @Flag(
         inversion: .prefixedNo,
@@ -197,7 +158,7 @@ struct SchedulingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("Start when this task has completed; may be repeated.", valueName: "id"),
-        completion: .daemon(.tasks))
+        completion: .daemon(.tasks), transform: TaskIDArgument.argument)
     var after: [TaskIDArgument] = []
 
     @OptionGroup var times: TimeOptions
@@ -206,7 +167,8 @@ struct SchedulingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"))
+            "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"),
+        transform: SegmentsArgument.argument)
     var segments: SegmentsArgument?
 
     @Flag(

@@ -2,7 +2,9 @@ import ArgumentParser
 import XferModel
 
 /// A size or a rate as an argument: see `ByteSizeText`.
-struct ByteAmount: Hashable, Sendable, ExpressibleByArgument {
+struct ByteAmount: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "a size or rate in bytes such as 4096, 500K, 1.5MB, 2Mi or 1 GiB" }
+
     let bytes: Int64
 
     init(bytes: Int64) { self.bytes = bytes }
@@ -16,7 +18,9 @@ struct ByteAmount: Hashable, Sendable, ExpressibleByArgument {
 }
 
 /// A span of time as an argument: see `DurationText`.
-struct TimeSpan: Hashable, Sendable, ExpressibleByArgument {
+struct TimeSpan: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "a span of time such as 90 (seconds), 500ms, 15m, 1h30m or 2d" }
+
     let seconds: Double
 
     init(seconds: Double) { self.seconds = seconds }

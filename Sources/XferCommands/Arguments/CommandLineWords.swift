@@ -40,7 +40,10 @@ struct CommandLineWords {
         var rest = words[...]
         while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
             // ArgumentParser's own, which explains the verb that follows.
-            if path.isEmpty, word == "help" { return (words, []) }
+            if path.isEmpty, word == "help" {
+                _ = try Self.path(of: words.dropFirst().filter { !$0.hasPrefix("-") })
+                return (words, [])
+            }
             let subcommands = command.configuration.subcommands
             guard let next = subcommands.first(where: { names(of: $0).contains(word) }) else {
                 // The word may be an argument of the subcommand that is the default.
@@ -73,6 +76,24 @@ struct CommandLineWords {
             shown.flatMap { names(of: $0) }.closest(to: word).map { "did you mean \($0)?" }
             ?? "see `\((["xferctl"] + path).joined(separator: " ")) --help`"
         return .usage("unknown command \"\(SafeText.sanitised(word))\"; \(advice)")
+    }
+
+    /// What is wrong about the first long option that the verb does not have; nil if it has all of them.
+    ///
+    /// The parser would report a missing argument or a contradiction first.
+    var unknownOption: String? {
+        guard let (path, rest) = try? Self.path(of: split().rest), !path.isEmpty,
+            let names = Self.arguments(of: path)?.flatMap(\.names)
+        else { return nil }
+        for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
+            let name = String(word.prefix { $0 != "=" })
+            guard !names.contains(name), name != "--help", name != "--version" else { continue }
+            let advice =
+                names.filter { $0.hasPrefix("--") }.closest(to: name).map { "did you mean \($0)?" }
+                ?? "see `xferctl \(path.joined(separator: " ")) --help`"
+            return "unknown option \(SafeText.sanitised(name)); \(advice)"
+        }
+        return nil
     }
 
     /// Splits words such as `-n1` into the option and its value. Words that are values themselves stay as they are.

@@ -53,13 +53,19 @@ struct RouteOptions: ParsableArguments {
 
 /// How long one attempt may take. `add`, `update` and `profile set` have these.
 struct TimeoutOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"),
+        transform: TimeSpan.argument)
     var connectTimeout: TimeSpan?
 
-    @Option(help: ArgumentHelp("Longest time without a byte; 0 is without end.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Longest time without a byte; 0 is without end.", valueName: "time"),
+        transform: TimeSpan.argument)
     var idleTimeout: TimeSpan?
 
-    @Option(help: ArgumentHelp("Longest time for one attempt; 0 is without end.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Longest time for one attempt; 0 is without end.", valueName: "time"),
+        transform: TimeSpan.argument)
     var totalTimeout: TimeSpan?
 
     func apply(to choices: inout TransferRequest.Choices) {

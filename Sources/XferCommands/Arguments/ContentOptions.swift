@@ -23,7 +23,7 @@ struct ContentOptions: ParsableArguments {
         name: .customLong("param"),
         help: ArgumentHelp(
             "A parameter of the query, of the form where the method sends content; may be repeated.",
-            valueName: "name=value"))
+            valueName: "name=value"), transform: PairArgument.argument)
     var parameters: [PairArgument] = []
 
     @Option(
@@ -92,7 +92,9 @@ struct ContentOptions: ParsableArguments {
 }
 
 /// `name=value`.
-struct PairArgument: Hashable, Sendable, ExpressibleByArgument {
+struct PairArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "NAME=VALUE" }
+
     let name: String
     let value: String
 

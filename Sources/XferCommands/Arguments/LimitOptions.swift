@@ -5,19 +5,26 @@ import XferModel
 struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Receive at most so many bytes per second, such as 500K or 2Mi; 0 is unlimited.", valueName: "rate"))
+            "Receive at most so many bytes per second, such as 500K or 2Mi; 0 is unlimited.", valueName: "rate"),
+        transform: ByteAmount.argument)
     var limitRate: ByteAmount?
 
-    @Option(help: ArgumentHelp("Send at most so many bytes per second; 0 is unlimited.", valueName: "rate"))
+    @Option(
+        help: ArgumentHelp("Send at most so many bytes per second; 0 is unlimited.", valueName: "rate"),
+        transform: ByteAmount.argument)
     var limitSend: ByteAmount?
 
-    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"))
+    @Option(help: ArgumentHelp("Try again at most so often.", valueName: "count"), transform: Int.integer)
     var maxRetries: Int?
 
-    @Option(help: ArgumentHelp("Keep trying for so long without progress; by default 24h.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Keep trying for so long without progress; by default 24h.", valueName: "time"),
+        transform: TimeSpan.argument)
     var retryFor: TimeSpan?
 
-    @Option(help: ArgumentHelp("Report progress this often; by default every 0.5s.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Report progress this often; by default every 0.5s.", valueName: "time"),
+        transform: TimeSpan.argument)
     var progressInterval: TimeSpan?
 
     mutating func validate() throws {

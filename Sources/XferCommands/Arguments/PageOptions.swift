@@ -4,8 +4,10 @@ import XferModel
 
 /// How much of a list is shown, for lists that come in pages.
 struct PageOptions: ParsableArguments {
-    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"))
-    var limit = 100
+    @Option(
+        name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"),
+        transform: Int.integer)
+    var limit: Int = 100
 
     mutating func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }

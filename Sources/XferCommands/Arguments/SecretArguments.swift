@@ -5,12 +5,12 @@ struct SecretArguments {
     /// The options that have one, each with what to use in its place.
     let found: [String]
 
-    init(urls: [String] = [], headers: [HeaderArgument] = [], access: AccessOptions? = nil) {
+    init(urls: [String] = [], headers: [HeaderArgument] = [], session: SessionOptions? = nil) {
         var found: [String] = []
         for case .field(let field) in headers where Redaction.isSecretHeader(field.name) && !field.value.isEmpty {
             found.append("-H '\(SafeText.sanitised(field.name)): …' (use -H @FILE)")
         }
-        if access?.cookieField != nil { found.append("-b NAME=VALUE (use -b FILE)") }
+        if session?.cookieField != nil { found.append("-b NAME=VALUE (use -b FILE)") }
         if urls.contains(where: Self.hasPassword) { found.append("the password in the URL (use -u NAME)") }
         self.found = found
     }

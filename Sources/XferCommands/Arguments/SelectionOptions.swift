@@ -64,7 +64,7 @@ struct FilterOptions: ParsableArguments {
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Ids of tasks: 7, 1,2, 1-5, or 7- up to the newest.", valueName: "id"),
-        completion: .daemon(.tasks))
+        completion: .daemon(.tasks), transform: TaskIDsArgument.argument)
     var ids: [TaskIDsArgument] = []
 
     @Flag(help: "All tasks you may touch.")

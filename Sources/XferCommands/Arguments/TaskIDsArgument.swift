@@ -3,7 +3,9 @@ import XferModel
 import XferProtocol
 
 /// A task's id as an argument: `7`, or `#7` as listings of other programs write it.
-struct TaskIDArgument: Hashable, Sendable, ExpressibleByArgument {
+struct TaskIDArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "a task's id, an integer from 1; see `xferctl list`" }
+
     let id: TaskID
 
     init?(argument: String) {
@@ -17,7 +19,9 @@ struct TaskIDArgument: Hashable, Sendable, ExpressibleByArgument {
 }
 
 /// Ids of tasks as an argument: `7`, `1,2`, `1-5`, and `7-` up to the newest task.
-struct TaskIDsArgument: Hashable, Sendable, ExpressibleByArgument {
+struct TaskIDsArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "ids of tasks such as 7, 1,2, 1-5 or 7-; see `xferctl list`" }
+
     /// Each with its last id; nil is the newest task's.
     private let ranges: [Range]
 

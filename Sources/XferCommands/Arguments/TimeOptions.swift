@@ -12,7 +12,8 @@ struct TimeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Run within these times only, such as 'mon-fri 22:00-06:00 Europe/Berlin'.", valueName: "window"))
+            "Run within these times only, such as 'mon-fri 22:00-06:00 Europe/Berlin'.", valueName: "window"),
+        transform: WindowArgument.argument)
     var window: WindowArgument?
 
     @Option(
@@ -28,7 +29,9 @@ struct TimeOptions: ParsableArguments {
 }
 
 /// A window as people write it: days, times and a zone, in any order: `mon-fri,sun 22:00-06:00 Europe/Berlin`.
-struct WindowArgument: ExpressibleByArgument {
+struct WindowArgument: ExplainedArgument {
+    static var expected: String { "days, times and perhaps a zone, such as 'mon-fri 22:00-06:00 Europe/Berlin'" }
+
     let record: WindowRecord
 
     init?(argument: String) {

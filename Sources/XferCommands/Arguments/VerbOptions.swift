@@ -61,6 +61,7 @@ struct ConnectionOptions: ParsableArguments {
     mutating func validate() throws {
         let chosen = [isUser, isSystem, socket != nil, server != nil].filter(\.self).count
         guard chosen <= 1 else { throw ValidationError("--user, --system, --socket and --server exclude each other.") }
+        if socket?.isEmpty == true { throw ValidationError("--socket: expected a path, found nothing.") }
         guard server == nil || tokenFile != nil else {
             throw ValidationError("--server needs --token-file FILE, with a token of `xferctl token add`.")
         }

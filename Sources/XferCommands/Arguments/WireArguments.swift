@@ -3,6 +3,32 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
+/// An argument whose refusal says what is accepted.
+protocol ExplainedArgument {
+    /// What is accepted, for a sentence that begins with "expected".
+    static var expected: String { get }
+
+    /// Nil if the text is something else.
+    init?(argument: String)
+}
+
+extension ExplainedArgument {
+    static func argument(_ text: String) throws -> Self {
+        guard let value = Self(argument: text) else { throw ValidationError("expected \(expected)") }
+        return value
+    }
+}
+
+extension FixedWidthInteger {
+    /// Reads a count, a number of an event or a uid.
+    static func integer(_ text: String) throws -> Self {
+        guard let value = Self(text, radix: 10) else {
+            throw ValidationError("expected an integer from \(isSigned ? 0 : min) to \(max)")
+        }
+        return value
+    }
+}
+
 extension WireValue {
     /// Reads an argument as the wire would read the same text, so that both refuse the same things in the same words.
     static func argument(_ text: String) throws -> Self {
@@ -18,7 +44,11 @@ extension Checksum {
     /// Reads `--checksum`. A digest alone is SHA-256 if it has its 64 hex digits, as sha256sum(1) prints it.
     static func option(_ text: String) throws -> Checksum {
         let isBare = text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
-        return try argument(isBare ? "\(Algorithm.sha256.rawValue)=\(text)" : text)
+        do throws(ChecksumSyntaxError) {
+            return try Checksum(parsing: isBare ? "\(Algorithm.sha256.rawValue)=\(text)" : text)
+        } catch {
+            throw ValidationError("\(error)")
+        }
     }
 }
 
@@ -50,7 +80,9 @@ struct WordArgument<Word: WireEnum>: ExpressibleByArgument {
 }
 
 /// A number of segments, or `auto`.
-struct SegmentsArgument: Hashable, Sendable, ExpressibleByArgument {
+struct SegmentsArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { SegmentCount.expected }
+
     let count: SegmentCount
 
     init?(argument: String) {
@@ -60,7 +92,9 @@ struct SegmentsArgument: Hashable, Sendable, ExpressibleByArgument {
 }
 
 /// `Name: value`, or `@FILE` with a line for each, as curl takes it.
-enum HeaderArgument: Hashable, Sendable, ExpressibleByArgument {
+enum HeaderArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "NAME: VALUE, or @FILE with a line for each" }
+
     case field(HeaderField)
     case file(String)
 

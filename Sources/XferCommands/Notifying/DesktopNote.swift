@@ -1,4 +1,5 @@
 import XferModel
+import XferProtocol
 
 /// What a notification on the desktop says: how tasks ended.
 struct DesktopNote: Hashable, Sendable {
@@ -38,6 +39,14 @@ struct DesktopNote: Hashable, Sendable {
         }
         let more = told.count - Self.maxLines
         body = (shown + (more > 0 ? ["and \(more) more"] : [])).map(Self.line).joined(separator: "\n")
+    }
+
+    /// How a batch ended.
+    init(_ batch: BatchRecord) {
+        let isWhole = batch.skipped == 0 && batch.counts.cancelled == 0
+        summary = "batch \(batch.id) \(isWhole ? "completed" : "ended")"
+        body = BatchText.progress(batch)
+        isUrgent = batch.skipped > 0
     }
 
     /// `3 tasks ended: 2 completed, 1 failed`; `3 tasks completed` if all ended alike.

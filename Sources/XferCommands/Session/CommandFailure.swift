@@ -27,12 +27,11 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     /// For the manual.
     var meaning: String {
         switch self {
-        case .done: "Done; with --wait, every task completed."
+        case .done: "Done, or there was nothing to do; the output says why."
         case .taskFailed:
-            "A task that was waited for failed or was cancelled, or the output could not be written; standard error says "
-                + "which."
-        case .usage: "The command line is wrong."
-        case .refused: "The daemon refused, and standard error says why."
+            "A task that was waited for failed or was cancelled, a test failed, or the output could not be written."
+        case .usage: "The command line, or a file that it names, is wrong; nothing was done."
+        case .refused: "The daemon refused, or knows nothing by an id or name that was given; the rest was done."
         case .noDaemon: "No daemon answered; standard error names the sockets that were tried."
         case .timedOut: "Waiting took longer than allowed; the transfers go on."
         case .interrupted: "Interrupted by Ctrl-C; the transfers go on."

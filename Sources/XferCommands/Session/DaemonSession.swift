@@ -161,11 +161,20 @@ extension CommandFailure {
     /// The daemon's words, with the field at fault in front and what can be done about it behind.
     init(_ failure: RPCFailure) {
         var message = SafeText.sanitised(failure.message)
-        if let path = failure.data?.path.map({ SafeText.sanitised($0) }), !path.isEmpty, !message.contains(path) {
+        if let path = failure.data?.path.map({ SafeText.sanitised($0) }), Self.isTelling(path, message, failure) {
             message = "\(path): \(message)"
         }
         if let advice = Self.advice(failure.knownCode) { message += "; \(advice)" }
         self.init(.refused, message)
+    }
+
+    /// Whether the field's name says more than the message.
+    private static func isTelling(_ path: String, _ message: String, _ failure: RPCFailure) -> Bool {
+        guard !path.isEmpty, !message.contains(path) else { return false }
+        // The message has the id or the name that was given.
+        if failure.knownCode == .notFound, ["id", "name"].contains(path) { return false }
+        let field = path.split(separator: ".").last ?? path[...]
+        return !message.contains(" \(field): ")
     }
 
     private static func advice(_ code: ErrorCode?) -> String? {

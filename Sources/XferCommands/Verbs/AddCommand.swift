@@ -47,17 +47,21 @@ struct AddCommand: ParsableCommand {
             valueName: "url"))
     var mirrors: [String] = []
 
+    @OptionGroup(title: "Destination") var file: FileOptions
     @OptionGroup(title: "Destination") var destination: DestinationOptions
     @OptionGroup(title: "Content") var content: ContentOptions
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Request") var response: ResponseOptions
     @OptionGroup(title: "Cache") var cache: CacheOptions
+    @OptionGroup(title: "Access") var session: SessionOptions
     @OptionGroup(title: "Access") var access: AccessOptions
+    @OptionGroup(title: "Scheduling") var place: PlaceOptions
     @OptionGroup(title: "Scheduling") var scheduling: SchedulingOptions
 
     @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until they have ended, showing progress.")
     var wait = false
 
-    @Option(help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"))
+    @Option(help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
     var timeout: TimeSpan?
 
     @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
@@ -69,7 +73,7 @@ struct AddCommand: ParsableCommand {
         guard !urls.isEmpty || inputFile != nil else {
             throw ValidationError("What to transfer? Give URLs or -i FILE.")
         }
-        let isStandardOutput = destination.isStandardOutput
+        let isStandardOutput = file.isStandardOutput
         if timeout != nil && !wait && !isStandardOutput { throw ValidationError("--timeout needs --wait.") }
         if notify && !wait && !isStandardOutput {
             throw ValidationError("--notify needs --wait; `xferctl notify` tells of every task that ends.")
@@ -82,35 +86,30 @@ struct AddCommand: ParsableCommand {
         if isStandardOutput, scheduling.clientKey != nil {
             throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
         }
-        let readers = [
-            ("-i", inputFile == "-"), ("--password-file", access.passwordFile == "-"),
-            ("--bearer-file", access.bearerFile == "-"), ("--json-body", content.jsonBody == "@-"),
-            ("--data", content.data.contains("@-")), ("-b", access.cookie == .file("-")),
-            ("-H", request.headers.contains(.file("-"))),
-        ].filter(\.1).map(\.0)
-        if readers.count > 1 {
-            throw ValidationError("\(readers[0]) and \(readers[1]) cannot both read standard input.")
-        }
-        if content.dataBinary == "@-" { throw ValidationError("--data-binary streams a file, not standard input.") }
+        try destination.check(beside: file)
+        try chosen.checkStandardInput(besides: inputFile)
+    }
+
+    private var chosen: AddOptionSet {
+        AddOptionSet(
+            file: file, destination: destination, content: content, request: request, response: response, cache: cache,
+            session: session, access: access, place: place, scheduling: scheduling)
     }
 
     func run() throws {
-        SecretArguments(urls: urls + mirrors, headers: request.headers, access: access).warn()
+        SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
         let list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
         let template = try TaskTemplate(
-            AddOptionSet(
-                destination: destination, content: content, request: request, cache: cache, access: access,
-                scheduling: scheduling),
-            count: count, mirrors: mirrors, paths: .current(for: options.connection))
+            chosen, count: count, mirrors: mirrors, paths: .current(for: options.connection))
         let kind = template.task("").kind ?? .download
-        let readsFile = destination.isStandardOutput && kind == .download
+        let readsFile = file.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
         let showsResponse =
-            destination.isStandardOutput && !readsFile
+            file.isStandardOutput && !readsFile
             || wait && count == 1 && kind == .data && !options.output.json
         let terminal = showsResponse || readsFile ? Terminal.error : .standard
-        guard wait || destination.isStandardOutput else {
+        guard wait || file.isStandardOutput else {
             let added = try add(template, list, on: terminal)
             options.show(added.document, added.lines)
             return try added.finish()

@@ -33,7 +33,9 @@ struct BatchCommand: ParsableCommand {
             completion: .file())
         var inputFile: String
 
-        @Option(help: ArgumentHelp("Most of its transfers at once (default: 3).", valueName: "count"))
+        @Option(
+            help: ArgumentHelp("Most of its transfers at once (default: 3).", valueName: "count"),
+            transform: Int.integer)
         var maxActive: Int?
 
         @Flag(help: "Add all or nothing.")
@@ -42,30 +44,45 @@ struct BatchCommand: ParsableCommand {
         @OptionGroup(title: "Destination") var destination: DestinationOptions
         @OptionGroup(title: "Content") var content: ContentOptions
         @OptionGroup(title: "Request") var request: RequestOptions
+        @OptionGroup(title: "Request") var response: ResponseOptions
         @OptionGroup(title: "Cache") var cache: CacheOptions
+        @OptionGroup(title: "Access") var session: SessionOptions
         @OptionGroup(title: "Access") var access: AccessOptions
         @OptionGroup(title: "Scheduling") var scheduling: SchedulingOptions
+
+        // Options of `add` that a batch cannot have: their refusal says why.
+        @OptionGroup(visibility: .hidden) var file: FileOptions
+        @OptionGroup(visibility: .hidden) var place: PlaceOptions
 
         @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
         var wait = false
 
-        @Option(help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
         var timeout: TimeSpan?
+
+        @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
+        var notify = false
 
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
             if timeout != nil && !wait { throw ValidationError("--timeout needs --wait.") }
+            if notify && !wait {
+                throw ValidationError("--notify needs --wait; `xferctl notify` tells of every task that ends.")
+            }
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
-            if scheduling.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
-            if scheduling.slot != nil { throw ValidationError("--slot holds one task at a time.") }
-            if destination.isStandardOutput { throw ValidationError("-o - takes one URL: use `xferctl add`.") }
-            if destination.output != nil { throw ValidationError("-o names one file; use -d for a directory.") }
-            let readers = [
-                inputFile, access.passwordFile ?? "", access.bearerFile ?? "",
-                content.jsonBody == "@-" ? "-" : "", content.data.contains("@-") ? "-" : "",
-            ].filter { $0 == "-" }
-            if readers.count > 1 { throw ValidationError("Standard input can be read for one of them only.") }
+            if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
+            if place.slot != nil { throw ValidationError("--slot: a slot holds one task, a batch has many.") }
+            if file.isStandardOutput { throw ValidationError("-o - takes one URL: use `xferctl add`.") }
+            if file.output != nil { throw ValidationError("-o names one file; use -d for a directory.") }
+            try chosen.checkStandardInput(besides: inputFile)
+        }
+
+        private var chosen: AddOptionSet {
+            AddOptionSet(
+                destination: destination, content: content, request: request, response: response, cache: cache,
+                session: session, access: access, scheduling: scheduling)
         }
 
         func run() throws {
@@ -95,8 +112,9 @@ struct BatchCommand: ParsableCommand {
             var status = ExitStatus.done
             if wait {
                 do throws(CommandFailure) {
-                    var waiter = try BatchWaiter(answer.value.batch.id, options, timeout: timeout, isDaemonKnown: true)
-                    status = try waiter.run { document["batch"] = $0.raw["batch"] }
+                    status = try BatchWaiter.wait(
+                        for: answer.value.batch.id, options, timeout: timeout, notifies: notify, isDaemonKnown: true
+                    ) { document["batch"] = $0.raw["batch"] }
                 } catch {
                     if options.output.json { Output.standard.line(JSONValue.object(document).text) }
                     throw error
@@ -108,13 +126,10 @@ struct BatchCommand: ParsableCommand {
         }
 
         private func template(count: Int) throws(CommandFailure) -> TaskTemplate {
-            var scheduling = scheduling
+            var chosen = chosen
             // The batch's own.
-            scheduling.clientKey = nil
-            return try TaskTemplate(
-                AddOptionSet(
-                    destination: destination, content: content, request: request, cache: cache, access: access,
-                    scheduling: scheduling), count: count, paths: .current(for: options.connection))
+            chosen.scheduling.clientKey = nil
+            return try TaskTemplate(chosen, count: count, paths: .current(for: options.connection))
         }
 
         private func add(
@@ -172,13 +187,18 @@ struct BatchCommand: ParsableCommand {
         @Flag(name: [.customShort("w"), .customLong("wait")], help: "Wait until all have ended.")
         var wait = false
 
-        @Option(help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp("With --wait: wait at most so long.", valueName: "time"), transform: TimeSpan.argument)
         var timeout: TimeSpan?
+
+        @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
+        var notify = false
 
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
             if timeout != nil && !wait { throw ValidationError("--timeout needs --wait.") }
+            if notify && !wait { throw ValidationError("--notify needs --wait.") }
         }
 
         func run() throws {
@@ -186,8 +206,9 @@ struct BatchCommand: ParsableCommand {
                 let answer = try options.open().call(BatchGet.self, BatchGet.Params(id: id))
                 return options.show(answer) { result, terminal in BatchText(style: terminal.style).lines(result.batch) }
             }
-            var waiter = try BatchWaiter(id, options, timeout: timeout)
-            let status = try waiter.run { if options.output.json { Output.standard.line($0.raw.text) } }
+            let status = try BatchWaiter.wait(for: id, options, timeout: timeout, notifies: notify) {
+                if options.output.json { Output.standard.line($0.raw.text) }
+            }
             if status != .done { throw CommandFailure(status) }
         }
     }
@@ -197,7 +218,7 @@ extension BatchID {
     /// Reads an argument, with or without #.
     fileprivate static func argument(_ text: String) throws -> BatchID {
         guard let number = Int64(text.hasPrefix("#") ? text.dropFirst() : text[...], radix: 10), number > 0 else {
-            throw ValidationError("expected a batch's id, an integer from 1")
+            throw ValidationError("expected a batch's id, such as 4 or #4")
         }
         return BatchID(number)
     }

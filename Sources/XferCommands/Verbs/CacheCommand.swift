@@ -90,7 +90,9 @@ struct CacheCommand: ParsableCommand {
             }
             let missing = all.missing
             let count = all.removed.count
-            options.show(all.wire, [count == 0 ? "nothing removed: no such response is kept" : "\(count) removed"])
+            let text = count == 0 ? "nothing removed: no such response is kept" : "\(count) removed"
+            // Ids that name nothing are reported below.
+            options.show(all.wire, count == 0 && !missing.isEmpty ? [] : [text])
             guard missing.isEmpty else {
                 throw CommandFailure(
                     .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")
@@ -115,10 +117,14 @@ struct CacheCommand: ParsableCommand {
             abstract: "Apply the limits now, or narrower ones this once, for operators.",
             discussion: "Over the limit the least recently used go until what is left is under half of it.")
 
-        @Option(help: ArgumentHelp("Keep at most half of so many bytes if there are more.", valueName: "size"))
+        @Option(
+            help: ArgumentHelp("Keep at most half of so many bytes if there are more.", valueName: "size"),
+            transform: ByteAmount.argument)
         var maxBytes: ByteAmount?
 
-        @Option(help: ArgumentHelp("Forget what was not used for so long.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp("Forget what was not used for so long.", valueName: "time"), transform: TimeSpan.argument
+        )
         var maxAge: TimeSpan?
 
         @OptionGroup var options: VerbOptions
@@ -134,7 +140,9 @@ struct CacheCommand: ParsableCommand {
     }
 
     static func entryID(_ text: String) throws -> CacheEntryID {
-        guard let id = CacheText.id(text) else { throw ValidationError("\"\(text)\" is no entry's id.") }
+        guard let id = CacheText.id(text) else {
+            throw ValidationError("expected an entry's id; see `xferctl cache list`")
+        }
         return id
     }
 }

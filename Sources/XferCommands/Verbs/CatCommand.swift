@@ -14,7 +14,9 @@ struct CatCommand: TaskVerb {
             """)
     static let states: Set<TaskState> = Set(TaskState.allCases)
 
-    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks))
+    @Argument(
+        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
+        transform: TaskIDArgument.argument)
     var id: TaskIDArgument
 
     @Flag(name: [.customShort("f"), .long], help: "Follow the bytes until the task has ended.")

@@ -10,7 +10,9 @@ struct EventsCommand: ParsableCommand {
             Without --no-follow new ones are printed until Ctrl-C.
             """)
 
-    @Option(help: ArgumentHelp("Begin after this number; 0 is the oldest that is kept.", valueName: "seq"))
+    @Option(
+        help: ArgumentHelp("Begin after this number; 0 is the oldest that is kept.", valueName: "seq"),
+        transform: Int64.integer)
     var since: Int64?
 
     @Option(name: [.customShort("t"), .long], help: "Only events of this type; may be repeated.")
@@ -18,7 +20,7 @@ struct EventsCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Only events about this task; may be repeated.", valueName: "id"),
-        completion: .daemon(.tasks))
+        completion: .daemon(.tasks), transform: TaskIDArgument.argument)
     var task: [TaskIDArgument] = []
 
     @Flag(help: "End after what happened so far.")

@@ -63,7 +63,9 @@ struct FailedURLCommand: ParsableCommand {
                 all.missing += answer.missing
             }
             let missing = all.missing
-            options.show(all.wire, [FailedURLText.removed(all.removed.count)])
+            // Ids that name nothing are reported below.
+            let isSilent = all.removed.isEmpty && !missing.isEmpty
+            options.show(all.wire, isSilent ? [] : [FailedURLText.removed(all.removed.count)])
             guard missing.isEmpty else {
                 throw CommandFailure(
                     .refused, "there is no entry \(missing.map(\.description).joined(separator: ", "))")

@@ -56,17 +56,21 @@ struct GroupCommand: ParsableCommand {
 
         @OptionGroup var group: GroupArguments
 
-        @Option(help: ArgumentHelp("Most of its transfers at once, or `default` for no limit.", valueName: "count"))
+        @Option(
+            help: ArgumentHelp("Most of its transfers at once, or `default` for no limit.", valueName: "count"),
+            transform: LimitArgument<Int>.argument)
         var maxActive: LimitArgument<Int>?
 
         @Option(
             help: ArgumentHelp(
-                "Bytes per second its transfers may receive together, such as 2M, or `default`.", valueName: "rate"))
+                "Bytes per second its transfers may receive together, such as 2M, or `default`.", valueName: "rate"),
+            transform: RateArgument.argument)
         var recv: RateArgument?
 
         @Option(
             help: ArgumentHelp(
-                "Bytes per second its transfers may send together, such as 512K, or `default`.", valueName: "rate"))
+                "Bytes per second its transfers may send together, such as 512K, or `default`.", valueName: "rate"),
+            transform: RateArgument.argument)
         var send: RateArgument?
 
         @OptionGroup var options: VerbOptions
@@ -146,10 +150,13 @@ struct GroupCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let params = GroupGet.Params(name: group.name, owner: group.ownerID)
-            options.show(try options.open().call(GroupRemove.self, params)) { result, _ in
-                [result.removed ? "removed" : "there is no group \(SafeText.sanitised(group.name))"]
+            let daemon = try options.open()
+            let answer = try daemon.call(
+                GroupRemove.self, GroupGet.Params(name: group.name, owner: group.ownerID))
+            guard answer.value.removed else {
+                throw CommandFailure(.refused, try GroupNames(daemon).unknown(group.name))
             }
+            options.show(answer) { _, _ in ["removed \(SafeText.sanitised(group.name))"] }
         }
     }
 }
@@ -159,7 +166,8 @@ struct GroupArguments: ParsableArguments {
     @Argument(help: "The group's name.", completion: .daemon(.groups))
     var name: String
 
-    @Option(help: ArgumentHelp("Whose group, for operators (default: yours).", valueName: "uid"))
+    @Option(
+        help: ArgumentHelp("Whose group, for operators (default: yours).", valueName: "uid"), transform: UInt32.integer)
     var owner: UInt32?
 
     var ownerID: Owner? { owner.map { Owner(uid: $0) } }

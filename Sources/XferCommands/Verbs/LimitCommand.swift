@@ -12,27 +12,33 @@ struct LimitCommand: ParsableCommand {
             The rate of one task is changed with `xferctl update ID --limit-rate RATE`.
             """)
 
-    @Option(help: ArgumentHelp("Most transfers at once, or `default`.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp("Most transfers at once, or `default`.", valueName: "count"),
+        transform: LimitArgument<Int>.argument)
     var maxActive: LimitArgument<Int>?
 
-    @Option(help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"),
+        transform: LimitArgument<Int>.argument)
     var maxActivePerHost: LimitArgument<Int>?
 
     @Option(
         help: ArgumentHelp(
             "Which of a host's tasks starts first: fifo, lifo or `default`.", valueName: "order"),
-        completion: .list(QueueOrder.allCases.map(\.wireName) + ["default"]))
+        completion: .list(QueueOrder.allCases.map(\.wireName) + ["default"]),
+        transform: LimitArgument<QueueOrder>.argument)
     var order: LimitArgument<QueueOrder>?
 
     @Option(
         help: ArgumentHelp(
             "Bytes per second received over all transfers, such as 2M; 0 is unlimited, or `default`.", valueName: "rate"
-        ))
+        ), transform: RateArgument.argument)
     var recv: RateArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second sent over all transfers, such as 512K; 0 is unlimited, or `default`.", valueName: "rate"))
+            "Bytes per second sent over all transfers, such as 512K; 0 is unlimited, or `default`.", valueName: "rate"),
+        transform: RateArgument.argument)
     var send: RateArgument?
 
     @OptionGroup var options: VerbOptions
@@ -57,7 +63,9 @@ struct LimitCommand: ParsableCommand {
 }
 
 /// Bytes per second, or `default` for what the configuration and its timetable say.
-struct RateArgument: ExpressibleByArgument {
+struct RateArgument: ExplainedArgument {
+    static var expected: String { "bytes per second such as 500K, 1.5M or 2Mi, 0 for no limit, or default" }
+
     let patch: Patch<Int64>
 
     init?(argument: String) {
@@ -73,7 +81,9 @@ struct RateArgument: ExpressibleByArgument {
 }
 
 /// A value, or `default` for what the configuration says.
-struct LimitArgument<Value: WireValue>: ExpressibleByArgument {
+struct LimitArgument<Value: WireValue>: ExplainedArgument {
+    static var expected: String { Value.self == QueueOrder.self ? "fifo, lifo or default" : "an integer, or default" }
+
     let patch: Patch<Value>
 
     init?(argument: String) {

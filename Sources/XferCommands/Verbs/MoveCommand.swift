@@ -21,10 +21,14 @@ struct MoveCommand: TaskVerb {
     @Flag(help: "Start them last.")
     var bottom = false
 
-    @Option(help: ArgumentHelp("Start them before this task.", valueName: "id"), completion: .daemon(.tasks))
+    @Option(
+        help: ArgumentHelp("Start them before this task.", valueName: "id"), completion: .daemon(.tasks),
+        transform: TaskIDArgument.argument)
     var before: TaskIDArgument?
 
-    @Option(help: ArgumentHelp("Start them after this task.", valueName: "id"), completion: .daemon(.tasks))
+    @Option(
+        help: ArgumentHelp("Start them after this task.", valueName: "id"), completion: .daemon(.tasks),
+        transform: TaskIDArgument.argument)
     var after: TaskIDArgument?
 
     @OptionGroup var options: VerbOptions
@@ -53,7 +57,10 @@ struct MoveCommand: TaskVerb {
         }
         let position: TaskMove.Position = top ? .top : bottom ? .bottom : before != nil ? .before : .after
         let answer = try daemon.call(TaskMove.self, TaskMove.Params(ids: ids, to: position, target: target))
-        options.show(answer) { result, _ in SelectionText.lines(result, deed: Self.deed, states: Self.states) }
+        options.show(answer) { result, _ in
+            SelectionText.lines(
+                result, deed: Self.deed, states: Self.states, reason: SelectionReason(selection, daemon))
+        }
         try SelectionText.refuseMissing(in: answer.value, among: selection.ids.isEmpty ? [] : selection.singles)
     }
 }

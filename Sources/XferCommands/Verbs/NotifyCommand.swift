@@ -16,7 +16,8 @@ struct NotifyCommand: ParsableCommand {
     var filters: FilterOptions
 
     @Option(
-        help: ArgumentHelp("Begin after the event with this number; 0 is the oldest that is kept.", valueName: "seq"))
+        help: ArgumentHelp("Begin after the event with this number; 0 is the oldest that is kept.", valueName: "seq"),
+        transform: Int64.integer)
     var since: Int64?
 
     @OptionGroup var options: VerbOptions

@@ -28,17 +28,19 @@ struct ProfileSetCommand: ParsableCommand {
             "A language for Accept-Language, the preferred one first; may be repeated.", valueName: "tag"))
     var languages: [String] = []
 
-    @Option(help: ArgumentHelp("Most transfers of its tasks at once.", valueName: "count"))
+    @Option(help: ArgumentHelp("Most transfers of its tasks at once.", valueName: "count"), transform: Int.integer)
     var maxActive: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second that its tasks may receive together, such as 2M; 0 is unlimited.", valueName: "rate"))
+            "Bytes per second that its tasks may receive together, such as 2M; 0 is unlimited.", valueName: "rate"),
+        transform: ByteAmount.argument)
     var recv: ByteAmount?
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second that its tasks may send together, such as 512K; 0 is unlimited.", valueName: "rate"))
+            "Bytes per second that its tasks may send together, such as 512K; 0 is unlimited.", valueName: "rate"),
+        transform: ByteAmount.argument)
     var send: ByteAmount?
 
     @Option(
@@ -52,14 +54,13 @@ struct ProfileSetCommand: ParsableCommand {
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Cache") var cache: CacheOptions
     @OptionGroup(title: "Access") var access: AccessOptions
+
+    @Flag(inversion: .prefixedNo, help: "Send and keep the cookies that servers set.")
+    var cookies: Bool?
+
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
-        if access.cookie != nil { throw ValidationError("-b: a profile keeps what servers set, see --cookies.") }
-        if access.profile != nil { throw ValidationError("--profile: a profile is based on no other.") }
-        if request.policy != nil || !request.parse.isEmpty || request.stripNulls {
-            throw ValidationError("--policy, --parse and --strip-nulls are a task's own.")
-        }
         if cache.cacheKey?.rule.text != nil {
             throw ValidationError("--cache-key: a profile's is JSON; a text names one response, and is a task's own.")
         }
@@ -88,7 +89,7 @@ struct ProfileSetCommand: ParsableCommand {
         profile.maxSendRate = send?.bytes
         profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }
         profile.access = try access.choices(paths)
-        (profile.access.cookies, profile.cookies) = (.unchanged, access.cookies.map { $0 ? .jar : .none })
+        (profile.access.cookies, profile.cookies) = (.unchanged, cookies.map { $0 ? .jar : .none })
         return profile
     }
 

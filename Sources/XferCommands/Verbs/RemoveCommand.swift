@@ -36,7 +36,9 @@ struct RemoveCommand: TaskVerb {
         }
         let answer = try daemon.call(TaskRemove.self, TaskRemove.Params(chosen, files: files))
         options.show(answer) { result, _ in
-            SelectionText.lines(result, deed: Self.deed, states: Self.states) + RemovedFilesText.lines(result.files)
+            let reason = SelectionReason(selection, daemon)
+            return SelectionText.lines(result, deed: Self.deed, states: Self.states, reason: reason)
+                + RemovedFilesText.lines(result.files)
         }
         try SelectionText.refuseMissing(in: answer.value, among: selection.singles)
         if case .ids(let listed) = answer.value, listed.unchanged.contains(where: { $0.reason == "file_kept" }) {

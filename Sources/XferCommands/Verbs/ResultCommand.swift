@@ -13,7 +13,9 @@ struct ResultCommand: TaskVerb {
             """)
     static let states: Set<TaskState> = [.completed, .failed]
 
-    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks))
+    @Argument(
+        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
+        transform: TaskIDArgument.argument)
     var id: TaskIDArgument
 
     @Option(

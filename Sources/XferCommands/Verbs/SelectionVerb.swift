@@ -25,29 +25,28 @@ extension SelectionVerb {
     func run() throws {
         let daemon = try options.open()
         let answer = try daemon.call(Method.self, try selection.selection(daemon))
-        options.show(answer) { result, _ in lines(result, daemon) }
-        try SelectionText.refuseMissing(in: answer.value, among: selection.singles)
-    }
-
-    private func lines(_ result: SelectionResult, _ daemon: DaemonSession) -> [String] {
-        let reason = SelectionReason(selection, daemon)
-        guard case .filter(let counted) = result, counted.changedCount == 0 else {
-            return SelectionText.lines(result, deed: Self.deed, states: Self.states)
+        options.show(answer) { result, _ in
+            SelectionText.lines(
+                result, deed: Self.deed, states: Self.states, reason: SelectionReason(selection, daemon))
         }
-        guard counted.unchangedCount > 0 else { return ["nothing \(Self.deed): \(reason.noMatch())"] }
-        let states = reason.states().map { " (\($0))" } ?? ""
-        return [
-            "nothing \(Self.deed): \(counted.unchangedCount) tasks match\(states), but "
-                + SelectionText.condition(Self.states, Self.deed)
-        ]
+        try SelectionText.refuseMissing(in: answer.value, among: selection.singles)
     }
 }
 
 /// The output of a verb that acts on selected tasks.
 enum SelectionText {
-    /// - Parameter states: those in which the verb changes a task, for the reason why others stayed as they were.
-    static func lines(_ result: SelectionResult, deed: String, states: Set<TaskState>) -> [String] {
+    /// - Parameters:
+    ///   - states: those in which the verb changes a task, for the reason why others stayed as they were.
+    ///   - reason: finds out why a filter changed nothing.
+    static func lines(
+        _ result: SelectionResult, deed: String, states: Set<TaskState>, reason: SelectionReason
+    ) -> [String] {
         switch result {
+        case .filter(let counted) where counted.changedCount == 0:
+            guard counted.unchangedCount > 0 else { return ["nothing \(deed): \(reason.noMatch())"] }
+            let found = counted.unchangedCount == 1 ? "1 task matches" : "\(counted.unchangedCount) tasks match"
+            let counts = reason.states().map { " (\($0))" } ?? ""
+            return ["nothing \(deed): \(found)\(counts), but \(condition(states, deed))"]
         case .filter(let counted):
             let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
             return ["\(counted.changedCount) \(deed)\(others)"]

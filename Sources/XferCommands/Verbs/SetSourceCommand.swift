@@ -12,7 +12,9 @@ struct SetSourceCommand: TaskVerb {
             """)
     static let states: Set<TaskState> = [.queued, .waiting, .paused]
 
-    @Argument(help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks))
+    @Argument(
+        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
+        transform: TaskIDArgument.argument)
     var id: TaskIDArgument
 
     @Argument(help: ArgumentHelp("The new URL.", valueName: "url"))

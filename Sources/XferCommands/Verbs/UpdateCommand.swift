@@ -43,7 +43,7 @@ struct UpdateCommand: TaskVerb {
     @Option(
         help: ArgumentHelp(
             "Start when this task has completed, instead of those it waits for; may be repeated.", valueName: "id"),
-        completion: .daemon(.tasks))
+        completion: .daemon(.tasks), transform: TaskIDArgument.argument)
     var after: [TaskIDArgument] = []
 
     @Option(
@@ -77,17 +77,27 @@ struct UpdateCommand: TaskVerb {
     var checksum: Checksum?
 
     @Option(
-        help: ArgumentHelp("Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"))
+        help: ArgumentHelp("Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"),
+        transform: SegmentsArgument.argument)
     var segments: SegmentsArgument?
 
     @Option(
         name: [.customShort("H"), .customLong("header")],
-        help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"))
+        help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"),
+        transform: HeaderArgument.argument)
     var headers: [HeaderArgument] = []
 
     @OptionGroup var timeouts: TimeoutOptions
     @OptionGroup var route: RouteOptions
     @OptionGroup(title: "Access") var access: AccessOptions
+
+    @Option(
+        name: [.customShort("b"), .customLong("cookie")],
+        help: ArgumentHelp(
+            "Send the cookies in this file (cookies.txt, Netscape format) instead of those it has; - is standard input.",
+            valueName: "file"),
+        completion: .file(), transform: CookieArgument.argument)
+    var cookie: CookieArgument?
 
     @Option(help: ArgumentHelp("Unset this field; may be repeated.", valueName: "field"))
     var clear: [ClearableField] = []
@@ -107,10 +117,7 @@ struct UpdateCommand: TaskVerb {
             setGroup = try Self.moved(&selection.filters.group, to: setGroup, "group")
             setLabel = try Self.moved(&selection.filters.label, to: setLabel, "label")
         }
-        if access.profile != nil || access.cookies != nil {
-            throw ValidationError("--profile and --cookies are given when a task is added.")
-        }
-        if access.cookieField != nil { throw ValidationError("-b NAME=VALUE: use -H 'Cookie: NAME=VALUE', or a file.") }
+        if case .value = cookie { throw ValidationError("-b NAME=VALUE: use -H 'Cookie: NAME=VALUE', or a file.") }
         try selection.check()
     }
 
@@ -174,6 +181,7 @@ struct UpdateCommand: TaskVerb {
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         route.apply(to: &changes.choices)
         changes.access = try access.choices(paths)
+        if case .file(let path) = cookie { changes.access.cookieList = .set(try CookieFile.read(path)) }
         unset(in: &changes)
         let destination = try paths.destination(directory: directory, output: output)
         changes.dir = destination.dir

@@ -19,8 +19,7 @@ struct WebhookCommand: ParsableCommand {
 
         func run() throws {
             options.show(try options.open().call(WebhookList.self)) { result, terminal in
-                WebhookText(style: terminal.style).lines(
-                    result.webhooks, width: terminal.isInteractive ? terminal.size.columns : nil)
+                WebhookText(style: terminal.style).lines(result.webhooks, terminal)
             }
         }
     }
@@ -56,8 +55,7 @@ struct WebhookText: Sendable {
         return "\(name): accepted with \(result.status ?? 0) (\(milliseconds) ms)"
     }
 
-    func lines(_ webhooks: [WebhookRecord], width: Int?) -> [String] {
-        guard !webhooks.isEmpty else { return ["no webhooks are configured"] }
+    func lines(_ webhooks: [WebhookRecord], _ terminal: Terminal) -> [String] {
         var table = Table(columns: [
             .init(title: "NAME"), .init(title: "GUESTS"), .init(title: "PENDING", alignment: .right),
             .init(title: "FAILED", alignment: .right), .init(title: "DELIVERED"), .init(title: "EVENTS"),
@@ -72,7 +70,7 @@ struct WebhookText: Sendable {
                 Table.Cell(events(webhook)), Table.Cell(webhook.url),
             ])
         }
-        return table.lines(style: style, width: width) + webhooks.compactMap(trouble)
+        return table.lines(on: terminal, orElse: "no webhooks are configured") + webhooks.compactMap(trouble)
     }
 
     private func events(_ webhook: WebhookRecord) -> String {

@@ -21,16 +21,42 @@ struct BatchWaiter {
         deadline = timeout.map { Readiness.now.advanced(by: .seconds($0.seconds)) }
     }
 
+    /// Waits, and notifies at the end if that is asked for.
+    ///
     /// - Parameter showDocument: takes the batch's end where JSON is printed.
-    mutating func run(
+    static func wait(
+        for id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, notifies: Bool, isDaemonKnown: Bool = false,
         _ showDocument: (DaemonSession.Answer<BatchGet.Result>) -> Void
+    ) throws(CommandFailure) -> ExitStatus {
+        var notifier = notifies ? Notifier() : nil
+        if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
+        do throws(CommandFailure) {
+            var waiter = try BatchWaiter(id, options, timeout: timeout, isDaemonKnown: isDaemonKnown)
+            var end: BatchRecord?
+            let status = try waiter.run {
+                end = $0.value.batch
+                if options.output.json { showDocument($0) }
+            }
+            if let end { notifier?.deliver(DesktopNote(end)) }
+            return status
+        } catch {
+            // Other errors come at once, or from the user.
+            if error.status == .timedOut || error.status == .noDaemon {
+                notifier?.deliver(DesktopNote(summary: "xferctl no longer waits", body: error.message))
+            }
+            throw error
+        }
+    }
+
+    /// - Parameter onEnd: takes the batch when it has ended.
+    private mutating func run(
+        _ onEnd: (DaemonSession.Answer<BatchGet.Result>) -> Void
     ) throws(CommandFailure) -> ExitStatus {
         while true {
             do throws(CommandFailure) {
                 if let answer = try follow() {
-                    if options.output.json {
-                        showDocument(answer)
-                    } else {
+                    onEnd(answer)
+                    if !options.output.json {
                         options.show(answer) { result, terminal in
                             BatchText(style: terminal.style).lines(result.batch)
                         }

@@ -21,10 +21,17 @@ struct ByteReader {
         output = try ByteOutput(path: nil, sparesTerminal: true)
     }
 
-    /// Writes the bytes that are available now.
+    /// Writes the bytes that are available now. Says on standard error why there are none.
     mutating func readAll() throws(CommandFailure) -> ExitStatus {
-        _ = try readOn()
-        return .done
+        let end = try readOn()
+        guard offset == 0, end != .completed, end != .staged else { return .done }
+        let task = TaskSummary(try session.daemon.call(TaskGet.self, TaskGet.Params(id: id)).value.task)
+        guard task.isTerminal else {
+            Output.error.line("xferctl: #\(id) has no bytes yet; `xferctl cat -f \(id)` waits for them")
+            return .done
+        }
+        let outcome = OutcomeText(style: .plain).lines(task).first ?? "it has ended"
+        throw CommandFailure(.taskFailed, "no bytes are kept: \(outcome)")
     }
 
     /// Writes bytes until the task has ended.

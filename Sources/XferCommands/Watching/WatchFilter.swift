@@ -43,6 +43,8 @@ struct WatchTask: Hashable, Sendable {
     /// Of its URL; empty where it has none.
     var host = ""
     var finishedAt: Timestamp?
+    /// The same for tasks that share a request.
+    var transfer: TransferID?
 
     var id: Int64 { summary.id }
     var state: TaskState? { TaskState(rawValue: summary.state) }
@@ -53,7 +55,7 @@ extension WatchTask {
     init(_ record: TaskRecord) {
         self.init(
             summary: TaskSummary(record), label: record.label, host: record.url.map(Self.host(of:)) ?? "",
-            finishedAt: record.finishedAt)
+            finishedAt: record.finishedAt, transfer: record.transfer)
     }
 
     /// Host and port of a URL as the daemon writes it.

@@ -118,6 +118,13 @@ struct WatchList: Sendable {
     /// Pages of a section that are loaded.
     func pageCount(_ section: WatchSection) -> Int { pages[section, default: []].count }
 
+    /// Whether the first page of every section that is shown has come, but for these sections.
+    func isLoaded(except refused: Set<WatchSection>) -> Bool {
+        WatchSection.allCases.allSatisfy { section in
+            !isShown(section) || refused.contains(section) || pageCount(section) > 0
+        }
+    }
+
     var running: [WatchTask] { pages[.running, default: []].flatMap(\.tasks) }
 
     func task(_ id: Int64) -> WatchTask? {

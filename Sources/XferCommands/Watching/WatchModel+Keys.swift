@@ -10,6 +10,7 @@ extension WatchModel {
     /// Takes a key: moves, opens and closes what is shown, and says what the daemon has to be asked to do.
     mutating func onKey(_ key: Key) -> WatchAction? {
         message = nil
+        settleSelection()
         if prompt != nil { return answerPrompt(key) }
         if isHelpShown { return onHelpKey(key) }
         return onMovement(key) ? nil : onCommand(key)

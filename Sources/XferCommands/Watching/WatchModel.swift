@@ -22,6 +22,9 @@ struct WatchModel: Sendable {
     private(set) var cursor = 0
     /// The first row on the screen.
     private(set) var top = 0
+    /// Whether the first row stays selected: until the user has pressed a key, or every section has come. Otherwise the
+    /// section that the daemon answers first would decide.
+    private var isSelectionOpen = true
     var pane: WatchPane?
     var isHelpShown = false
     var helpTop = 0
@@ -247,6 +250,9 @@ struct WatchModel: Sendable {
         if distance > 0, let gap { select(near: gap - 1, towards: -1) } else { select(near: target, towards: distance) }
     }
 
+    /// The user has seen the selection: it stays with its task from now on.
+    mutating func settleSelection() { isSelectionOpen = false }
+
     mutating func selectFirst() { select(near: 0, towards: 1) }
 
     mutating func selectLast() { select(near: rows.count - 1, towards: -1) }
@@ -270,6 +276,10 @@ struct WatchModel: Sendable {
     private mutating func refresh() {
         let (before, isAtTop) = (cursor, top == 0)
         rows = list.rows(counts)
+        if isSelectionOpen {
+            selectFirst()
+            isSelectionOpen = !list.isLoaded(except: pagesRefused)
+        }
         if let id = selected?.id, let index = rows.firstIndex(where: { $0.id == id }) {
             if case .task(let task) = rows[index] { selected = task }
             cursor = index

@@ -31,8 +31,11 @@ struct WatchTotals: Hashable, Sendable {
         if isIdle { isOver = true }
         if isOver, !tasks.isEmpty { (completed, isOver) = (Amount(), false) }
         running = Amount()
+        var counted: Set<TransferID> = []
         for task in tasks {
             guard let total = task.summary.total else { continue }
+            // Tasks that share a transfer wait for the same bytes.
+            if let transfer = task.transfer, !counted.insert(transfer).inserted { continue }
             running.done = running.done.addingSaturated(min(task.summary.received, total))
             running.total = running.total.addingSaturated(total)
         }
@@ -41,8 +44,11 @@ struct WatchTotals: Hashable, Sendable {
     /// A completion is counted before the list forgets that the task ran.
     mutating func onEvent(_ event: EventMessage, _ list: WatchList) {
         guard event.type == .known(.durable(.taskCompleted)), let id = event.taskID?.rawValue,
-            let size = event.value("size", Int64.self), list.running.contains(where: { $0.id == id })
+            let size = event.value("size", Int64.self), let task = list.running.first(where: { $0.id == id })
         else { return }
+        // Of tasks that share a transfer the last one counts: until then it is among the running ones.
+        let isShared = task.transfer != nil && list.running.contains { $0.id != id && $0.transfer == task.transfer }
+        guard !isShared else { return }
         completed.done = completed.done.addingSaturated(size)
         completed.total = completed.total.addingSaturated(size)
     }

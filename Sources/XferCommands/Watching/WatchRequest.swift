@@ -55,10 +55,7 @@ extension WatchRequest {
     /// The same while a search reads what it does not show.
     static let searchPageSize = 500
 
-    private static let columns = TaskColumns([
-        "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
-        "not_modified", "finished_at",
-    ])
+    private static let columns = TaskColumns((TaskSummary.columns?.names ?? []) + ["finished_at", "transfer"])
 
     var method: String {
         switch self {

@@ -206,7 +206,7 @@ public enum DaemonExit: Int32, Sendable {
     case success = 0
     /// An external failure; trying again may help.
     case failure = 1
-    /// `--check-config` found a fault.
+    /// `--check-config` found a fault, or the command line is wrong.
     case badConfiguration = 2
     /// An operator has to repair the configuration or the database (EX_CONFIG, sysexits.h): the unit does not restart
     /// after it.

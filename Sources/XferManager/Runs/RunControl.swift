@@ -46,9 +46,23 @@ final class RunControl: Sendable {
     }
 
     private let kind: TaskKind
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
 
-    init(kind: TaskKind) { self.kind = kind }
+    init(kind: TaskKind) {
+        self.kind = kind
+        state = NIOLockedValueBox(State())
+    }
+
+    /// Shows what the task's row says until the run has opened what is kept.
+    init(of task: TransferTask) {
+        kind = task.specification.kind
+        var initial = State()
+        // Every attempt of the other requests begins with the first byte.
+        if kind == .download || task.specification.upload.uploadProtocol != .plain {
+            (initial.received, initial.sent, initial.total) = (task.received, task.sent, task.total)
+        }
+        state = NIOLockedValueBox(initial)
+    }
 
     var isStopRequested: Bool { state.withLockedValue(\.isStopRequested) }
 

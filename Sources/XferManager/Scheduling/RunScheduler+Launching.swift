@@ -15,7 +15,7 @@ extension RunScheduler {
         if let rates = passes.rates.removeValue(forKey: id) {
             (task.specification.maxReceiveRate, task.specification.maxSendRate) = rates
         }
-        let control = RunControl(kind: task.specification.kind)
+        let control = RunControl(of: task)
         let isStale = isStale(transfer.id)
         let live = join(task, transfer, isNew: start.isNew)
         let run = makeRun(of: task, transfer, control: control, live)
@@ -89,7 +89,7 @@ extension RunScheduler {
         guard kind == .download || kind == .data && key != nil else {
             return LiveTransfer(shared: nil, trust: trust, key: key, owner: task.owner)
         }
-        let context = runContext(of: task, transfer.id, RunControl(kind: kind), trust)
+        let context = runContext(of: task, transfer.id, RunControl(of: task), trust)
         let shared = SharedTransfer(context, transfer, isNew: isNew)
         return LiveTransfer(shared: shared, trust: trust, key: key, owner: task.owner)
     }

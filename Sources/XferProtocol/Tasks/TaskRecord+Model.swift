@@ -22,6 +22,7 @@ extension TaskRecord {
             progress.map { ProgressRecord($0) }
             ?? ProgressRecord(received: task.received, sent: task.sent, total: task.total)
         self.resumable = resumable
+        transfer = task.transferID
         ranges = segments.count > 1 ? segments.map { SegmentRecord($0) } : nil
         attempts = task.attempts
         createdAt = task.createdAt

@@ -12,6 +12,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var error: FailureRecord?
     public var progress: ProgressRecord?
     public var resumable: Bool?
+    public var transfer: TransferID?
     public var ranges: [SegmentRecord]?
 
     public var url: String?
@@ -76,6 +77,10 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("progress", \.progress, "How far it is."),
             .optional(
                 "resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
+            .optional(
+                "transfer", \.transfer,
+                "What fetches its bytes, once it has started; tasks with the same one share a request. Unasked only in task.get."
+            ),
             .optional(
                 "ranges", \.ranges,
                 "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."

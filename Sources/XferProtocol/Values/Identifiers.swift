@@ -34,6 +34,23 @@ extension TaskID: WireValue {
     }
 }
 
+extension TransferID: WireValue {
+    public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
+        guard case .integer(let number) = value else { throw .wrongType(expected: "a transfer's id, an integer") }
+        guard WireID.range.contains(number) else { throw WireID.outOfRange("a transfer's id") }
+        self.init(number)
+    }
+    public var wire: JSONValue { .integer(rawValue) }
+    public static func schema(in schemas: inout WireSchemas) -> JSONValue {
+        schemas.reference(to: "TransferID") { _ in
+            [
+                "description": "Names a transfer; never reused.", "type": "integer", "minimum": 1,
+                "maximum": .integer(WireID.range.upperBound),
+            ]
+        }
+    }
+}
+
 extension Owner: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         self.init(uid: try UInt32(wire: value, mode: mode))

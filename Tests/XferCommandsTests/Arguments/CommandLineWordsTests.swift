@@ -35,6 +35,8 @@ import XferTestSupport
         ("--json lst", "unknown command \"lst\"; did you mean list?"),
         ("https://me:secret@h/", "a command is expected before the URL; did you mean `xferctl add URL`?"),
         ("frobnicate 1 2", "unknown command \"frobnicate\"; see `xferctl --help`"),
+        ("help paus", "unknown command \"paus\"; did you mean pause?"),
+        ("help policy sett", "unknown command \"sett\"; did you mean set?"),
         ("policy sett", "unknown command \"sett\"; did you mean set?"),
         ("policy frobnicate", "unknown command \"frobnicate\"; see `xferctl policy --help`"),
     ])
@@ -42,9 +44,19 @@ import XferTestSupport
         #expect(throws: CommandFailure.usage(message)) { try ordered(line) }
     }
 
-    @Test(arguments: ["rm 7", "ls", "info 7", "start 7", "stop 7", "help add", "help nothing"])
+    @Test(arguments: ["rm 7", "ls", "info 7", "start 7", "stop 7", "help add", "help group pause"])
     func anAliasAndHelpAreKnownCommands(line: String) throws {
         #expect(try ordered(line) == line)
+    }
+
+    @Test(arguments: [
+        ("remove --files --completed", "unknown option --completed; see `xferctl remove --help`"),
+        ("list --jsn", "unknown option --jsn; did you mean --json?"),
+        ("pause --sate=failed", "unknown option --sate; did you mean --state?"),
+        ("remove --files", nil), ("add -- --json", nil), ("fly --fast", nil),
+    ])
+    func anUnknownOptionIsNamedBeforeWhatElseIsWrong(line: String, message: String?) {
+        #expect(CommandLineWords(words: line.split(separator: " ").map(String.init)).unknownOption == message)
     }
 
     @Test func theParserReadsOptionsBeforeTheVerbAndJoinedValues() throws {

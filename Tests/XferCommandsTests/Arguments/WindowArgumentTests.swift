@@ -33,9 +33,9 @@ struct WindowArgumentTests {
         ])
         let template = try TaskTemplate(
             AddOptionSet(
-                destination: add.destination, content: add.content, request: add.request, cache: add.cache,
-                access: add.access,
-                scheduling: add.scheduling), count: 1, paths: .current(for: add.options.connection))
+                destination: add.destination, content: add.content, request: add.request, response: add.response,
+                cache: add.cache, session: add.session, access: add.access, scheduling: add.scheduling), count: 1,
+            paths: .current(for: add.options.connection))
         let task = template.task("https://example.org/f")
         #expect(
             task.after == [TaskReference(TaskID(3)), TaskReference(TaskID(4))]

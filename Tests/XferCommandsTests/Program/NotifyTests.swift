@@ -1,6 +1,8 @@
 import Glibc
 import StrictJSON
 import Testing
+import XferModel
+import XferProtocol
 import XferTestSupport
 
 @testable import XferCommands
@@ -78,6 +80,27 @@ private struct FakeNotifySend {
         #expect(result.exit == .code(5), "\(result)")
         #expect(try program.calls.count == 1)
         #expect(try program.calls[0].contains("|xferctl no longer waits|time is up; the transfer goes on"))
+    }
+
+    @Test(arguments: [["batch", "add", "-i", "-"], ["batch", "show", "4"]])
+    func aBatchThatIsWaitedForIsToldAsAWhole(words: [String]) async throws {
+        var batch = BatchRecord()
+        (batch.id, batch.total, batch.finished, batch.skipped) = (BatchID(4), 3, 3, 1)
+        batch.completedAt = Timestamp(seconds: 1)
+        let record = batch.wire
+        let daemon = try ScriptedDaemon { method, _ in
+            switch method {
+            case "batch.add": .result(["batch": record, "ids": [1, 2, 3], "errors": []])
+            case "batch.get": .result(["batch": record])
+            default: .result(["subscription": 1, "last_seq": 1])
+            }
+        }
+        let result = try await Program.run(
+            words + ["--wait", "--notify"], daemon: daemon, input: "http://h/a\n", environment: program.environment)
+        #expect(result.exit == .code(1) && result.errors.isEmpty, "\(result)")
+        #expect(try program.calls == ["--app-name=xfer|--urgency=critical|--|batch 4 ended|3 of 3, 1 failed|"])
+        let hasty = try await Program.run(words + ["--notify"], input: "http://h/a\n")
+        #expect(hasty.exit == .code(2) && hasty.errors.contains("--notify needs --wait"), "\(hasty)")
     }
 
     @Test func addWithNotifyButWithoutWaitIsRefused() async throws {

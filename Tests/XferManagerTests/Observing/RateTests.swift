@@ -43,6 +43,32 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func keptBytesAreShownBeforeTheRunHasOpenedThem() async throws {
+        let fixture = try await ManagerFixture()
+        let version = SourceVersion.tagged(131, length: 400_000)
+        let stalled = Gate()
+        fixture.server.serve("/f", version, faults: [[.stall(at: 300_000, until: stalled)]])
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/f", as: "f", to: manager)
+        try await eventually("most of it came") { await manager.queries.progress(of: [id])[id]?.received == 300_000 }
+        _ = try await manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
+        try await eventually("it has stopped") { await manager.scheduler.runs[id] == nil }
+        stalled.open()
+
+        // Nothing can be opened, as on a disk that does not answer.
+        let disk = ThreadGate()
+        async let holding: Void = disk.hold(manager.services.pool)
+        await disk.arrived()
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
+        let first = try await eventually("it runs") { await manager.queries.progress(of: [id])[id] }
+        #expect(first.received == 300_000 && first.total == 400_000)
+        disk.open()
+        await holding
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aSharedTransferCountsOnceInTheRateOfAll() async throws {
         let stalled = try await CoalescingTests.Stalled()
         let ids = [try await stalled.add("a"), try await stalled.add("b")]

@@ -168,6 +168,10 @@ FailureReason = Literal[
 ]
 
 
+TransferID = int
+"""Names a transfer; never reused."""
+
+
 BodySummaryForm = Literal["inline", "file", "parts"]
 
 
@@ -185,6 +189,7 @@ TaskColumns = Sequence[
     "error",
     "progress",
     "resumable",
+    "transfer",
     "ranges",
     "url",
     "urls",
@@ -882,6 +887,11 @@ class TaskRecord:
     resumable: Optional[bool] = None
     """Whether what is held can be continued after a break, as far as is known."""
 
+    transfer: Optional[TransferID] = None
+    """What fetches its bytes, once it has started; tasks with the same one share a request. Unasked
+    only in task.get.
+    """
+
     ranges: Optional[List[SegmentRecord]] = None
     """Of a download in segments what is kept of each, ascending; what lies between them is missing.
     Only when asked for by task.get.
@@ -1132,6 +1142,7 @@ class TaskRecord:
             error=optional(FailureRecord.from_wire, wire.get("error")),
             progress=optional(ProgressRecord.from_wire, wire.get("progress")),
             resumable=wire.get("resumable"),
+            transfer=wire.get("transfer"),
             ranges=optional(listed(SegmentRecord.from_wire), wire.get("ranges")),
             url=wire.get("url"),
             urls=wire.get("urls"),

@@ -1,0 +1,82 @@
+import ArgumentParser
+import XferModel
+import XferProtocol
+
+/// The file of a single task. `add` has it; a batch has many files.
+struct FileOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp(
+            "Write to this file; relative paths mean your current directory. - waits and writes what came to standard output.",
+            valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    /// Whether the bytes go to standard output.
+    var isStandardOutput: Bool { output == "-" }
+}
+
+/// Where a single task stands. `add` has these; a batch is a group of its own.
+struct PlaceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"), completion: .daemon(.groups))
+    var group: String?
+
+    @Option(
+        help: ArgumentHelp("Put it into this slot of yours; the task that is in it is cancelled.", valueName: "name"),
+        completion: .daemon(.slots))
+    var slot: String?
+}
+
+/// What becomes of an added task's response. Profiles say nothing about it.
+struct ResponseOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
+        completion: .daemon(.policies))
+    var policy: String?
+
+    @Option(
+        help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
+    var parse: [WordArgument<ResponseParser>] = []
+
+    @Flag(help: "Leave null members out of what --parse made.")
+    var stripNulls = false
+}
+
+/// The profile and the cookies of an added task.
+struct SessionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"),
+        completion: .daemon(.profiles))
+    var profile: String?
+
+    @Option(
+        name: [.customShort("b"), .customLong("cookie")],
+        help: ArgumentHelp(
+            "Send the cookies in this file (cookies.txt, Netscape format), each to the servers it is for; - is standard "
+                + "input. NAME=VALUE is sent as it is.", valueName: "file"),
+        completion: .file(), transform: CookieArgument.argument)
+    var cookie: CookieArgument?
+
+    @Flag(inversion: .prefixedNo, help: "Send and keep the profile's cookies.")
+    var cookies: Bool?
+
+    /// The header field of `-b NAME=VALUE`.
+    var cookieField: HeaderField? {
+        guard case .value(let text) = cookie else { return nil }
+        return HeaderField(name: "Cookie", value: text)
+    }
+}
+
+/// A file of cookies, or a `Cookie` field's value: the one with `=` in it, as with curl.
+enum CookieArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { "a file, or NAME=VALUE without control characters" }
+
+    case file(String)
+    case value(String)
+
+    init?(argument: String) {
+        guard !argument.isEmpty, argument.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
+        self = argument.contains("=") ? .value(argument) : .file(argument)
+    }
+}
