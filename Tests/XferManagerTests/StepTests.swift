@@ -62,13 +62,13 @@ struct StepTests {
         let count = 2 * StoreTransaction.largestStep + 1
         try await Self.add(count, to: manager, fixture, startsPaused: false, sharesOne: sharesOne)
         let limits = SchedulerLimits(maxActive: 1000, maxActivePerHost: 1000)
-        let passes = try await manager.store.write { [zones = manager.zones] tx in
+        let passes = try await manager.store.write { [inputs = manager.conditionInputs] tx in
             var scheduler = SchedulerStateMachine(limits: limits)
             var live: [TransferID: SchedulingPass.Live] = [:]
             var passes: [Int] = []
             while true {
                 var starting = SchedulingPass(
-                    scheduler: scheduler, live: live, isSharedBetweenOwners: false, zones: zones,
+                    scheduler: scheduler, live: live, isSharedBetweenOwners: false, inputs: inputs,
                     inFlight: InFlightTasks(), isMetered: false, segments: .one, now: Clocks.wall())
                 try starting.startAll(in: tx)
                 passes.append(starting.starts.tasks.count)

@@ -16,6 +16,7 @@ enum WaitText {
         case .destinationUnavailable: return "for its directory, which is gone (an unmounted disk?)"
         case .sourceExpired: return "for a fresh URL: the one it has expired"
         case .dependency: return "for another task"
+        case .lease: return "for its lease, which is over"
         case .hostCooldown: return "because the server asked for patience" + (span.isEmpty ? "" : ", goes on\(span)")
         case .clock: return "for the clock"
         case .storage: return "because the daemon cannot write its database (disk full?)"

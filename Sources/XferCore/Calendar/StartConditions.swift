@@ -1,11 +1,14 @@
 public import XferModel
 
-/// Decides whether a task may run now: by its deadline, then by the tasks that it waits for, then by the calendar.
+/// Decides whether a task may run now: by its deadline, then by the tasks that it waits for, then by its lease, then by
+/// the calendar.
 public struct StartConditions: Sendable {
     private let schedule: TaskSchedule
     private let window: WindowCalendar?
     /// Whether the window's zone cannot be read. The window then counts as closed.
     private let isBlind: Bool
+    /// When the task's lease ends, nil if it is over.
+    private let leaseEnd: Timestamp?
 
     /// Whether the task may run, and when the conditions have to be checked again; nil means at no fixed time.
     public enum Verdict: Hashable, Sendable {
@@ -25,12 +28,16 @@ public struct StartConditions: Sendable {
         case failed(TaskID, TaskState?)
     }
 
-    /// How long a window whose zone cannot be read counts as closed before it is checked again.
+    /// How long a window whose zone cannot be read, or a lease that is over, counts as closed before it is checked again.
     public static let blindInterval = Duration.seconds(300)
 
-    /// - Parameter zone: the window's; nil when it cannot be read.
-    public init(_ schedule: TaskSchedule, zone: TimeZoneRules?) {
+    /// - Parameters:
+    ///   - zone: the window's; nil when it cannot be read.
+    ///   - leaseEnd: when the task's lease ends; nil if it is over or there is none of that name. Without effect on a
+    ///     task that has no lease.
+    public init(_ schedule: TaskSchedule, zone: TimeZoneRules?, leaseEnd: Timestamp? = nil) {
         self.schedule = schedule
+        self.leaseEnd = schedule.lease == nil ? nil : leaseEnd
         window = zone.flatMap { zone in schedule.window.map { WindowCalendar($0, in: zone) } }
         isBlind = schedule.window != nil && zone == nil
     }
@@ -44,6 +51,10 @@ public struct StartConditions: Sendable {
         case .open: return .closed(Wait(.dependency), again: schedule.deadline)
         case .failed(let id, let state): return .failed(Self.failure(of: id, state))
         }
+        if schedule.lease != nil, leaseEnd.map({ $0 <= now }) ?? true {
+            // A renewal looks at the tasks that have a time at which they are checked.
+            return .closed(Wait(.lease), again: earlier(now.advanced(by: Self.blindInterval), schedule.deadline))
+        }
         guard !isBlind else {
             let again = now.advanced(by: Self.blindInterval)
             return .closed(Wait(.schedule, until: again), again: earlier(again, schedule.deadline))
@@ -52,7 +63,7 @@ public struct StartConditions: Sendable {
         guard start <= now else {
             return .closed(Wait(.schedule, until: start), again: earlier(start, schedule.deadline))
         }
-        return .open(until: earlier(window?.nextChange(after: now), schedule.deadline))
+        return .open(until: earlier(earlier(window?.nextChange(after: now), leaseEnd), schedule.deadline))
     }
 
     /// The first instant from `now` on at which the calendar allows the task to run; nil if there is none.

@@ -193,7 +193,7 @@ public struct TaskStateMachine: Sendable {
     public mutating func onHold(_ wait: Wait) -> TaskTransition {
         let isRunning = task.state == .running
         switch (task.state, task.wait?.reason) {
-        case (.waiting, .schedule), (.waiting, .dependency):
+        case (.waiting, let reason?) where reason.isStartCondition:
             guard task.wait != wait else { return .unchanged }
         case (.queued, _), (.running, _):
             break
@@ -213,7 +213,7 @@ public struct TaskStateMachine: Sendable {
 
     /// The task's conditions hold: a task that waits for them continues.
     public mutating func onConditionsMet() -> TaskTransition {
-        guard task.state == .waiting, [.schedule, .dependency].contains(task.wait?.reason) else { return .unchanged }
+        guard task.state == .waiting, task.wait?.reason.isStartCondition == true else { return .unchanged }
         move(to: .queued)
         return TaskTransition(event: nil, action: .schedule)
     }

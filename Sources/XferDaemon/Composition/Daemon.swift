@@ -74,14 +74,15 @@ public enum Daemon {
         let leases = EventLeases(
             perConnection: Int(clamping: settings.rpc.maxWaiting),
             perUser: Int(clamping: settings.rpc.maxWaitingPerUser))
+        let owners = TaskOwners { configuration.access }
         var handlers: [Handler] = []
         handlers +=
             TaskHandlers(
                 tasks: manager.tasks, queries: manager.queries, bytes: manager.bytes, staging: manager.staging,
-                defaults: { configuration.taskDefaults }
+                owners: owners, defaults: { configuration.taskDefaults }
             ).all
         handlers += QueueHandlers(queue: manager.queue).all
-        handlers += BatchHandlers(batches: manager.batches, defaults: { configuration.taskDefaults }).all
+        handlers += BatchHandlers(batches: manager.batches, owners: owners, defaults: { configuration.taskDefaults }).all
         handlers += GroupHandlers(groups: manager.groups).all
         handlers += SlotHandlers(slots: manager.slots, queries: manager.queries).all
         handlers += FailedURLHandlers(failedURLs: manager.failedURLs).all
@@ -91,6 +92,7 @@ public enum Daemon {
         handlers += PolicyHandlers(policies: manager.policies).all
         handlers += ProfileHandlers(profiles: manager.profiles).all
         handlers += NetworkHandlers(network: manager.network).all
+        handlers += LeaseHandlers(leases: manager.leases).all
         handlers +=
             EventHandlers(
                 hub: manager.hub, queries: manager.queries, subscriptions: ConnectionSubscriptions(), leases: leases

@@ -5,6 +5,7 @@ import XferProtocol
 /// `batch.*`: decode, authorise, call, encode.
 struct BatchHandlers: Sendable {
     let batches: BatchCommands
+    let owners: TaskOwners
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
@@ -19,12 +20,14 @@ struct BatchHandlers: Sendable {
 
     private func add(_ params: BatchAdd.Params, _ context: CallContext) async throws -> BatchAdd.Result {
         let defaults = defaults()
+        let entries = try BatchCommands.Entries(params)
+        let principal = try owners.principal(adding: entries.tasks, by: context.caller) { "tasks[\(entries.places[$0])]." }
         let added = try await batches.add(
-            try BatchCommands.Entries(params),
+            entries,
             BatchCommands.Options(
                 maxActive: params.maxActive, isAtomic: params.atomic, clientKey: params.clientKey,
                 asked: params.clientKey == nil ? "" : params.canonicalText),
-            defaults, for: context.caller.principal)
+            defaults, for: principal)
         var result = BatchAdd.Result()
         result.batch = BatchRecord(added.batch)
         result.ids = added.ids

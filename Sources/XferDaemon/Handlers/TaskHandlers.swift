@@ -9,6 +9,7 @@ struct TaskHandlers: Sendable {
     let queries: TaskQueries
     let bytes: ByteReader
     let staging: StagedPublishing
+    let owners: TaskOwners
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
@@ -24,15 +25,16 @@ struct TaskHandlers: Sendable {
     }
 
     private func add(_ params: TaskAdd.Params, _ context: CallContext) async throws -> TaskAdd.Result {
-        let principal = context.caller.principal
         switch params {
         case .one(let task):
+            let principal = try owners.principal(adding: [task], by: context.caller)
             let (task, isExisting) = try await tasks.add(task, defaults(), for: principal)
             let record =
                 try await TaskRecords(queries: queries).records(of: [task], .listing, findsWaits: false).first
                 ?? TaskRecord(task)
             return .one(TaskAdd.One(task: record, existing: isExisting))
         case .many(let tasks):
+            let principal = try owners.principal(adding: tasks, by: context.caller) { "tasks[\($0)]." }
             let added = try await self.tasks.add(tasks, defaults(), for: principal, path: { "tasks[\($0)]." })
             let existing = added.indices.filter { added[$0].isExisting }
             return .many(TaskAdd.Many(ids: added.map(\.id), existing: existing))

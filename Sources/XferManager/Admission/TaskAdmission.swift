@@ -103,6 +103,7 @@ struct TaskAdmission: Sendable {
         try checkTrust(specification, path: path)
         try checkHooks(specification.completion, path: path)
         try await checkWindow(specification.schedule.window, path: path)
+        try checkLease(specification.schedule.lease, path: path)
         try await admit(&specification, knowing: &directories, path: path, directoryField: task.directoryField)
         let body = try await content.admit(built.content, path: path)
         specification.request.bodySummary = body.map { BodySummary($0) }
@@ -173,6 +174,12 @@ struct TaskAdmission: Sendable {
                     ? "the field to be left out: no webhooks are configured"
                     : "one of \(known.sorted().joined(separator: ", "))")
         }
+    }
+
+    /// Throws unless the caller may name a lease: a task would wait until that is renewed, which guests cannot do.
+    func checkLease(_ lease: String?, path: String) throws {
+        guard lease != nil, !principal.isOperator else { return }
+        throw ManagerError.permissionDenied(path: path + "lease", reason: "only operators may name a lease")
     }
 
     /// Throws unless the window's time zone is known.

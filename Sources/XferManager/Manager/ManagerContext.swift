@@ -14,7 +14,7 @@ struct ManagerContext: Sendable {
     let services: RunServices
     let hub: EventHub
     let metrics: ServiceMetrics
-    let zones: TimeZones
+    let conditionInputs: ConditionInputs
     /// The tasks that a crash would be attributed to.
     let inFlight = InFlightTasks()
     /// The tasks whose directory is being changed. One call at a time: each would delete the other's copy of kept bytes.
@@ -47,7 +47,9 @@ extension ManagerPart {
     nonisolated var store: TaskStore { context.services.store }
     nonisolated var logger: Logger { context.services.logger }
     nonisolated var clock: WallClock { context.services.clock }
-    nonisolated var zones: TimeZones { context.zones }
+    nonisolated var conditionInputs: ConditionInputs { context.conditionInputs }
+    nonisolated var zones: TimeZones { context.conditionInputs.zones }
+    nonisolated var leases: TaskLeases { context.conditionInputs.leases }
     nonisolated var settings: ManagerSettings { context.settings.withLockedValue(\.self) }
     nonisolated var isShuttingDown: Bool { context.isShuttingDown.withLockedValue(\.self) }
 

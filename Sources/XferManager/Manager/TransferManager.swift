@@ -33,6 +33,7 @@ public final class TransferManager: ManagerPart, Sendable {
     public var webhooks: WebhookCommands { WebhookCommands(context: context) }
     public var tokens: TokenCommands { TokenCommands(context: context) }
     public let network: NetworkFollower
+    public var leases: LeaseCommands { LeaseCommands(context: context, conditions: background.clockFollower) }
 
     let scheduler: RunScheduler
     let background: BackgroundParts
@@ -166,8 +167,11 @@ public final class TransferManager: ManagerPart, Sendable {
             ages: ages, logger: logger)
         let context = ManagerContext(
             version: version, services: services, hub: hub, metrics: metrics,
-            zones: TimeZones(
-                files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile), logger: logger),
+            conditionInputs: ConditionInputs(
+                zones: TimeZones(
+                    files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile),
+                    logger: logger),
+                leases: services.leases),
             directories: DirectoryAdmission(pool: pool), stateDirectory: stateDirectory,
             digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
         let manager = TransferManager(context: context)

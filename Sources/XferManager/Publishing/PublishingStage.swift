@@ -144,6 +144,7 @@ actor PublishingStage {
     /// Checks that the file is under its name, and that the task's path leads to its directory. Otherwise nothing is
     /// committed.
     private static func requireInPlace(_ candidate: PublishingCandidate) throws(FileError) -> FileFacts {
+        guard candidate.isLeaseInForce() else { throw .cancelled }
         try candidate.file.requireInPlace()
         try DirectoryPath.requireLeading(to: candidate.file.directory, for: candidate.name, candidate.reopen)
         return try candidate.file.facts()
@@ -205,7 +206,9 @@ actor PublishingStage {
             let publisher = Publisher(directory: directory)
             let renamed = moves.map { move in
                 Result { () throws(FileError) in
-                    try publisher.rename(
+                    // The commit of the intent may have taken long, and another daemon has the task now.
+                    guard move.candidate.isLeaseInForce() else { throw .cancelled }
+                    return try publisher.rename(
                         move.candidate.file.name, as: move.intent, isReplacing: move.isReplacing)
                 }
             }

@@ -54,6 +54,8 @@ extension AttemptMaker {
         tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
+        // The run is told to stop when its lease is over, but another daemon may ask for the same by now.
+        guard services.leases.isInForce(specification.schedule.lease) else { throw FileError.cancelled }
         let access = try await services.access.access(
             to: specification.request, profile: specification.profile,
             isGuests: !settings.hasOperatorRights(specification))

@@ -29,6 +29,7 @@ struct RunServices: Sendable {
     let cookies: CookieJars
     let cache: ResponseCache
     let hooks: HookRunner
+    let leases = TaskLeases()
     let clock: WallClock
     /// Decides whether something is old enough to be deleted.
     let ages: RetentionAges

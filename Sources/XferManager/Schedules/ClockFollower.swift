@@ -67,10 +67,10 @@ actor ClockFollower: ManagerPart {
         do {
             while true {
                 let (last, effects) = try await store.write(.bulky) {
-                    [after, zones, clock, inFlight = context.inFlight] tx -> (TaskID?, [Effect]) in
+                    [after, conditionInputs, clock, inFlight = context.inFlight] tx -> (TaskID?, [Effect]) in
                     let now = clock()
                     let tasks = try tx.tasksWithConditions(after: after, limit: StoreTransaction.largestStep)
-                    return (tasks.last?.id, try tx.applyConditions(to: tasks, zones, inFlight, at: now))
+                    return (tasks.last?.id, try tx.applyConditions(to: tasks, conditionInputs, inFlight, at: now))
                 }
                 await scheduler.perform(effects)
                 guard let last else { break }

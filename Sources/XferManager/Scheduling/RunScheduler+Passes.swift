@@ -82,7 +82,7 @@ extension RunScheduler {
             limit: Descriptors.limit, clients: settings.maxClients)
         var pass = SchedulingPass(
             scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
-            zones: zones, inFlight: context.inFlight, isMetered: isMetered,
+            inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,
             segments: settings.segments, now: clock())
         pass.beingDeleted = transfersBeingDeleted
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
@@ -126,11 +126,11 @@ extension RunScheduler {
     /// Evaluates due conditions and notifies dependents of ended tasks, one step of each. The timer fires again at once
     /// for the rest.
     func settleConditions() async throws {
-        let effects = try await store.write(.bulky) { [zones, clock, inFlight = context.inFlight] tx in
+        let effects = try await store.write(.bulky) { [conditionInputs, clock, inFlight = context.inFlight] tx in
             let now = clock()
             let due = try tx.dueConditions(now: now, limit: StoreTransaction.largestStep)
-            let effects = try tx.applyConditions(to: due, zones, inFlight, at: now)
-            try tx.notifyDependents(zones, at: now)
+            let effects = try tx.applyConditions(to: due, conditionInputs, inFlight, at: now)
+            try tx.notifyDependents(conditionInputs, at: now)
             return effects
         }
         await perform(effects)

@@ -38,7 +38,7 @@ struct SchedulingPass: Sendable {
     /// Transfers whose files and then rows are being deleted. No task is started on them.
     var beingDeleted: Set<TransferID> = []
     let isSharedBetweenOwners: Bool
-    let zones: TimeZones
+    let inputs: ConditionInputs
     let inFlight: InFlightTasks
     let isMetered: Bool
     /// For downloads that do not set `segments`.
@@ -58,13 +58,13 @@ struct SchedulingPass: Sendable {
     private static let maxKept = 16
 
     init(
-        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, zones: TimeZones,
+        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, inputs: ConditionInputs,
         inFlight: InFlightTasks, isMetered: Bool, segments: SegmentCount, now: Timestamp
     ) {
         self.scheduler = scheduler
         self.live = live
         self.isSharedBetweenOwners = isSharedBetweenOwners
-        self.zones = zones
+        self.inputs = inputs
         self.inFlight = inFlight
         self.isMetered = isMetered
         self.segments = segments
@@ -128,7 +128,7 @@ struct SchedulingPass: Sendable {
         if isMetered, !task.specification.request.allowsMetered {
             try tx.transition(task, at: now) { $0.onHold(Wait(.network)) }
             starts.hasHeldOffMetered = true
-        } else if try tx.mayStart(task, zones, at: now) {
+        } else if try tx.mayStart(task, inputs, at: now) {
             return true
         }
         inFlight.leave(task.id)

@@ -102,7 +102,11 @@ struct StagedFile: Sendable {
         guard let intent else { return true }
         let (directory, file, name, isReplacing) = (directory, file, ready.name, isReplacing)
         let reopen = DestinationDirectory.reopening(directory, for: task.owner, settings, services)
+        let (leases, lease) = (services.leases, task.specification.schedule.lease)
         let outcome = try await services.pool.run {
+            guard leases.isInForce(lease) else {
+                throw TransferError(.fileMoveFailed, "its lease is over: another daemon may have the task")
+            }
             try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)
             return try Publisher(directory: directory).rename(name, as: intent, isReplacing: isReplacing)
         }

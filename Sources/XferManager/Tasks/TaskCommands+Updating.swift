@@ -36,6 +36,10 @@ extension TaskCommands {
         if wanted.schedule.window != before.specification.schedule.window {
             try await admission(for: principal).checkWindow(wanted.schedule.window, path: TaskChanges.path)
         }
+        if wanted.schedule.lease != before.specification.schedule.lease, !principal.isOperator {
+            throw ManagerError.permissionDenied(
+                path: TaskChanges.path + "lease", reason: "only operators may change a task's lease")
+        }
         if wanted.policy != before.specification.policy {
             try admission(for: principal).checkTrust(wanted, path: TaskChanges.path)
         }
@@ -55,7 +59,7 @@ extension TaskCommands {
         let identity = wanted.destination.directoryIdentity
         let move = hasMoved ? try await move(of: before, to: wanted.destination) : nil
         let restricts = settings.restricts(principal, taskOf: before.owner)
-        let (now, zones) = (clock(), zones)
+        let (now, inputs) = (clock(), conditionInputs)
         let (updated, effect): (UpdatedTask, Effect?)
         do {
             (updated, effect) = try await translatingStoreErrors {
@@ -67,7 +71,7 @@ extension TaskCommands {
                     guard let schedule, schedule != updated.task.specification.schedule else { return (updated, nil) }
                     var machine = TaskStateMachine(updated.task)
                     let effect = try tx.reschedule(
-                        &machine, from: schedule, for: principal, path: TaskChanges.path, zones, at: now)
+                        &machine, from: schedule, for: principal, path: TaskChanges.path, inputs, at: now)
                     updated.task = machine.task
                     return (updated, effect)
                 }

@@ -115,6 +115,6 @@ extension TaskCommands {
     }
 
     func addRules(for principal: Principal) -> AddRules {
-        AddRules(principal: principal, failedURLs: failedURLs, zones: zones, now: clock())
+        AddRules(principal: principal, failedURLs: failedURLs, inputs: conditionInputs, now: clock())
     }
 }

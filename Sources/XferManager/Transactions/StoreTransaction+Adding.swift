@@ -13,7 +13,7 @@ public struct AddedTask: Hashable, Sendable {
 struct AddRules: Sendable {
     var principal: Principal
     var failedURLs: FailedURLList
-    var zones: TimeZones
+    var inputs: ConditionInputs
     var now: Timestamp
 }
 
@@ -76,7 +76,7 @@ extension StoreTransaction {
         try requirePolicy(of: specification)
         guard !specification.schedule.isEmpty else { return }
         try requireChance(
-            of: specification.schedule, for: rules.principal, path: admitted.path, rules.zones, at: rules.now)
+            of: specification.schedule, for: rules.principal, path: admitted.path, rules.inputs, at: rules.now)
     }
 
     /// Applies the effects of a new task: on its spool files, on a task it supersedes in its slot, and on itself.
@@ -94,7 +94,7 @@ extension StoreTransaction {
             return true
         }
         guard !task.specification.schedule.isEmpty else { return false }
-        try begin(task, rules.zones, at: rules.now)
+        try begin(task, rules.inputs, at: rules.now)
         return true
     }
 

@@ -14,7 +14,7 @@ extension StoreTransaction {
     /// - Parameter machine: the task. Its unwritten changes are written only if the conditions change its state.
     @discardableResult
     func applyConditions(
-        to machine: inout TaskStateMachine, _ zones: TimeZones, at now: Timestamp
+        to machine: inout TaskStateMachine, _ inputs: ConditionInputs, at now: Timestamp
     ) throws -> Effect? {
         let task = machine.task
         let schedule = task.specification.schedule
@@ -25,7 +25,7 @@ extension StoreTransaction {
             try setCondition(of: task.id, due: nil)
             return nil
         }
-        let conditions = StartConditions(schedule, zone: zones.rules(for: schedule))
+        let conditions = inputs.conditions(of: schedule, at: now)
         let verdict = conditions.verdict(try standing(of: task), at: now)
         let transition: TaskTransition
         let due: Timestamp?
@@ -57,20 +57,20 @@ extension StoreTransaction {
     }
 
     /// Whether a picked task may start. If not, its new state, waiting or failed, is written.
-    func mayStart(_ task: TransferTask, _ zones: TimeZones, at now: Timestamp) throws -> Bool {
+    func mayStart(_ task: TransferTask, _ inputs: ConditionInputs, at now: Timestamp) throws -> Bool {
         guard !task.specification.schedule.isEmpty else { return true }
         var machine = TaskStateMachine(task)
-        try applyConditions(to: &machine, zones, at: now)
+        try applyConditions(to: &machine, inputs, at: now)
         return machine.task.state == .queued
     }
 
     /// Evaluates the conditions of these tasks. Returns the effects to perform after the commit.
     func applyConditions(
-        to tasks: [TransferTask], _ zones: TimeZones, _ inFlight: InFlightTasks, at now: Timestamp
+        to tasks: [TransferTask], _ inputs: ConditionInputs, _ inFlight: InFlightTasks, at now: Timestamp
     ) throws -> [Effect] {
         try tasks.compactMap { task in
             var machine = TaskStateMachine(task)
-            return try inFlight.during(task.id) { try applyConditions(to: &machine, zones, at: now) }
+            return try inFlight.during(task.id) { try applyConditions(to: &machine, inputs, at: now) }
         }
     }
 }

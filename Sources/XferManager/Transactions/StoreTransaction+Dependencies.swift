@@ -75,7 +75,7 @@ extension StoreTransaction {
 
     /// Notifies one step of dependents how tasks ended. A failure passes along a chain link by link: each dependent
     /// that fails is an ended task for its own dependents.
-    func notifyDependents(_ zones: TimeZones, at now: Timestamp) throws {
+    func notifyDependents(_ inputs: ConditionInputs, at now: Timestamp) throws {
         var left = Self.largestStep
         while left > 0, let ended = try nextEndedTarget() {
             // The task was retried before all dependents were notified: the rest continues to wait for it.
@@ -89,7 +89,7 @@ extension StoreTransaction {
                 try settleDependency(of: id, on: ended.id, ended.outcome)
                 guard let task = try task(id) else { continue }
                 var machine = TaskStateMachine(task)
-                try applyConditions(to: &machine, zones, at: now)
+                try applyConditions(to: &machine, inputs, at: now)
             }
             if dependents.count < left { try removeEndedTarget(ended.id) }
             left -= max(dependents.count, 1)

@@ -6,28 +6,28 @@ import XferStore
 extension StoreTransaction {
     /// Checks the conditions of a task that is about to be inserted.
     func requireChance(
-        of schedule: TaskSchedule, for principal: Principal, path: String, _ zones: TimeZones,
+        of schedule: TaskSchedule, for principal: Principal, path: String, _ inputs: ConditionInputs,
         at now: Timestamp
     ) throws {
         try requireTargets(schedule.after, for: principal, field: path + "after")
-        try requireChance(of: schedule, path: path, zones, at: now)
+        try requireChance(of: schedule, path: path, inputs, at: now)
     }
 
     /// Makes a task that was just inserted wait or fail by its conditions.
     func begin(
-        _ task: TransferTask, _ zones: TimeZones, at now: Timestamp
+        _ task: TransferTask, _ inputs: ConditionInputs, at now: Timestamp
     ) throws {
         let targets = task.specification.schedule.after
         if !targets.isEmpty { try setDependencies(of: task.id, on: targets) }
         var machine = TaskStateMachine(task)
-        try applyConditions(to: &machine, zones, at: now)
+        try applyConditions(to: &machine, inputs, at: now)
     }
 
     /// Checks changed conditions, and puts the task into the state they demand. Returns an effect if its run has to
     /// stop.
     func reschedule(
         _ machine: inout TaskStateMachine, from earlier: TaskSchedule, for principal: Principal, path: String,
-        _ zones: TimeZones, at now: Timestamp
+        _ inputs: ConditionInputs, at now: Timestamp
     ) throws -> Effect? {
         let schedule = machine.task.specification.schedule
         if schedule.after != earlier.after {
@@ -39,15 +39,15 @@ extension StoreTransaction {
             try setDependencies(of: machine.task, for: principal, field: path + "after")
             try requireNoCircle(through: machine.task.id, field: path + "after")
         }
-        try requireChance(of: schedule, path: path, zones, at: now)
-        return try applyConditions(to: &machine, zones, at: now)
+        try requireChance(of: schedule, path: path, inputs, at: now)
+        return try applyConditions(to: &machine, inputs, at: now)
     }
 
     /// Refuses conditions under which the task would fail before it could start.
     private func requireChance(
-        of schedule: TaskSchedule, path: String, _ zones: TimeZones, at now: Timestamp
+        of schedule: TaskSchedule, path: String, _ inputs: ConditionInputs, at now: Timestamp
     ) throws {
-        let conditions = StartConditions(schedule, zone: zones.rules(for: schedule))
+        let conditions = inputs.conditions(of: schedule, at: now)
         guard let reason = conditions.contradiction(from: now) else { return }
         throw ManagerError.invalidField(
             path: path + "deadline", reason: reason, expected: "a time after the task's first chance to start")

@@ -9,6 +9,9 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
     /// The task starts when all these have completed; a negative id, within one add, counts back from the task's own
     /// place.
     public var after: [TaskID]
+    /// The name of a lease that has to be in force while the task runs; nil is none. A caller that hands out tasks to
+    /// many daemons renews it, so that a daemon that is cut off from that caller stops by itself.
+    public var lease: String?
 
     public init(
         notBefore: Timestamp? = nil, window: TimeWindow? = nil, deadline: Timestamp? = nil, after: [TaskID] = []
@@ -23,7 +26,7 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
     public var isEmpty: Bool { !hasCalendar && after.isEmpty }
 
     /// Whether the start depends on the time.
-    public var hasCalendar: Bool { notBefore != nil || window != nil || deadline != nil }
+    public var hasCalendar: Bool { notBefore != nil || window != nil || deadline != nil || lease != nil }
 }
 
 extension TaskSchedule: ChoiceSubject {
@@ -32,6 +35,7 @@ extension TaskSchedule: ChoiceSubject {
         public var notBefore = Patch<Timestamp>.unchanged
         public var window = Patch<TimeWindow>.unchanged
         public var deadline = Patch<Timestamp>.unchanged
+        public var lease = Patch<String>.unchanged
 
         public init() {}
     }
@@ -40,5 +44,6 @@ extension TaskSchedule: ChoiceSubject {
         Choice(\.notBefore, optional: \.notBefore),
         Choice(\.window, optional: \.window),
         Choice(\.deadline, optional: \.deadline),
+        Choice(\.lease, optional: \.lease),
     ]
 }

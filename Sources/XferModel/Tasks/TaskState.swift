@@ -44,6 +44,8 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case sourceExpired = "source_expired"
     /// Another task has to complete first.
     case dependency
+    /// The lease under which the task runs is over; see `TaskSchedule.lease`.
+    case lease
     /// The host asked to wait (`Retry-After`, RFC 9110 §10.2.3).
     case hostCooldown = "host_cooldown"
     /// The wall clock was set and the time is computed anew.
@@ -69,6 +71,11 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case profileFull = "profile_full"
     /// As many transfers are active as may be.
     case queueFull = "queue_full"
+}
+
+extension WaitReason {
+    /// Whether the task waits for one of its own conditions: the calendar, other tasks or its lease.
+    public var isStartCondition: Bool { self == .schedule || self == .dependency || self == .lease }
 }
 
 /// A waiting task's reason and, if known, when it ends.

@@ -18,5 +18,11 @@ extension TaskFields {
             record: "It fails then unless it has ended or is staged.",
             change: .anytime("It fails then unless it has ended or is staged; null is never.", isNullable: true),
             example: "2026-01-03T06:00:00Z"),
+        ChoiceField(
+            "lease", \.lease,
+            task: "It runs, and its file is published, only while the lease of this name is in force: see lease.renew.",
+            record: "The lease that has to be in force while it runs.",
+            change: .anytime("The lease that has to be in force while it runs; null is none.", isNullable: true),
+            access: .operators, limits: [.length(1...TaskLimits.nameLength), .printable], example: "fleet"),
     ]
 }

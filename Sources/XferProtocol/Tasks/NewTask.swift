@@ -22,6 +22,7 @@ public struct NewTask: WireInput, Hashable {
     public var group: String?
     public var label: String?
     public var clientKey: String?
+    public var owner: String?
     public var slot: String?
     public var completion = TaskCompletion.Choices()
     public var coalesce: Bool?
@@ -120,6 +121,13 @@ public struct NewTask: WireInput, Hashable {
                 "client_key", \.clientKey,
                 "Makes the add safe to repeat: the same key with the same request returns the task that exists.",
                 .length(1...TaskLimits.nameLength)),
+            .optional(
+                "owner", \.owner,
+                "For whom it is added, with that user's rights: a user's name, or a decimal uid; default is the caller. All tasks of "
+                    + "a call have the same.",
+                .length(1...256), .printable, example: "ada"
+            )
+            .restricted(to: .operators),
             .optional(
                 "slot", \.slot,
                 "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",

@@ -43,7 +43,7 @@ struct InFlightTests {
         let id = try await fixture.add("/a", as: "a", to: manager)
         let starting = SchedulingPass(
             scheduler: SchedulerStateMachine(limits: SchedulerLimits()), live: [:], isSharedBetweenOwners: false,
-            zones: manager.zones, inFlight: manager.context.inFlight, isMetered: false, segments: .one,
+            inputs: manager.conditionInputs, inFlight: manager.context.inFlight, isMetered: false, segments: .one,
             now: Clocks.wall())
         await #expect(throws: Undone.self) {
             try await manager.store.write { [inFlight = manager.context.inFlight] tx in

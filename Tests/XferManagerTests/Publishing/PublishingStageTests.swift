@@ -178,7 +178,7 @@ private final class StageFixture: Sendable {
             PublishingCandidate(
                 file: file, name: name, policy: policy, control: control,
                 attributes: Publisher.Attributes(length: Int64("file \(number)".utf8.count), mode: 0o640),
-                digest: nil, reopen: { [directory] in directory },
+                digest: nil, reopen: { [directory] in directory }, isLeaseInForce: { true },
                 commit: { [held, commitCount, snatched, isKnown, known, path] tx, intent, _ in
                     guard !held.contains(intent.finalName) else { return false }
                     commitCount.withLockedValue { $0 += 1 }

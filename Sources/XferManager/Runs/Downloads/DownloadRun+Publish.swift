@@ -69,20 +69,23 @@ extension DownloadRun {
             attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
             digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
             reopen: DestinationDirectory.reopening(directory, for: specification.owner, settings, services),
+            isLeaseInForce: { [leases = services.leases, lease = specification.schedule.lease] in
+                leases.isInForce(lease)
+            },
             commit: intentChange(
                 length: isProcessed ? nil : length, telling: news, unless: isTold, in: directory.identity),
             onIntent: { isTold.withLockedValue { $0 = true } })
         let outcome: PublishingCandidate.Outcome
         do {
             outcome = try await services.publishing.publish(candidate)
-        } catch FileError.destinationChanged(let path, let problem) {
+        } catch let error as FileError where error.leavesPublishableBytes {
             if isTold.withLockedValue(\.self) {
                 pendingEvents.removeFirst(news.count)
                 isTold.withLockedValue { $0 = false }
             }
             // The bytes stay valid even if their directory has been moved.
             if !isProcessed { try await keep(file, length: length) }
-            throw FileError.destinationChanged(path: path, problem: problem)
+            throw error
         }
         switch outcome {
         case .skipped:
@@ -159,5 +162,15 @@ extension DownloadRun {
         throw TransferError(
             .checksumMismatch,
             "\(source) \(expected.description), the \(length) bytes received have \(found.description)")
+    }
+}
+
+extension FileError {
+    /// Whether a publish that failed for this may be repeated with the same bytes.
+    fileprivate var leavesPublishableBytes: Bool {
+        switch self {
+        case .destinationChanged, .cancelled: true
+        default: false
+        }
     }
 }

@@ -1,0 +1,18 @@
+import XferManager
+import XferModel
+import XferProtocol
+import XferSystem
+
+/// `lease.*`: decode, authorise, call, encode.
+struct LeaseHandlers: Sendable {
+    let leases: LeaseCommands
+
+    var all: [Handler] {
+        [
+            Handler(LeaseRenew.self) { params, _ in
+                try await leases.renew(params.name, until: MonotonicInstant(nanoseconds: Int64(saturating: params.until * 1e9)))
+                return LeaseRenew.Result(now: Double(Clocks.monotonic().nanoseconds) / 1e9)
+            }
+        ]
+    }
+}

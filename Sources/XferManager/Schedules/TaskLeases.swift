@@ -1,0 +1,64 @@
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+import XferSystem
+
+/// The leases that are in force, by name.
+///
+/// They live in memory only: after a restart every lease is over until it is renewed, since the caller that gave it may
+/// have taken its tasks back meanwhile. Renewing costs no commit.
+final class TaskLeases: Sendable {
+    /// The highest number of names.
+    static let maxCount = 64
+
+    private let ends = NIOLockedValueBox<[String: MonotonicInstant]>([:])
+
+    /// What a renewal changed.
+    enum Renewal: Hashable, Sendable {
+        /// The lease goes on for longer, or as long as before.
+        case prolonged
+        /// It was over or new and is in force again, or it ends earlier than it would have: its tasks have to be
+        /// looked at.
+        case changed
+        /// There are too many leases.
+        case refused
+    }
+
+    /// Sets when the lease ends, on the clock that cannot be set and continues while the machine sleeps
+    /// (`CLOCK_BOOTTIME`).
+    func renew(_ name: String, until end: MonotonicInstant, at now: MonotonicInstant = Clocks.monotonic()) -> Renewal {
+        ends.withLockedValue { ends in
+            let earlier = ends[name]
+            if earlier == nil, ends.count >= Self.maxCount {
+                ends = ends.filter { $0.value > now }
+                guard ends.count < Self.maxCount else { return .refused }
+            }
+            ends[name] = end
+            guard let earlier, earlier > now else { return .changed }
+            return end < earlier ? .changed : .prolonged
+        }
+    }
+
+    /// Whether the lease is in force; true without a name.
+    func isInForce(_ name: String?, at now: MonotonicInstant = Clocks.monotonic()) -> Bool {
+        guard let name else { return true }
+        return ends.withLockedValue { $0[name] }.map { $0 > now } ?? false
+    }
+
+    /// When it ends by the wall clock, which reads `wall` now; nil if it is over.
+    func end(of name: String, wall: Timestamp, at now: MonotonicInstant = Clocks.monotonic()) -> Timestamp? {
+        guard let end = ends.withLockedValue({ $0[name] }), end > now else { return nil }
+        return wall.advanced(by: now.duration(to: end))
+    }
+}
+
+/// What start conditions depend on besides the task itself.
+struct ConditionInputs: Sendable {
+    let zones: TimeZones
+    let leases: TaskLeases
+
+    func conditions(of schedule: TaskSchedule, at now: Timestamp) -> StartConditions {
+        StartConditions(
+            schedule, zone: zones.rules(for: schedule), leaseEnd: schedule.lease.flatMap { leases.end(of: $0, wall: now) })
+    }
+}
