@@ -14,8 +14,7 @@ struct RootCommand: ParsableCommand {
 
             Exit statuses:
 
-            """ + ExitStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "
-"),
+            """ + ExitStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "\n"),
         version: XferVersion.text(commit: String(cString: xfer_commit())),
         groupedSubcommands: [
             CommandGroup(
