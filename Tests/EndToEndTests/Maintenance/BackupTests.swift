@@ -90,7 +90,8 @@ import XferTestSupport
             try await daemon.start()
             for (id, name) in [(missing, "missing"), (newer, "newer")] {
                 try await daemon.wait(id, for: "completed")
-                #expect(try FileTree.read("\(daemon.downloads)/\(name)") == SourceVersion.tagged(3, length: 500_000).bytes)
+                let bytes = try FileTree.read("\(daemon.downloads)/\(name)")
+                #expect(bytes == SourceVersion.tagged(3, length: 500_000).bytes)
             }
         }
     }
@@ -121,7 +122,7 @@ import XferTestSupport
                 let answer = try await daemon.post("daemon.backup", ["file": .string(path)])
                 #expect(answer["error"]?["data"]?["path"] == "file", "\(answer.text)")
             }
-            #expect(try FileTree.read(taken) == Array("mine".utf8) && !FileTree.exists(daemon.directory.file("elsewhere")))
+            #expect(try FileTree.text(taken) == "mine" && !FileTree.exists(daemon.directory.file("elsewhere")))
             #expect(try FileTree.names(in: daemon.stateDirectory).allSatisfy { !$0.contains("partial") })
         }
     }
