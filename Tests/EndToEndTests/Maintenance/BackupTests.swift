@@ -22,7 +22,7 @@ import XferTestSupport
             try await daemon.wait(done, for: "completed")
             let running = try await daemon.add(server.url("/f"))
             let post = try await daemon.add(
-                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["text": "x"], "paused": true])
+                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["raw": "x"], "paused": true])
             let get = try await daemon.add("http://127.0.0.1:9/", ["kind": "data", "paused": true])
             try await daemon.waitForBytes(600_000, of: running)
 
@@ -57,7 +57,7 @@ import XferTestSupport
 
             // What was settled once is not settled again.
             let later = try await daemon.add(
-                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["text": "x"], "paused": true])
+                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["raw": "x"], "paused": true])
             await daemon.kill9()
             try await daemon.start()
             #expect(try await daemon.task(later)["state"] == "paused")
