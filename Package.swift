@@ -217,7 +217,9 @@ let package = Package(
                 nioLocks,
                 argumentParser,
             ]),
-        tests("ReferenceTests", ["XferDaemon", "XferManager", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
+        tests(
+            "ReferenceTests",
+            ["XferDaemon", "XferManager", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),

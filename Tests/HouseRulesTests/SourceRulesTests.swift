@@ -56,7 +56,7 @@ import Testing
         let belongs: Set<String> = [
             "Package.swift", "Sources", "Tests", "Benchmarks", "rpc-schema", "systemd", "man", "docs", "scripts", ".ci",
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "Makefile",
-            ".swift-format", ".gitignore", "debian", "clients", "Examples",
+            ".swift-format", ".gitignore", "debian", "clients", "Examples", "contrib",
         ]
         // Not part of the project: the repository itself and what .gitignore names.
         let ignored: Set<String> = [".git", ".build", ".swiftpm", "Package.resolved"]

@@ -44,7 +44,9 @@ struct Examination: Sendable {
     }
 
     func configuration(_ status: DaemonStatus.Result) -> Finding {
-        guard let problem = status.configurationProblem else { return .well("settings", "the configuration is in force") }
+        guard let problem = status.configurationProblem else {
+            return .well("settings", "the configuration is in force")
+        }
         return .problem(
             "settings", "the configuration file was not taken over: \(problem)",
             "xferd --check-config names the line; save the file again when it is right")

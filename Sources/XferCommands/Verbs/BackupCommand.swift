@@ -26,7 +26,8 @@ struct BackupCommand: ParsableCommand {
         let params = DaemonBackup.Params(file: paths.absolute(file))
         let answer = try options.open().call(DaemonBackup.self, params, timeout: Self.patience)
         options.show(answer) { copy, _ in
-            ["\(SafeText.sanitised(copy.file)) holds the database, \(ByteText.size(copy.size)), up to event \(copy.seq)"]
+            let size = ByteText.size(copy.size)
+            return ["\(SafeText.sanitised(copy.file)) holds the database, \(size), up to event \(copy.seq)"]
         }
     }
 }

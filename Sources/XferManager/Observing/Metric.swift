@@ -48,8 +48,8 @@ public enum Metric {
     static let queueWait = MetricFamily(
         .histogram, "xferd_queue_wait_seconds", "Time from a task's add to its first start.", bounds: durations)
     static let runDuration = MetricFamily(
-        .histogram, "xferd_run_duration_seconds", "Time from a task's start to its end, or to the wait for another try.",
-        bounds: durations)
+        .histogram, "xferd_run_duration_seconds",
+        "Time from a task's start to its end, or to the wait for another try.", bounds: durations)
     static let runningTransfers = MetricFamily(
         .gauge, "xferd_running_transfers", "Transfers that run now.")
     static let queuePaused = MetricFamily(
@@ -165,7 +165,8 @@ public enum Metric {
         .gauge, "xferd_info", "Always 1; the label is the version.", labels: [.any("version", upTo: 1)])
     public static let startTime = MetricFamily(
         .gauge, "xferd_process_start_time_seconds", "When the process started, in seconds since 1970.")
-    public static let openDescriptors = MetricFamily(.gauge, "xferd_process_open_fds", "File descriptors that are open.")
+    public static let openDescriptors = MetricFamily(
+        .gauge, "xferd_process_open_fds", "File descriptors that are open.")
     public static let maxDescriptors = MetricFamily(
         .gauge, "xferd_process_max_fds", "File descriptors that may be open (RLIMIT_NOFILE).")
     public static let residentMemory = MetricFamily(

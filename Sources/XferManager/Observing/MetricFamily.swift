@@ -76,7 +76,7 @@ public struct MetricFamily: Hashable, Sendable {
     }
 
     /// A gauge that is 1 or 0.
-    func sample(_ value: Bool) -> MetricSample { sample(Int64(value ? 1 : 0)) }
+    func sample(_ value: Bool) -> MetricSample { sample(value ? 1.0 : 0.0) }
 
     public func sample(_ value: Distribution, _ values: String...) -> MetricSample {
         MetricSample(family: self, labels: values, value: .distribution(value))

@@ -53,7 +53,8 @@ public enum DatabaseMaintenance {
     /// A mistyped directory must not be made, and an empty one not called sound.
     private static func requireDatabase(in directory: String) throws(FileError) {
         let path = StateDirectory.databasePath(in: directory)
-        guard access(path, F_OK) == 0 else { throw .missing(path: path) }
+        // A log without its database holds what was committed last.
+        guard access(path, F_OK) == 0 || access(path + "-wal", F_OK) == 0 else { throw .missing(path: path) }
     }
 }
 

@@ -76,7 +76,9 @@ private enum Restoring {
     }
 
     /// Gives the database a new identity, on a connection of its own.
-    static func renew(_ path: String, beyond others: [String: Int64], at now: Timestamp) throws(StoreError) -> RestoreReport {
+    static func renew(
+        _ path: String, beyond others: [String: Int64], at now: Timestamp
+    ) throws(StoreError) -> RestoreReport {
         var report = RestoreReport()
         do {
             let queue = try DatabaseQueue(path: path)

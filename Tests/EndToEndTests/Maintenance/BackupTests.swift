@@ -22,7 +22,7 @@ import XferTestSupport
             try await daemon.wait(done, for: "completed")
             let running = try await daemon.add(server.url("/f"))
             let post = try await daemon.add(
-                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["text": "x"], "paused": true])
+                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["raw": "x"], "paused": true])
             let get = try await daemon.add("http://127.0.0.1:9/", ["kind": "data", "paused": true])
             try await daemon.waitForBytes(600_000, of: running)
 
@@ -57,7 +57,7 @@ import XferTestSupport
 
             // What was settled once is not settled again.
             let later = try await daemon.add(
-                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["text": "x"], "paused": true])
+                "http://127.0.0.1:9/", ["kind": "data", "method": "POST", "body": ["raw": "x"], "paused": true])
             await daemon.kill9()
             try await daemon.start()
             #expect(try await daemon.task(later)["state"] == "paused")
@@ -90,7 +90,8 @@ import XferTestSupport
             try await daemon.start()
             for (id, name) in [(missing, "missing"), (newer, "newer")] {
                 try await daemon.wait(id, for: "completed")
-                #expect(try FileTree.read("\(daemon.downloads)/\(name)") == SourceVersion.tagged(3, length: 500_000).bytes)
+                let bytes = try FileTree.read("\(daemon.downloads)/\(name)")
+                #expect(bytes == SourceVersion.tagged(3, length: 500_000).bytes)
             }
         }
     }
@@ -121,7 +122,7 @@ import XferTestSupport
                 let answer = try await daemon.post("daemon.backup", ["file": .string(path)])
                 #expect(answer["error"]?["data"]?["path"] == "file", "\(answer.text)")
             }
-            #expect(try FileTree.read(taken) == Array("mine".utf8) && !FileTree.exists(daemon.directory.file("elsewhere")))
+            #expect(try FileTree.text(taken) == "mine" && !FileTree.exists(daemon.directory.file("elsewhere")))
             #expect(try FileTree.names(in: daemon.stateDirectory).allSatisfy { !$0.contains("partial") })
         }
     }

@@ -78,7 +78,8 @@ import XferTestSupport
                 "xferd_rpc_calls_total{method=\"task.add\",outcome=\"ok\"} 5", "xferd_requests_total 2",
                 "xferd_rpc_calls_total{method=\"task.get\",outcome=\"error\"} 1", "xferd_loop_stalls_total 0",
             ] { #expect(text.contains("\n\(line)\n"), "lacks \(line)") }
-            let names = Set(text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] })
+            let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+            let names = Set(types.map { String($0.split(separator: " ")[2]) })
             for name in [
                 "xferd_group_tasks", "xferd_host_failures_total", "xferd_disk_free_bytes", "xferd_disk_reserve_bytes",
                 "xferd_log_bytes", "xferd_log_checkpoint_age_seconds", "xferd_commit_duration_seconds",

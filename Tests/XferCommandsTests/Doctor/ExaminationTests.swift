@@ -1,9 +1,9 @@
 import StrictJSON
 import Testing
-import XferClient
 import XferModel
 import XferProtocol
 
+@testable import XferClient
 @testable import XferCommands
 
 @Suite struct ExaminationTests {

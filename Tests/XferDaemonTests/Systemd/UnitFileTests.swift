@@ -83,7 +83,7 @@ private let systemdAnalyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"
     /// With programs that do nothing in the place of those that are built.
     @Test func uninstallingRemovesEveryInstalledFileAndNamesTheRemainingSteps() async throws {
         let copy = try TemporaryDirectory("xfer-install")
-        for name in ["scripts", "systemd", "man"] {
+        for name in ["scripts", "systemd", "man", "contrib"] {
             try FileManager.default.copyItem(
                 atPath: directory.appending(path: "../\(name)").standardizedFileURL.path, toPath: copy.file(name))
         }

@@ -239,12 +239,6 @@ struct SalvageTests {
         #expect(report.salvaged["event"] == 2000 - rows)
         #expect(report.losses.count == 1)
     }
-}
-
-extension StoreReader {
-    fileprivate func rowCount(of table: String) throws -> Int {
-        try Int.fetchOne(connection.database, sql: "SELECT count(*) FROM \(table)") ?? 0
-    }
 
     private static let keyedRows = """
         INSERT INTO failed_url (key, url_digest, url, method, owner, task_id, error, failed_at)
@@ -268,5 +262,11 @@ extension StoreReader {
         #expect(report.salvaged["failed_url"] == nil && report.losses.count == 1, "\(report)")
         #expect(report.losses.first?.contains("key of digests") == true)
         try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+}
+
+extension StoreReader {
+    fileprivate func rowCount(of table: String) throws -> Int {
+        try Int.fetchOne(connection.database, sql: "SELECT count(*) FROM \(table)") ?? 0
     }
 }

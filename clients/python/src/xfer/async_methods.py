@@ -89,6 +89,7 @@ from .records import (
     TokenListResult,
     DaemonStatusResult,
     DaemonConfigResult,
+    DaemonBackupResult,
     DaemonShutdownResult,
     decode_task_add_result,
     decode_selection_result,
@@ -1420,6 +1421,18 @@ class AsyncDaemonMethods:
         Takes the scope operate.
         """
         return await self._caller.ask("daemon.config", {}, DaemonConfigResult.from_wire)
+
+    async def backup(self, file: str) -> DaemonBackupResult:
+        """Writes a consistent copy of the database into a new file on the daemon's machine, with
+        mode 0600, while everything goes on. xferd --restore takes it. Operators only.
+
+        Args:
+            file: Absolute path of a file that does not exist, in a directory that the daemon can
+                write to.
+
+        Takes the scope operate.
+        """
+        return await self._caller.ask("daemon.backup", {"file": file}, DaemonBackupResult.from_wire)
 
     async def shutdown(self, *, mode: Maybe[ShutdownMode] = UNSET) -> DaemonShutdownResult:
         """Stops the daemon, after answering: suspend checkpoints and stops at once, drain finishes

@@ -89,6 +89,7 @@ from .records import (
     TokenListResult,
     DaemonStatusResult,
     DaemonConfigResult,
+    DaemonBackupResult,
     DaemonShutdownResult,
     decode_task_add_result,
     decode_selection_result,
@@ -1422,6 +1423,18 @@ class DaemonMethods:
         Takes the scope operate.
         """
         return self._caller.ask("daemon.config", {}, DaemonConfigResult.from_wire)
+
+    def backup(self, file: str) -> DaemonBackupResult:
+        """Writes a consistent copy of the database into a new file on the daemon's machine, with
+        mode 0600, while everything goes on. xferd --restore takes it. Operators only.
+
+        Args:
+            file: Absolute path of a file that does not exist, in a directory that the daemon can
+                write to.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("daemon.backup", {"file": file}, DaemonBackupResult.from_wire)
 
     def shutdown(self, *, mode: Maybe[ShutdownMode] = UNSET) -> DaemonShutdownResult:
         """Stops the daemon, after answering: suspend checkpoints and stops at once, drain finishes

@@ -4961,6 +4961,33 @@ class DaemonConfigSetting:
 
 
 @dataclass(frozen=True)
+class DaemonBackupResult:
+    """The copy that was written."""
+
+    file: str
+    """Its absolute path."""
+
+    size: int
+    """Its length in bytes."""
+
+    store_id: str
+    """The id of the database that was copied."""
+
+    seq: int
+    """The sequence number of the newest event in it."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> DaemonBackupResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            file=wire["file"],
+            size=wire["size"],
+            store_id=wire["store_id"],
+            seq=wire["seq"],
+        )
+
+
+@dataclass(frozen=True)
 class DaemonShutdownResult:
     """How it is going to stop."""
 
