@@ -26,7 +26,7 @@ struct Connector: Sendable {
 
     init(_ instance: SocketLocator.Instance, timeout: Duration) {
         self.instance = instance
-        self.timeout = timeout
+        self.timeout = max(timeout, .milliseconds(1))
     }
 
     /// - Parameter notifications: where notifications go; nil drops them.

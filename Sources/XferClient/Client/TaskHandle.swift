@@ -20,7 +20,7 @@ public struct TaskHandle: Sendable {
 
     /// Waits until the task is completed or staged, over restarts of the daemon and lost connections.
     ///
-    /// - Parameter timeout: nil waits without end. If the daemon does not answer, it takes up to two seconds longer.
+    /// - Parameter timeout: at most ten years; nil waits without end. If the daemon does not answer, it takes up to two seconds longer.
     /// - Returns: the task as it is then; `finalPath` is where the file lies.
     /// - Throws: `TaskError` if the task ends otherwise or not in time; `NoDaemonError` or `CallError.connection` if
     ///   the daemon stays away for longer than `Options.reconnectLimit`.
@@ -28,7 +28,7 @@ public struct TaskHandle: Sendable {
         guard let timeout else { return try await wait(until: nil) }
         return try await withThrowingTaskGroup(of: TaskRecord?.self) { group in
             defer { group.cancelAll() }
-            let deadline = ContinuousClock.now + timeout
+            let deadline = ContinuousClock.now + min(timeout, .seconds(TaskLimits.longestWait))
             group.addTask { try await wait(until: deadline) }
             group.addTask {
                 try await Task.sleep(until: deadline + Self.grace, clock: .continuous)
@@ -51,7 +51,8 @@ public struct TaskHandle: Sendable {
                 if let record = try ended(result) { return record }
             } catch CallError.refused(let failure) where failure.knownCode == .notFound {
                 throw TaskError.missing(id)
-            } catch let error where left != .zero && Reconnection.mayPass(error) {
+            } catch let error where Reconnection.mayPass(error) {
+                if left == .zero { throw TaskError.timedOut(id) }
                 try await Task.sleep(for: reconnection.delay(after: error, atMost: left))
                 continue
             }

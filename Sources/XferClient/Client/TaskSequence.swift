@@ -26,6 +26,11 @@ public struct TaskSequence: AsyncSequence, Sendable {
         public mutating func next() async throws -> TaskRecord? {
             while rest.isEmpty, var params {
                 let page = try await client.call(TaskList.self, params)
+                guard page.nextCursor == nil || page.nextCursor != params.cursor else {
+                    throw CallError.malformedResult(
+                        method: TaskList.name,
+                        WireError(.invalidValue, at: "next_cursor", expected: "the cursor of another page"))
+                }
                 rest = page.tasks.reversed()
                 params.cursor = page.nextCursor
                 self.params = page.nextCursor == nil ? nil : params

@@ -258,6 +258,12 @@ struct TransferClientTests {
         await #expect(throws: ClientClosedError.self) { try await client.call("queue.pause") }
     }
 
+    @Test func aWaitForADaemonThatStaysAwayEndsInTime() async throws {
+        let directory = try TemporaryDirectory("xfer-absent")
+        let task = TransferClient(.socket(directory.file("s"))).task(TaskID(1))
+        await #expect(throws: TaskError.timedOut(TaskID(1))) { try await task.wait(timeout: .milliseconds(20)) }
+    }
+
     @Test func withoutADaemonTheErrorNamesTheSocket() async throws {
         let directory = try TemporaryDirectory("xfer-absent")
         let client = TransferClient(.socket(directory.file("s")))
