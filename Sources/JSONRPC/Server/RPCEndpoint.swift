@@ -39,7 +39,8 @@ public enum RPCServerError: Error, Hashable, Sendable {
 extension RPCServerError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .alreadyListening(let path): "another process is listening on \(path); if it is xferd, use that one, or give this one another socket"
+        case .alreadyListening(let path):
+            "another process is listening on \(path); if it is xferd, use that one, or give this one another socket"
         case .notASocket(let path): "\(path) exists and is no socket"
         case .invalidPath(let path): "socket path \"\(path)\" has to be absolute and at most 107 bytes long"
         case .unsuitableDescriptor(let descriptor, let expected): "descriptor \(descriptor) is not \(expected)"

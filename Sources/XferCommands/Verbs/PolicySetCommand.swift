@@ -49,9 +49,9 @@ struct PolicySetCommand: ParsableCommand {
     var reportOnly = false
 
     @Option(
-        help: ArgumentHelp("After this the pins are no longer enforced: 2027-01-02T03:04:05Z.", valueName: "time"),
-        transform: Timestamp.argument)
-    var expiresAt: Timestamp?
+        help: ArgumentHelp("After this the pins are no longer enforced: +90d, 2027-01-01 10:00.", valueName: "time"),
+        transform: TimeArgument.argument)
+    var expiresAt: TimeArgument?
 
     @Option(
         name: .customLong("min-tls"), help: ArgumentHelp("Lowest TLS version (default: 1.2).", valueName: "version"))
@@ -88,7 +88,7 @@ struct PolicySetCommand: ParsableCommand {
         policy.validatesDomainName = !noDomainName
         policy.reportOnly = reportOnly
         policy.requireStapledOCSP = requireStapledOCSP
-        policy.expiresAt = expiresAt
+        policy.expiresAt = expiresAt?.time
         policy.minTLS = minTLS?.word ?? .tls12
         if let clientCertificate, let clientKey {
             guard let paths = PathResolver.current(for: options.connection) else {

@@ -79,7 +79,7 @@ public struct TaskRecord: WireRecord, Hashable {
                 "resumable", \.resumable, "Whether what is held can be continued after a break, as far as is known."),
             .optional(
                 "transfer", \.transfer,
-                "What fetches its bytes, once it has started; tasks with the same one share a request. Unasked only in task.get."
+                "What fetches its bytes, once it has started; tasks with the same one share a request. task.get gives it, listings only when asked."
             ),
             .optional(
                 "ranges", \.ranges,

@@ -78,7 +78,7 @@ import XferTestSupport
     @Test func aMissingSocketDirectoryIsNamed() async throws {
         let missing = directory.file("none/s.sock")
         let error = await #expect(throws: RPCServerError.self) { try await withServer(on: .path(missing)) {} }
-        #expect(error?.description == "bind \(missing): No such file or directory")
+        #expect(error?.description == "cannot listen: bind \(missing): No such file or directory")
     }
 
     @Test func aListeningSocketIsTakenOver() async throws {

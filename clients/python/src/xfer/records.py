@@ -888,8 +888,8 @@ class TaskRecord:
     """Whether what is held can be continued after a break, as far as is known."""
 
     transfer: Optional[TransferID] = None
-    """What fetches its bytes, once it has started; tasks with the same one share a request. Unasked
-    only in task.get.
+    """What fetches its bytes, once it has started; tasks with the same one share a request.
+    task.get gives it, listings only when asked.
     """
 
     ranges: Optional[List[SegmentRecord]] = None
