@@ -1,7 +1,10 @@
-"""JSON-RPC over a Unix socket (xferd) and over HTTP (aria2c), fast enough not to be what is measured."""
+"""JSON-RPC over a Unix socket and WebSockets (xferd) and over HTTP (aria2c), fast enough not to be what is measured."""
 
+import base64
 import json
+import os
 import socket
+import struct
 import threading
 import time
 
@@ -112,3 +115,44 @@ class HTTPClient:
         if not chunk:
             raise Failed("aria2c closed the connection")
         return chunk
+
+
+class WebSocket:
+    """A connection to xferd's listener: one JSON value a message. It reads as a `Client` does, so that both can be told
+    apart by what the daemon does for them alone."""
+
+    def __init__(self, port, token, timeout=600):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.socket.sendall(
+            f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        head = b""
+        while b"\r\n\r\n" not in head:
+            chunk = self.socket.recv(1)
+            if not chunk:
+                raise Failed("xferd closed the connection")
+            head += chunk
+        if b" 101 " not in head.splitlines()[0]:
+            raise Failed(f"no WebSocket: {head.splitlines()[0].decode(errors='replace')}")
+
+    def exchange(self, line):
+        """Sends a line made before as a masked message; answers the next message."""
+        message = line.rstrip(b"\n")
+        size = bytes([0x80 | len(message)]) if len(message) < 126 else b"\xfe" + struct.pack(">H", len(message))
+        # A mask of zeros is one, too.
+        self.socket.sendall(b"\x81" + size + bytes(4) + message)
+        _, length = self._read(2)
+        if length > 125:
+            length = struct.unpack(">H", self._read(2))[0] if length == 126 else struct.unpack(">Q", self._read(8))[0]
+        return self._read(length)
+
+    def _read(self, count):
+        data = b""
+        while len(data) < count:
+            chunk = self.socket.recv(count - len(data))
+            if not chunk:
+                raise Failed("xferd closed the connection")
+            data += chunk
+        return data

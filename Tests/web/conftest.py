@@ -1,14 +1,16 @@
 """A daemon, a site and a browser for each test."""
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 import pytest
-from selenium import webdriver
+from selenium.webdriver.remote.webdriver import WebDriver
 
 import xfer
 from daemon import Daemon
+from firefox import PROGRAM, firefox
 from page import Page, chromium
 from site_server import Site
 
@@ -37,10 +39,26 @@ def site() -> Iterator[Site]:
     site.close()
 
 
+@pytest.fixture(scope="session", params=["chromium", *(["firefox"] if os.environ.get("XFER_SOAK") else [])])
+def launch(request: pytest.FixtureRequest) -> Callable[..., WebDriver]:
+    """What starts a browser: Chromium, and with XFER_SOAK Firefox, too."""
+    if request.param == "chromium":
+        return chromium
+    if not PROGRAM.exists():
+        pytest.skip(f"{PROGRAM} is missing")
+    return firefox
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[webdriver.Chrome]:
+def received(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the browser puts what it downloads."""
+    return tmp_path_factory.mktemp("received")
+
+
+@pytest.fixture(scope="session")
+def browser(launch: Callable[..., WebDriver], received: Path) -> Iterator[WebDriver]:
     """One browser for all tests: the page keeps nothing between two loads."""
-    browser = chromium()
+    browser = launch(downloads=received)
     yield browser
     browser.quit()
 
@@ -52,7 +70,7 @@ def page_url(daemon: Daemon) -> str:
 
 
 @pytest.fixture
-def page(browser: webdriver.Chrome, daemon: Daemon, page_url: str) -> Iterator[Page]:
+def page(browser: WebDriver, daemon: Daemon, page_url: str) -> Iterator[Page]:
     """The page, connected with a token that may do everything."""
     browser.set_window_size(1280, 800)
     page = Page(browser, page_url)

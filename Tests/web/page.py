@@ -1,12 +1,14 @@
 """The page in a browser, as a user sees it."""
 from __future__ import annotations
 
-from typing import Callable, TypeVar
+from pathlib import Path
+from typing import Callable, Optional, TypeVar
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -14,13 +16,16 @@ PATIENCE = 90
 Found = TypeVar("Found")
 
 
-def chromium(*arguments: str, accepts_any_certificate: bool = False) -> webdriver.Chrome:
-    """A headless Chromium. Its sandbox needs a user who is not root."""
+def chromium(*, downloads: Optional[Path] = None, accepts_any_certificate: bool = False) -> webdriver.Chrome:
+    """A headless Chromium, for which every name is this machine's. Its sandbox needs a user who is not root."""
     options = webdriver.ChromeOptions()
     options.accept_insecure_certs = accepts_any_certificate
     options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US", *arguments):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--lang=en-US",
+                     "--host-resolver-rules=MAP * 127.0.0.1"):
         options.add_argument(argument)
+    if downloads is not None:
+        options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver"))
     browser.set_window_size(1280, 800)
@@ -30,7 +35,7 @@ def chromium(*arguments: str, accepts_any_certificate: bool = False) -> webdrive
 class Page:
     """One tab with the page."""
 
-    def __init__(self, browser: webdriver.Chrome, url: str) -> None:
+    def __init__(self, browser: WebDriver, url: str) -> None:
         self.browser = browser
         self.url = url
 
@@ -114,7 +119,20 @@ class Page:
         return not self.browser.find_elements(By.CSS_SELECTOR, "dialog[open]")
 
     def errors(self) -> list[str]:
-        """What the console has said since the last call, except connections that were refused."""
+        """What the console has said since the last call, except connections that were refused. Firefox tells nothing."""
+        if not isinstance(self.browser, webdriver.Chrome):
+            return []
         entries = self.browser.get_log("browser")  # type: ignore[no-untyped-call]
         return [entry["message"] for entry in entries
                 if entry["level"] == "SEVERE" and "net::ERR_" not in entry["message"]]
+
+    def heap_size(self) -> int:
+        """Bytes that the page's scripts hold; 0 where the browser does not say."""
+        if not isinstance(self.browser, webdriver.Chrome):
+            return 0
+        self.browser.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
+        return int(self.browser.execute_cdp_cmd("Runtime.getHeapUsage", {})["usedSize"])
+
+    def nodes(self) -> int:
+        """How many nodes the document has."""
+        return int(self.browser.execute_script("return document.querySelectorAll('*').length"))

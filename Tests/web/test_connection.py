@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import xfer
+from selenium.webdriver.common.keys import Keys
 
 from daemon import Daemon
 from page import Page
@@ -41,7 +42,7 @@ def test_a_new_database_is_read_from_its_beginning(
     page.wait_for_text("login-error", "refuses the token")
     assert all("401" in error for error in page.errors())
     page.element("token").clear()
-    page.type_into("token", daemon.token("own"), "\n")
+    page.type_into("token", daemon.token("own"), Keys.ENTER)
     page.wait_for_text("connection", "live")
     with daemon.client() as again:
         task = again.add(f"{site.url}/new").id

@@ -12,12 +12,9 @@ from site_server import SIZE, Site
 
 
 def test_a_published_file_is_downloaded_by_a_link_for_one_use(
-        page: Page, site: Site, daemon: Daemon, client: xfer.Client, tmp_path: Path) -> None:
+        page: Page, site: Site, daemon: Daemon, client: xfer.Client, received: Path) -> None:
     task = client.add(f"{site.url}/published.bin").id
     page.wait_for_state(task, "completed")
-    received = tmp_path / "received"
-    received.mkdir()
-    page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(received)})
     page.select(task)
     page.click("Open file")
     file = received / "published.bin"

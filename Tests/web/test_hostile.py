@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Callable, Iterator
 from urllib.parse import quote
 
 import xfer
@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from daemon import Daemon
-from page import Page, chromium
+from page import Page
 from relay import Relay
 from site_server import Site
 
@@ -135,7 +135,7 @@ def stranger(page: Page, site: Site) -> Iterator[WebDriver]:
         browser.get(f"{site.url}/stranger")
         yield browser
     finally:
-        browser.get_log("browser")
+        page.errors()
         browser.close()
         browser.switch_to.window(first)
 
@@ -154,11 +154,12 @@ def test_a_page_of_another_origin_reads_and_changes_nothing(
     assert "live" in page.text("connection")
 
 
-def test_a_name_that_was_pointed_at_this_machine_gets_no_answer(site: Site, daemon: Daemon) -> None:
+def test_a_name_that_was_pointed_at_this_machine_gets_no_answer(
+        site: Site, daemon: Daemon, launch: Callable[..., WebDriver]) -> None:
     """DNS rebinding: to the browser the stranger's page and the daemon have the same origin."""
     site.pages["/stranger"] = "<!DOCTYPE html><title>stranger</title>"
     relay = Relay(site.port)
-    browser = chromium("--host-resolver-rules=MAP rebound.test 127.0.0.1")
+    browser = launch()
     try:
         browser.get(f"http://rebound.test:{relay.port}/stranger")
         assert browser.title == "stranger"

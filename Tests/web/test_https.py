@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 import pytest
+from selenium.webdriver.remote.webdriver import WebDriver
 
 from daemon import Daemon, free_port
-from page import Page, chromium
+from page import Page
 from site_server import Site
 from tls import make_certificate
 
@@ -30,9 +31,9 @@ def daemon(tmp_path: Path, tls_port: int) -> Iterator[Daemon]:
 
 
 @pytest.fixture
-def secure(daemon: Daemon, tls_port: int) -> Iterator[Page]:
+def secure(daemon: Daemon, tls_port: int, launch: Callable[..., WebDriver]) -> Iterator[Page]:
     """The page over TLS, connected."""
-    browser = chromium(accepts_any_certificate=True)
+    browser = launch(accepts_any_certificate=True)
     page = Page(browser, f"https://127.0.0.1:{tls_port}/")
     page.open(daemon.token("own"))
     yield page

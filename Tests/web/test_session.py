@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 import xfer
-from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
 
 from daemon import Daemon
 from page import Page
@@ -12,7 +12,7 @@ from site_server import Site
 
 
 @pytest.fixture
-def logged_out(browser: webdriver.Chrome, page_url: str) -> Page:
+def logged_out(browser: WebDriver, page_url: str) -> Page:
     """The page before a token is typed."""
     page = Page(browser, page_url)
     browser.get(page_url)
@@ -28,7 +28,7 @@ def test_a_refused_token_asks_for_another_one(logged_out: Page, daemon: Daemon) 
 
 
 def test_a_token_in_the_address_connects_and_leaves_the_address_and_the_history(
-        browser: webdriver.Chrome, page_url: str, daemon: Daemon) -> None:
+        browser: WebDriver, page_url: str, daemon: Daemon) -> None:
     browser.get("about:blank")
     browser.get(f"{page_url}#token={daemon.token('read')}")
     Page(browser, page_url).wait_for_text("connection", "live")

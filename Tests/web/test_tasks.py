@@ -166,6 +166,29 @@ def test_a_task_is_removed_with_its_file(page: Page, site: Site, client: xfer.Cl
     assert not (daemon.downloads / "gone").exists()
 
 
+def test_staged_tasks_are_published_together(
+        page: Page, site: Site, client: xfer.Client, daemon: Daemon) -> None:
+    ids = [client.add(f"{site.url}/{name}", finalize="manual").id for name in ("first", "second")]
+    for task in ids:
+        page.wait_for_state(task, "staged")
+    assert not (daemon.downloads / "first").exists()
+    page.row(ids[-1])
+    page.press(Keys.CONTROL, "a")
+    page.click("Publish")
+    for task in ids:
+        page.wait_for_state(task, "completed")
+    assert [(daemon.downloads / name).stat().st_size for name in ("first", "second")] == [SIZE, SIZE]
+
+
+def test_a_running_task_cannot_be_published(page: Page, site: Site, client: xfer.Client) -> None:
+    task = client.add(f"{site.url}/big?rate=400000", output="big", finalize="manual").id
+    page.wait_for_state(task, "running")
+    page.select(task)
+    page.until(lambda: "Pause" in page.text("toolbar"), "the commands of a running task")
+    buttons = page.browser.find_elements(By.XPATH, "//button[text()='Publish']")
+    assert not any(button.is_displayed() and button.is_enabled() for button in buttons)
+
+
 def queue_of_three(page: Page, site: Site, client: xfer.Client) -> list[int]:
     """Three tasks that cannot start, in the view of the queue."""
     client.queue.pause()
