@@ -50,7 +50,6 @@ let package = Package(
     products: [
         .executable(name: "xferd", targets: ["xferd"]),
         .executable(name: "xferctl", targets: ["xferctl"]),
-        .executable(name: "xfer-aria2c", targets: ["xfer-aria2c"]),
     ],
     traits: [
         .default(enabledTraits: ["TLS"]),
@@ -58,17 +57,17 @@ let package = Package(
         .trait(name: "TLS", description: "TLS for listeners and xferctl --server."),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
         // C libraries, each a modulemap and a shim.
@@ -141,8 +140,6 @@ let package = Package(
             ["XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
         .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
 
-        .executableTarget(name: "xfer-aria2c", dependencies: ["XferCommands"], swiftSettings: house),
-
         // Tests.
         library(
             "XferTestSupport",
@@ -198,7 +195,7 @@ let package = Package(
                 nioLocks,
                 argumentParser,
             ]),
-        tests("ReferenceTests", ["XferDaemon", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
+        tests("ReferenceTests", ["XferDaemon", "XferCommands", "XferAria2", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),

@@ -60,7 +60,6 @@ enum ImportTable {
         "XferCommands": posix + [
             "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "ArgumentParser",
         ],
-        "xfer-aria2c": ["XferCommands", "Glibc"],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
 
