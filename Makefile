@@ -22,10 +22,8 @@ KEY     ?=
 DEBUG   := -Xswiftc -gline-tables-only -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
 # Each function has a section: the linker leaves out what is not called, and keeps one of functions with equal code.
 CODE    := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections -Xcc -fdata-sections
-LINK    := -Xswiftc -use-ld=lld -Xlinker --icf=all -Xlinker --no-export-dynamic -Xlinker --build-id=sha1 \
-           -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker now
 # The programs carry Swift's runtime in themselves. Colours are a compiler flag: on a terminal everything would be built anew.
-RELEASE := -c release --static-swift-stdlib --no-color-diagnostics $(DEBUG) $(CODE) $(LINK) \
+RELEASE := -c release --static-swift-stdlib --no-color-diagnostics $(DEBUG) $(CODE) \
            $(if $(OFFLINE),--skip-update --disable-automatic-resolution)
 # Without TLS for listeners, which takes minutes to compile.
 PLAIN   := $(RELEASE) --disable-default-traits

@@ -10,6 +10,15 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// How an optimised program is linked: small, and the same for the same objects. lld is part of the toolchain.
+let lean: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-Xlinker", "--icf=all", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--build-id=sha1",
+            "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "-z", "-Xlinker", "now",
+        ], .when(configuration: .release))
+]
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
@@ -79,6 +88,8 @@ let package = Package(
 
         // C, because a signal handler may run none of Swift's runtime.
         .target(name: "CCrash"),
+        // C, because it defines a symbol of a library's.
+        .target(name: "CEmptyICU"),
 
         // Values and decisions.
         library("StrictJSON"),
@@ -129,7 +140,8 @@ let package = Package(
                 deque, heap,
             ]),
         .executableTarget(
-            name: "xferd", dependencies: ["XferDaemon", "XferModel", argumentParser], swiftSettings: house),
+            name: "xferd", dependencies: ["CEmptyICU", "XferDaemon", "XferModel", argumentParser],
+            swiftSettings: house, linkerSettings: lean),
 
         // The client.
         library(
@@ -138,7 +150,9 @@ let package = Package(
         library(
             "XferCommands",
             ["XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", argumentParser]),
-        .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
+        .executableTarget(
+            name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house,
+            linkerSettings: lean),
 
         // Tests.
         library(

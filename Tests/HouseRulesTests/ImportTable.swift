@@ -64,7 +64,7 @@ enum ImportTable {
     ]
 
     /// No Swift: C libraries, each a modulemap and a shim, and what has to be C.
-    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash"]
+    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash", "CEmptyICU"]
 
     /// For tests only; may import any library.
     static let testSupport = "XferTestSupport"
