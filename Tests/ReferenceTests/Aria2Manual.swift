@@ -18,7 +18,7 @@ enum Aria2Manual {
             output += "since \(why).\n.El\n.Pp\n"
         }
         output += ConfigurationManual.lines("Options that cannot change the result, such as file-allocation, do nothing.")
-        return output + ".Sh EXIT STATUS\nThat of\n.Xr aria2c 1 :\n" + list(statuses) + ending
+        return output + environment + ".Sh EXIT STATUS\nThat of\n.Xr aria2c 1 :\n" + list(statuses) + ending
     }
 
     private static func list(_ entries: [(term: String, meaning: String)]) -> String {
@@ -111,13 +111,17 @@ enum Aria2Manual {
 
         """#
 
-    private static let ending = #"""
+    private static let environment = #"""
         .Sh ENVIRONMENT
         .Bl -tag -width Ds
         .It Ev XFERD_SOCKET
         The daemon's socket.
         Without it the caller's own daemon is asked, else the system's.
         .El
+
+        """#
+
+    private static let ending = #"""
         .Sh SEE ALSO
         .Xr aria2c 1 ,
         .Xr xferctl 1 ,
