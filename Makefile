@@ -13,8 +13,18 @@ INPUTS  ?= 100000
 # 1: the figures `make instructions` sees are the ones to hold from now on.
 UPDATE  ?=
 
+# 1: libraries were fetched before, and building asks no network.
+OFFLINE ?=
+# The key that signs `make apt-repo`: an id or address that gpg knows.
+KEY     ?=
+
+# Line tables are enough for backtraces. Paths begin at the tree, so that equal trees make equal programs.
+DEBUG   := -Xswiftc -gline-tables-only -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
+# Each function has a section: the linker leaves out what is not called, and keeps one of functions with equal code.
+CODE    := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections -Xcc -fdata-sections
 # The programs carry Swift's runtime in themselves. Colours are a compiler flag: on a terminal everything would be built anew.
-RELEASE := -c release --static-swift-stdlib --no-color-diagnostics
+RELEASE := -c release --static-swift-stdlib --no-color-diagnostics $(DEBUG) $(CODE) \
+           $(if $(OFFLINE),--skip-update --disable-automatic-resolution)
 # Without TLS for listeners, which takes minutes to compile.
 PLAIN   := $(RELEASE) --disable-default-traits
 PRIVATE := .build/run
@@ -24,7 +34,8 @@ export XFER_COMMIT := $(shell git rev-parse --short=12 HEAD 2> /dev/null)
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak test-alerts release screenshots clean packages-build packages-test packages-soak packages-bench
+.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak test-alerts release screenshots \
+	clean deb test-deb dist image apt-repo reproducible packages-build packages-test packages-soak packages-bench packages-deb
 
 help:
 	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
@@ -32,6 +43,12 @@ help:
 	@echo 'make build                both programs, optimised, in .build/release'
 	@echo 'make test                 every test (make lint: style, imports, schema, units)'
 	@echo 'make install [PREFIX=$(PREFIX)] [DESTDIR=]'
+	@echo 'make deb                  Debian packages of what is committed, in .build/deb'
+	@echo 'make dist                 a tarball with the programs and an install script, in .build/dist'
+	@echo 'make image                an OCI image, in .build/image'
+	@echo 'make apt-repo KEY=…       a signed repository of the packages for apt, in .build/apt'
+	@echo 'make test-deb             install, upgrade and remove the packages in a bare Debian (root)'
+	@echo 'make reproducible         build the packages twice, in two directories, and compare (an hour)'
 	@echo 'make bench [ROW=…]        beside curl, aria2 and wget2, into Benchmarks/RESULTS.md (half an hour; ARGS=--small is a try)'
 	@echo 'make instructions         what xferd executes per task, against Benchmarks/instructions.json (UPDATE=1 writes it)'
 	@echo 'make fuzz [INPUTS=100000]  every parser of outside input, with inputs made by libFuzzer (half an hour)'
@@ -39,13 +56,13 @@ help:
 	@echo 'make screenshots          pictures of the web page, into .build/screenshots and docs/images'
 	@echo 'make clean                removes .build'
 
-packages-build packages-test packages-soak packages-bench: packages-%:
+packages-build packages-test packages-soak packages-bench packages-deb: packages-%:
 	@scripts/packages $*
 
 build: packages-build
 	$(SWIFT) build $(RELEASE) --product xferd
 	$(SWIFT) build $(RELEASE) --product xferctl
-	$(SWIFT) build $(RELEASE) --product xfer-aria2c
+	ln -sf xferctl .build/release/xfer-aria2c
 
 run: packages-build
 	$(SWIFT) build $(PLAIN) --product xferd
@@ -68,6 +85,24 @@ install: build
 
 uninstall:
 	scripts/install --remove '$(DESTDIR)' '$(PREFIX)'
+
+deb: packages-deb
+	scripts/deb
+
+dist: build
+	scripts/dist
+
+image: deb
+	scripts/image
+
+apt-repo: deb
+	scripts/apt-repo '$(KEY)'
+
+test-deb: deb
+	Tests/debian/run $(ARGS)
+
+reproducible: packages-deb
+	scripts/reproducible
 
 bench: build packages-bench
 	Benchmarks/bench.py --programs .build/release --write $(if $(ROW),--rows '$(ROW)') $(ARGS)

@@ -10,6 +10,15 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// How an optimised program is linked: small, and the same for the same objects. lld is part of the toolchain.
+let lean: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-Xlinker", "--icf=all", "-Xlinker", "--no-export-dynamic", "-Xlinker", "--build-id=sha1",
+            "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "-z", "-Xlinker", "now",
+        ], .when(configuration: .release))
+]
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
@@ -50,7 +59,6 @@ let package = Package(
     products: [
         .executable(name: "xferd", targets: ["xferd"]),
         .executable(name: "xferctl", targets: ["xferctl"]),
-        .executable(name: "xfer-aria2c", targets: ["xfer-aria2c"]),
         // The client library, with the modules that declare the records of its API.
         .library(name: "XferClient", targets: ["XferClient", "XferProtocol", "XferModel", "StrictJSON"]),
     ],
@@ -60,17 +68,17 @@ let package = Package(
         .trait(name: "TLS", description: "TLS for listeners and xferctl --server."),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
         // C libraries, each a modulemap and a shim.
@@ -86,6 +94,8 @@ let package = Package(
         .target(
             name: "CVersion",
             cSettings: Context.environment["XFER_COMMIT"].map { [.define("XFER_COMMIT", to: "\"\($0)\"")] } ?? []),
+        // C, because it defines a symbol of a library's.
+        .target(name: "CEmptyICU"),
 
         // Values and decisions.
         library("StrictJSON"),
@@ -136,7 +146,8 @@ let package = Package(
                 deque, heap,
             ]),
         .executableTarget(
-            name: "xferd", dependencies: ["XferDaemon", "XferModel", "CVersion", argumentParser], swiftSettings: house),
+            name: "xferd", dependencies: ["CEmptyICU", "XferDaemon", "XferModel", "CVersion", argumentParser],
+            swiftSettings: house, linkerSettings: lean),
 
         // The client.
         library(
@@ -151,9 +162,9 @@ let package = Package(
                 "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
                 argumentParser,
             ]),
-        .executableTarget(name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house),
-
-        .executableTarget(name: "xfer-aria2c", dependencies: ["XferCommands"], swiftSettings: house),
+        .executableTarget(
+            name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house,
+            linkerSettings: lean),
 
         // Programs that show the client library.
         .executableTarget(
@@ -219,7 +230,7 @@ let package = Package(
             ]),
         tests(
             "ReferenceTests",
-            ["XferDaemon", "XferManager", "XferCommands", "XferProtocol", "XferModel", "StrictJSON"]),
+            ["XferDaemon", "XferManager", "XferCommands", "XferAria2", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),

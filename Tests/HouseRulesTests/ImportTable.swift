@@ -62,12 +62,13 @@ enum ImportTable {
             "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
             "ArgumentParser",
         ],
-        "xfer-aria2c": ["XferCommands", "Glibc"],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
 
     /// No Swift: C libraries, each a modulemap and a shim, and what has to be C.
-    static let cTargets: Set<String> = ["CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash", "CVersion"]
+    static let cTargets: Set<String> = [
+        "CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash", "CVersion", "CEmptyICU",
+    ]
 
     /// For tests only; may import any library.
     static let testSupport = "XferTestSupport"

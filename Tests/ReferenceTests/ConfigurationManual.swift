@@ -1,3 +1,4 @@
+@testable import XferCommands
 @testable import XferDaemon
 
 /// `man/xferd.yaml.5`, from `SettingKey.all` as `docs/reference/configuration.md` is.
@@ -30,22 +31,12 @@ enum ConfigurationManual {
         return output + ".El\n"
     }
 
-    /// Text as lines of roff of at most 78 characters, each sentence on lines of its own.
-    private static func lines(_ text: String) -> String {
-        var output = ""
-        var line = ""
-        func end() {
-            guard !line.isEmpty else { return }
-            output += (line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" : "") + line + "\n"
-            line = ""
+    /// Text as lines of mdoc(7).
+    static func lines(_ text: String) -> String {
+        Roff.lines(text.replacing("\\", with: "\\e").replacing("…", with: "...")).map { line in
+            (line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" : "") + line + "\n"
         }
-        for word in text.split(separator: " ") {
-            if line.count + word.count > 76 { end() }
-            line += (line.isEmpty ? "" : " ") + word.replacing("\\", with: "\\e").replacing("…", with: "...")
-            if word.hasSuffix("."), !word.hasSuffix("..") { end() }
-        }
-        end()
-        return output
+        .joined()
     }
 
     private static let heading = #"""

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import XferDaemon
+
 /// The generated documents in `docs/reference` are those that the sources make.
 struct ReferenceTests {
     private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -25,16 +27,31 @@ struct ReferenceTests {
             "docs/reference/\(name) is stale: XFER_UPDATE_SCHEMA=1 swift test --filter ReferenceTests")
     }
 
-    /// As the others; in `man/`, since `scripts/install` installs it.
-    @Test func theCommittedManualPageIsTheGeneratedOne() throws {
-        let file = Self.directory.appending(path: "../../man/xferd.yaml.5").standardizedFileURL
-        let text = try ConfigurationManual.text()
+    /// Those that `scripts/install` installs.
+    private static let installed: [(name: String, text: @Sendable () throws -> String)] = [
+        ("man/xferd.yaml.5", { try ConfigurationManual.text() }), ("man/xfer-aria2c.1", { Aria2Manual.text }),
+        ("systemd/config.yaml", { try SampleConfiguration.text() }),
+    ]
+
+    @Test(arguments: installed.map(\.name)) func theCommittedFileIsTheGeneratedOne(name: String) throws {
+        let document = try #require(Self.installed.first { $0.name == name })
+        let file = Self.directory.appending(path: "../../\(name)").standardizedFileURL
+        let text = try document.text()
         if ProcessInfo.processInfo.environment["XFER_UPDATE_SCHEMA"] == "1" {
             try Data(text.utf8).write(to: file)
         }
         let isCurrent = try String(contentsOf: file, encoding: .utf8) == text
-        #expect(
-            isCurrent, "man/xferd.yaml.5 is stale: XFER_UPDATE_SCHEMA=1 swift test --filter ReferenceTests")
+        #expect(isCurrent, "\(name) is stale: XFER_UPDATE_SCHEMA=1 swift test --filter ReferenceTests")
+    }
+
+    @Test func theSampleConfigurationWithEveryKeySetIsThatOfTheDefaults() throws {
+        let instance = try ConfigurationReference.systemPaths()
+        let file = ConfigurationText(path: "config.yaml", text: try SampleConfiguration.uncommented())
+        let loaded = try LoadedSettings(file: file, instance: instance)
+        #expect(loaded.settings == Settings(defaultsFor: instance))
+        for key in SettingKey.all {
+            #expect(loaded.origin(of: key).description.hasPrefix("config.yaml"), "\(key.path)")
+        }
     }
 
     @Test func theDirectoryHoldsOnlyDocumentsThatAreChecked() throws {

@@ -112,10 +112,18 @@ def test_xml_calls_work(daemon: Daemon, site: Site) -> None:
         server.aria2.tellStatus(token, "0123456789abcdef")
 
 
+def program(daemon: Daemon) -> Path:
+    """xferctl under the name by which it takes aria2c's command line."""
+    link = Path(daemon.downloads).with_name("xfer-aria2c")
+    if not link.is_symlink():
+        link.symlink_to(PROGRAMS / "xferctl")
+    return link
+
+
 def run(daemon: Daemon, *words: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"XFERD_SOCKET": daemon.socket}
     return subprocess.run(
-        [PROGRAMS / "xfer-aria2c", *words], cwd=daemon.downloads, env=environment, capture_output=True, text=True,
+        [program(daemon), *words], cwd=daemon.downloads, env=environment, capture_output=True, text=True,
         timeout=60)
 
 
@@ -132,7 +140,7 @@ def test_the_command_line_downloads_and_ends_as_aria2c(daemon: Daemon, site: Sit
 
 
 def test_yt_dlp_downloads_with_it(daemon: Daemon, site: Site) -> None:
-    words = [sys.executable, "-m", "yt_dlp", "--downloader", str(PROGRAMS / "xfer-aria2c"), "-o", "v.%(ext)s",
+    words = [sys.executable, "-m", "yt_dlp", "--downloader", str(program(daemon)), "-o", "v.%(ext)s",
              site.url("300000.mp4")]
     environment = os.environ | {"XFERD_SOCKET": daemon.socket}
     done = subprocess.run(words, cwd=daemon.downloads, env=environment, capture_output=True, text=True, timeout=120)

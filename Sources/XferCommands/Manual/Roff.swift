@@ -16,22 +16,52 @@ struct Roff {
     /// Plain text; blank lines separate paragraphs and indented lines stay as they are.
     mutating func paragraphs(_ plain: String) {
         var isLiteral = false
-        for line in plain.split(separator: "\n", omittingEmptySubsequences: false) {
-            let wantsLiteral = line.hasPrefix("  ") || (line.isEmpty && isLiteral)
-            if wantsLiteral != isLiteral {
-                request(wantsLiteral ? "nf" : "fi")
-                isLiteral = wantsLiteral
+        var isFirst = true
+        var followsBlank = false
+        for line in plain.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            guard !line.isEmpty else {
+                followsBlank = !isFirst
+                continue
             }
-            if line.isEmpty { request("PP") } else { text(Self.escaped(String(line))) }
+            let wantsLiteral = line.hasPrefix("  ")
+            if followsBlank, !(isLiteral && wantsLiteral) { request("PP") }
+            if wantsLiteral != isLiteral { request(wantsLiteral ? "nf" : "fi") }
+            isLiteral = wantsLiteral
+            isFirst = false
+            followsBlank = false
+            if isLiteral { text(Self.escaped(line)) } else { filled(Self.escaped(line)) }
         }
         if isLiteral { request("fi") }
+    }
+
+    /// Markup that may be broken between words.
+    private mutating func filled(_ markup: String) {
+        for line in Self.lines(markup) { text(line) }
+    }
+
+    /// Markup as lines of at most 78 characters, each sentence on lines of its own, as mandoc(1) asks.
+    static func lines(_ markup: String) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in markup.split(separator: " ") {
+            if !line.isEmpty, line.count + word.count > 76 {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+            if word.hasSuffix("."), !word.hasSuffix("..") {
+                lines.append(line)
+                line = ""
+            }
+        }
+        return line.isEmpty ? lines : lines + [line]
     }
 
     /// A tagged paragraph.
     mutating func entry(term: String, _ meaning: String) {
         request("TP")
         text(term)
-        text(Self.escaped(meaning))
+        filled(Self.escaped(meaning))
     }
 
     /// Plain text with roff's own characters escaped (groff_char(7)).

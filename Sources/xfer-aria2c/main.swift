@@ -1,4 +1,0 @@
-import Glibc
-import XferCommands
-
-exit(Aria2Program.main(Array(CommandLine.arguments.dropFirst())))
