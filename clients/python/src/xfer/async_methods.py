@@ -87,6 +87,7 @@ from .records import (
     TokenScope,
     TokenAddResult,
     TokenListResult,
+    LeaseRenewResult,
     DaemonStatusResult,
     DaemonConfigResult,
     DaemonBackupResult,
@@ -127,6 +128,7 @@ class AsyncTaskMethods:
         group: Maybe[str] = UNSET,
         label: Maybe[str] = UNSET,
         client_key: Maybe[str] = UNSET,
+        owner: Maybe[str] = UNSET,
         slot: Maybe[str] = UNSET,
         finalize: Maybe[FinalizeMode] = UNSET,
         post_process: Maybe[str] = UNSET,
@@ -139,6 +141,7 @@ class AsyncTaskMethods:
         not_before: Maybe[Time] = UNSET,
         window: Maybe[WindowRecord] = UNSET,
         deadline: Maybe[Time] = UNSET,
+        lease: Maybe[str] = UNSET,
         max_retries: Maybe[int] = UNSET,
         retry_for: Maybe[int] = UNSET,
         retry_non_idempotent: Maybe[bool] = UNSET,
@@ -214,6 +217,8 @@ class AsyncTaskMethods:
             label: A text for people and a name to select tasks by.
             client_key: Makes the add safe to repeat: the same key with the same request returns the
                 task that exists.
+            owner: For whom it is added, with that user's rights: a user's name, or a decimal uid;
+                default is the caller. All tasks of a call have the same.
             slot: A place of yours that one task at a time is in: the task that is in it is
                 cancelled (task.superseded).
             finalize: Of a download: auto publishes the file once it is whole and right, manual
@@ -233,6 +238,8 @@ class AsyncTaskMethods:
             not_before: It does not start before.
             window: It runs within these times only; outside them it stops and waits.
             deadline: It fails then with deadline_exceeded unless it has ended or is staged.
+            lease: It runs, and its file is published, only while the lease of this name is in
+                force: see lease.renew.
             max_retries: Tries after the first; default unlimited within retry_for.
             retry_for: Seconds without progress for which it is tried again; pauses and other waits
                 do not count.
@@ -313,6 +320,7 @@ class AsyncTaskMethods:
             "group": group,
             "label": label,
             "client_key": client_key,
+            "owner": owner,
             "slot": slot,
             "finalize": finalize,
             "post_process": post_process,
@@ -325,6 +333,7 @@ class AsyncTaskMethods:
             "not_before": not_before,
             "window": window,
             "deadline": deadline,
+            "lease": lease,
             "max_retries": max_retries,
             "retry_for": retry_for,
             "retry_non_idempotent": retry_non_idempotent,
@@ -1402,6 +1411,30 @@ class AsyncTokenMethods:
         return await self._caller.ask("token.revoke", {"name": name}, Done.from_wire)
 
 
+class AsyncLeaseMethods:
+    """The methods lease.*"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def renew(self, name: str, until: float) -> LeaseRenewResult:
+        """Says until when tasks that name this lease may run. When it is over they stop, keep their
+        bytes, publish nothing and wait; a daemon that restarts has no lease until the next call.
+
+        Args:
+            name: As tasks name it.
+            until: Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time that
+                is over ends the lease.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "name": name,
+            "until": until,
+        }
+        return await self._caller.ask("lease.renew", parameters, LeaseRenewResult.from_wire)
+
+
 class AsyncDaemonMethods:
     """The methods daemon.*"""
 
@@ -1481,5 +1514,6 @@ class AsyncMethods:
         self.events = AsyncEventsMethods(caller)
         self.network = AsyncNetworkMethods(caller)
         self.token = AsyncTokenMethods(caller)
+        self.lease = AsyncLeaseMethods(caller)
         self.daemon = AsyncDaemonMethods(caller)
         self.rpc = AsyncRpcMethods(caller)

@@ -105,6 +105,7 @@ WaitReason = Literal[
     "destination_unavailable",
     "source_expired",
     "dependency",
+    "lease",
     "host_cooldown",
     "clock",
     "storage",
@@ -222,6 +223,7 @@ TaskColumns = Sequence[
     "not_before",
     "window",
     "deadline",
+    "lease",
     "max_retries",
     "retry_for",
     "retry_non_idempotent",
@@ -651,6 +653,11 @@ class TaskOptions(TypedDict, total=False):
     exists.
     """
 
+    owner: str
+    """For whom it is added, with that user's rights: a user's name, or a decimal uid; default is
+    the caller. All tasks of a call have the same.
+    """
+
     slot: str
     """A place of yours that one task at a time is in: the task that is in it is cancelled
     (task.superseded).
@@ -698,6 +705,11 @@ class TaskOptions(TypedDict, total=False):
 
     deadline: Time
     """It fails then with deadline_exceeded unless it has ended or is staged."""
+
+    lease: str
+    """It runs, and its file is published, only while the lease of this name is in force: see
+    lease.renew.
+    """
 
     max_retries: int
     """Tries after the first; default unlimited within retry_for."""
@@ -992,6 +1004,9 @@ class TaskRecord:
     deadline: Optional[datetime] = None
     """It fails then unless it has ended or is staged."""
 
+    lease: Optional[str] = None
+    """The lease that has to be in force while it runs."""
+
     max_retries: Optional[int] = None
     """Tries after the first; absent is unlimited within retry_for."""
 
@@ -1175,6 +1190,7 @@ class TaskRecord:
             not_before=optional(parse_time, wire.get("not_before")),
             window=wire.get("window"),
             deadline=optional(parse_time, wire.get("deadline")),
+            lease=wire.get("lease"),
             max_retries=wire.get("max_retries"),
             retry_for=wire.get("retry_for"),
             retry_non_idempotent=wire.get("retry_non_idempotent"),
@@ -1638,6 +1654,9 @@ class TaskChanges(TypedDict, total=False):
 
     deadline: Optional[Time]
     """It fails then unless it has ended or is staged; null is never."""
+
+    lease: Optional[str]
+    """The lease that has to be in force while it runs; null is none."""
 
     dir: str
     """Absolute path of the directory; only while not running."""
@@ -4846,6 +4865,21 @@ class TokenListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             tokens=listed(TokenRecord.from_wire)(wire["tokens"]),
+        )
+
+
+@dataclass(frozen=True)
+class LeaseRenewResult:
+    """The daemon's clock."""
+
+    now: float
+    """Seconds of CLOCK_BOOTTIME of the daemon's machine."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> LeaseRenewResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            now=wire["now"],
         )
 
 
