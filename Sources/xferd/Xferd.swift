@@ -53,7 +53,7 @@ struct XferdCommand: ParsableCommand {
     func run() throws {
         let options = DaemonOptions(
             paths: InstancePaths.Flags(
-                configurationFile: config, stateDirectory: stateDir, socket: socket, currentDirectory: currentDirectory),
+                configurationFile: config, stateDirectory: stateDir, socket: socket),
             settings: try parsedSettings(), logsToForeground: foregroundLog)
         let exit =
             if printSchema { OneShotCommands.printSchema() } else if printConfig {
@@ -73,11 +73,5 @@ struct XferdCommand: ParsableCommand {
             }
             parsed[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
-    }
-
-    private var currentDirectory: String {
-        getcwd(nil, 0).map { path in
-            defer { free(path) }; return String(cString: path)
-        } ?? "/"
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import XferSystem
 
 /// Makes paths absolute. Relative paths are relative to the caller's working directory, not to the daemon's.
 ///
@@ -20,9 +21,7 @@ struct PathResolver: Sendable {
 
     /// A resolver for the process's working directory; nil when that directory was removed.
     static func here() -> PathResolver? {
-        guard let path = getcwd(nil, 0) else { return nil }
-        defer { free(path) }
-        return PathResolver(workingDirectory: String(cString: path))
+        WorkingDirectory.path.map { PathResolver(workingDirectory: $0) }
     }
 
     /// The absolute path without `.`, `..` and doubled slashes, resolved by text alone as a shell's `cd` does.

@@ -34,7 +34,7 @@ public struct InstancePaths: Hashable, Sendable {
 
         public init(
             configurationFile: String? = nil, stateDirectory: String? = nil, socket: String? = nil,
-            currentDirectory: String = "/"
+            currentDirectory: String = WorkingDirectory.path ?? "/"
         ) {
             self.configurationFile = configurationFile
             self.stateDirectory = stateDirectory

@@ -9,10 +9,10 @@ import XferTestSupport
 @Suite struct EveryVerbTests {
     /// What a verb needs besides the option at hand.
     private static let least: [String: [String]] = [
-        "add": ["http://h/"], "batch add": ["-i", "/dev/stdin"], "batch show": ["1"], "cache remove": ["1"],
-        "cache show": ["1"], "cat": ["1"], "completions": ["bash"], "failed-url remove": ["1"], "group pause": ["g"],
-        "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"], "group show": ["g"],
-        "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"], "policy show": ["p"],
+        "add": ["http://h/"], "backup": ["f"], "batch add": ["-i", "/dev/stdin"], "batch show": ["1"],
+        "cache remove": ["1"], "cache show": ["1"], "cat": ["1"], "completions": ["bash"], "failed-url remove": ["1"],
+        "group pause": ["g"], "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"],
+        "group show": ["g"], "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"], "policy show": ["p"],
         "policy test": ["https://h/"], "profile remove": ["p"], "profile set": ["p"], "profile show": ["p"],
         "result": ["1"], "rpc": ["daemon.status"], "set-source": ["1", "http://h/"], "slot cancel": ["s"],
         "slot detach": ["s"], "slot show": ["s"], "token add": ["t", "--scope", "read"], "token revoke": ["t"],

@@ -217,7 +217,7 @@ import XferTestSupport
 
     /// A wait that has another reason goes on; conditions are evaluated when it is over.
     @Test(arguments: WaitReason.allCases) func aWaitForAnotherReasonIsNotEndedByConditions(reason: WaitReason) {
-        let isOwn = reason == .schedule || reason == .dependency
+        let isOwn = reason == .schedule || reason == .dependency || reason == .lease
         var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
         #expect(machine.onHold(Wait(.schedule, until: Self.now)).isChange == isOwn)
         machine = TaskStateMachine(Self.task(.waiting, wait: reason))
