@@ -25,7 +25,8 @@ public struct InstancePaths: Hashable, Sendable {
     /// The service manager's directory for credentials.
     public let credentialsDirectory: String?
 
-    /// Paths from the command line; nil where it has none. Relative paths are below `currentDirectory`.
+    /// Paths from the command line; nil where it has none. Relative paths are below `currentDirectory`, the
+    /// process's unless it is given.
     public struct Flags: Hashable, Sendable {
         public var configurationFile: String?
         public var stateDirectory: String?
@@ -34,12 +35,12 @@ public struct InstancePaths: Hashable, Sendable {
 
         public init(
             configurationFile: String? = nil, stateDirectory: String? = nil, socket: String? = nil,
-            currentDirectory: String = WorkingDirectory.path ?? "/"
+            currentDirectory: String? = nil
         ) {
             self.configurationFile = configurationFile
             self.stateDirectory = stateDirectory
             self.socket = socket
-            self.currentDirectory = currentDirectory
+            self.currentDirectory = currentDirectory ?? WorkingDirectory.path ?? "/"
         }
     }
 
