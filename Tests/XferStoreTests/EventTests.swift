@@ -42,6 +42,7 @@ struct EventTests {
             .taskAdded(url: text ?? "u", label: text, group: text), .taskStarted(attempt: .max, offset: .min),
             .taskResponse(status: 206, total: text == nil ? nil : 1 << 60, etag: text, resumed: text == nil),
             .taskCompleted(path: text, size: 1, skipped: text == nil, notModified: text != nil),
+            .taskPaused(received: .max), .taskResumed, .taskCancelled, .taskRemoved,
         ]
         for payload in payloads {
             let written = try EventText.encode(payload)

@@ -82,7 +82,20 @@ extension TaskCommands {
         var filter = filter
         if verb == .retry, filter.states == nil { filter.states = TaskState.allCases.filter { $0 != .cancelled } }
         var counts = VerbCounts()
-        try await forEachStep(of: filter, for: principal) { counts.add(try await apply(verb, to: $0, for: principal)) }
+        try await forEachStep(of: filter, for: principal, atMost: StoreTransaction.largestStepAlike) { ids in
+            var rest = ids[...]
+            while !rest.isEmpty {
+                let (ids, now) = (rest, clock())
+                let step = try await translatingStoreErrors {
+                    try await store.write(.rows(ids.count)) {
+                        try $0.apply(verb, to: ids, for: principal, atMost: StoreTransaction.largestStep, at: now)
+                    }
+                }
+                await scheduler.perform(step.effects)
+                counts.add(step.outcome)
+                rest = rest.dropFirst(step.count)
+            }
+        }
         return counts
     }
 
@@ -135,15 +148,15 @@ extension TaskCommands {
 extension ManagerPart {
     /// Passes on the ids of the matching tasks that exist at the call and that the caller may touch, step by step.
     func forEachStep(
-        of filter: TaskQuery, for principal: Principal, isolation: isolated (any Actor)? = #isolation,
-        _ body: ([TaskID]) async throws -> Void
+        of filter: TaskQuery, for principal: Principal, atMost limit: Int = StoreTransaction.largestStep,
+        isolation: isolated (any Actor)? = #isolation, _ body: ([TaskID]) async throws -> Void
     ) async throws {
         let filter = filter.restricted(to: principal)
         guard let last = try await store.read({ try $0.maxTaskID() }) else { return }
         var after: TaskID?
         while true {
             let ids = try await store.read { [after] in
-                try $0.ids(matching: filter, after: after, upTo: last, limit: StoreTransaction.largestStep)
+                try $0.ids(matching: filter, after: after, upTo: last, limit: limit)
             }
             guard let newest = ids.last else { return }
             try await body(ids)

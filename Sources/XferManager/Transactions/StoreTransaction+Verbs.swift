@@ -8,28 +8,58 @@ extension StoreTransaction {
     func apply(
         _ verb: TaskVerb, to ids: [TaskID], for principal: Principal, at now: Timestamp
     ) throws -> (VerbOutcome, [Effect]) {
-        var outcome = VerbOutcome()
-        var effects: [Effect] = []
-        var hasEnded = false
+        let step = try apply(verb, to: ids[...], for: principal, atMost: .max, at: now)
+        return (step.outcome, step.effects)
+    }
+
+    /// As above, until `limit` tasks were decided about one by one; `VerbStep.count` says how many of the ids were
+    /// taken.
+    func apply(
+        _ verb: TaskVerb, to ids: ArraySlice<TaskID>, for principal: Principal, atMost limit: Int, at now: Timestamp
+    ) throws -> VerbStep {
+        var step = VerbStep()
+        var alike = try tasksAlike(for: verb, among: ids, principal)
+        var run: [TaskOutline] = []
+        var singles = 0
         for id in ids {
-            guard let task = try StoreError.nilIfUnreadable({ try visibleTask(id, to: principal) }) else {
-                outcome.missing.append(id)
-                continue
+            // Taken out: an id that is given twice is decided about by itself the second time.
+            if let outline = alike.removeValue(forKey: id) {
+                if let last = run.last, last.state != outline.state {
+                    try apply(verb, toAlike: &run, for: principal, &step, at: now)
+                }
+                run.append(outline)
+            } else {
+                guard singles < limit else { break }
+                singles += 1
+                try apply(verb, toAlike: &run, for: principal, &step, at: now)
+                try apply(verb, to: id, for: principal, &step, at: now)
             }
-            let spoolFiles = try spoolFiles(after: verb, of: task)
-            guard let (action, ended) = try apply(verb, to: task, at: now) else {
-                outcome.unchanged.append(
-                    VerbOutcome.Unchanged(id: id, state: task.state, reason: Self.refusal(of: verb, task)))
-                continue
-            }
-            outcome.changed.append(id)
-            effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
-            // A retried task takes its slot again. `supersede` cancels the task that is in the slot now.
-            if verb == .retry { effects += try supersede(by: task, at: now) }
-            hasEnded = hasEnded || ended
+            step.count += 1
         }
-        if hasEnded { try appendIdleIfNothingRuns(at: now) }
-        return (outcome, effects)
+        try apply(verb, toAlike: &run, for: principal, &step, at: now)
+        if step.hasEnded { try appendIdleIfNothingRuns(at: now) }
+        return step
+    }
+
+    /// Applies a verb to one task.
+    func apply(
+        _ verb: TaskVerb, to id: TaskID, for principal: Principal, _ step: inout VerbStep, at now: Timestamp
+    ) throws {
+        guard let task = try StoreError.nilIfUnreadable({ try visibleTask(id, to: principal) }) else {
+            step.outcome.missing.append(id)
+            return
+        }
+        let spoolFiles = try spoolFiles(after: verb, of: task)
+        guard let (action, ended) = try apply(verb, to: task, at: now) else {
+            step.outcome.unchanged.append(
+                VerbOutcome.Unchanged(id: id, state: task.state, reason: Self.refusal(of: verb, task)))
+            return
+        }
+        step.outcome.changed.append(id)
+        step.effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
+        // A retried task takes its slot again. `supersede` cancels the task that is in the slot now.
+        if verb == .retry { step.effects += try supersede(by: task, at: now) }
+        step.hasEnded = step.hasEnded || ended
     }
 
     private static func refusal(of verb: TaskVerb, _ task: TransferTask) -> VerbOutcome.Reason? {
@@ -45,22 +75,13 @@ extension StoreTransaction {
     private func apply(
         _ verb: TaskVerb, to task: TransferTask, at now: Timestamp
     ) throws -> (TaskAction, hasEnded: Bool)? {
-        var machine = TaskStateMachine(task)
-        let transition: TaskTransition
-        switch verb {
-        case .pause:
-            if try isPublishing(task) || mayHaveBegun(task) { return nil }
-            transition = machine.onPause()
-        case .resume:
-            // `resume` asks for an attempt now, so it also ends the cooldown of the host.
-            if let reason = task.wait?.reason, [.retry, .network, .hostCooldown].contains(reason) {
-                try setCooldown(host: task.host, until: nil)
-            }
-            transition = machine.onResume()
-        case .cancel: transition = machine.onCancel(at: now)
-        case .retry: transition = machine.onRetry(at: now)
-        case .remove: transition = machine.onRemove()
+        if try verb == .pause && (isPublishing(task) || mayHaveBegun(task)) { return nil }
+        // `resume` asks for an attempt now, so it also ends the cooldown of the host.
+        if verb == .resume, let reason = task.wait?.reason, [.retry, .network, .hostCooldown].contains(reason) {
+            try setCooldown(host: task.host, until: nil)
         }
+        var machine = TaskStateMachine(task)
+        let transition = machine.onVerb(verb, at: now)
         guard transition.isChange else { return nil }
         if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
         func appendEvent() throws {
@@ -98,6 +119,28 @@ extension StoreTransaction {
             return names
         case .remove, .cancel, .pause, .resume, .retry:
             return []
+        }
+    }
+}
+
+/// What applying a verb has come to so far.
+struct VerbStep {
+    var outcome = VerbOutcome()
+    /// To be performed after the commit.
+    var effects: [Effect] = []
+    var hasEnded = false
+    /// How many of the ids were taken.
+    var count = 0
+}
+
+extension TaskStateMachine {
+    mutating func onVerb(_ verb: TaskVerb, at now: Timestamp) -> TaskTransition {
+        switch verb {
+        case .pause: onPause()
+        case .resume: onResume()
+        case .cancel: onCancel(at: now)
+        case .retry: onRetry(at: now)
+        case .remove: onRemove()
         }
     }
 }
