@@ -17,7 +17,8 @@ enum Aria2Manual {
             output += ".Bl -item -compact\n.It\n" + names.map { ".Fl Fl \($0) ,\n" }.joined()
             output += "since \(why).\n.El\n.Pp\n"
         }
-        output += ConfigurationManual.lines("Options that cannot change the result, such as file-allocation, do nothing.")
+        output += ConfigurationManual.lines(
+            "Options that cannot change the result, such as file-allocation, do nothing.")
         return output + environment + ".Sh EXIT STATUS\nThat of\n.Xr aria2c 1 :\n" + list(statuses) + ending
     }
 

@@ -82,7 +82,8 @@ public enum Daemon {
                 owners: owners, defaults: { configuration.taskDefaults }
             ).all
         handlers += QueueHandlers(queue: manager.queue).all
-        handlers += BatchHandlers(batches: manager.batches, owners: owners, defaults: { configuration.taskDefaults }).all
+        handlers +=
+            BatchHandlers(batches: manager.batches, owners: owners, defaults: { configuration.taskDefaults }).all
         handlers += GroupHandlers(groups: manager.groups).all
         handlers += SlotHandlers(slots: manager.slots, queries: manager.queries).all
         handlers += FailedURLHandlers(failedURLs: manager.failedURLs).all

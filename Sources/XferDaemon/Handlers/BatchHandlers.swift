@@ -21,7 +21,9 @@ struct BatchHandlers: Sendable {
     private func add(_ params: BatchAdd.Params, _ context: CallContext) async throws -> BatchAdd.Result {
         let defaults = defaults()
         let entries = try BatchCommands.Entries(params)
-        let principal = try owners.principal(adding: entries.tasks, by: context.caller) { "tasks[\(entries.places[$0])]." }
+        let principal = try owners.principal(adding: entries.tasks, by: context.caller) {
+            "tasks[\(entries.places[$0])]."
+        }
         let added = try await batches.add(
             entries,
             BatchCommands.Options(

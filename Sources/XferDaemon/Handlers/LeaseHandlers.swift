@@ -10,7 +10,8 @@ struct LeaseHandlers: Sendable {
     var all: [Handler] {
         [
             Handler(LeaseRenew.self) { params, _ in
-                try await leases.renew(params.name, until: MonotonicInstant(nanoseconds: Int64(saturating: params.until * 1e9)))
+                try await leases.renew(
+                    params.name, until: MonotonicInstant(nanoseconds: Int64(saturating: params.until * 1e9)))
                 return LeaseRenew.Result(now: Double(Clocks.monotonic().nanoseconds) / 1e9)
             }
         ]

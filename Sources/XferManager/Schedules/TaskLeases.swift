@@ -59,6 +59,7 @@ struct ConditionInputs: Sendable {
 
     func conditions(of schedule: TaskSchedule, at now: Timestamp) -> StartConditions {
         StartConditions(
-            schedule, zone: zones.rules(for: schedule), leaseEnd: schedule.lease.flatMap { leases.end(of: $0, wall: now) })
+            schedule, zone: zones.rules(for: schedule),
+            leaseEnd: schedule.lease.flatMap { leases.end(of: $0, wall: now) })
     }
 }

@@ -58,7 +58,8 @@ struct SchedulingPass: Sendable {
     private static let maxKept = 16
 
     init(
-        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool, inputs: ConditionInputs,
+        scheduler: SchedulerStateMachine, live: [TransferID: Live], isSharedBetweenOwners: Bool,
+        inputs: ConditionInputs,
         inFlight: InFlightTasks, isMetered: Bool, segments: SegmentCount, now: Timestamp
     ) {
         self.scheduler = scheduler

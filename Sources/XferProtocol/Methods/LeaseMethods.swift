@@ -33,7 +33,8 @@ public enum LeaseRenew: RPCMethod {
 
         public static let summary = "A lease and its end."
         public static let wireFields: WireFields<Self> = [
-            .required("name", \.name, "As tasks name it.", .length(1...TaskLimits.nameLength), .printable, example: "fleet"),
+            .required(
+                "name", \.name, "As tasks name it.", .length(1...TaskLimits.nameLength), .printable, example: "fleet"),
             .required(
                 "until", \.until,
                 "Seconds of CLOCK_BOOTTIME (clock_gettime(2)) of the daemon's machine; a time that is over ends the lease.",

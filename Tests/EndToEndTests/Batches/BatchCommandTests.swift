@@ -150,7 +150,7 @@ import XferTestSupport
             #expect(try await daemon.call("group.list", ["limit": 1])["next_cursor"]?.stringValue != nil)
             #expect(try await daemon.ctl("group", "resume", "isos").exit == .code(0))
             try await daemon.complete(id)
-            #expect(try await daemon.ctl("group", "remove", "isos").output == "removed\n")
+            #expect(try await daemon.ctl("group", "remove", "isos").output == "removed isos\n")
             let get = try await daemon.ctl("group", "show", "isos")
             #expect(get.output.contains("no limit of its own"), "\(get)")
             let unknown = try await daemon.ctl("group", "show", "nobody")
