@@ -1,3 +1,4 @@
+import Glibc
 import StrictJSON
 import Testing
 import XferProtocol
@@ -51,6 +52,8 @@ import XferTestSupport
             "group": Sample("g"),
             "label": Sample("l"),
             "client_key": Sample("k"),
+            "owner": Sample(.string("\(geteuid())"), shown: [:]),
+            "lease": Sample("walk", shown: ["lease": "walk"]),
             "slot": Sample("s"),
             "finalize": Sample("manual"),
             "post_process": Sample("walk"),
