@@ -98,7 +98,8 @@ import XferTestSupport
                 try await eventually("nothing is left over") {
                     try FileTree.entries(below: daemon.downloads).allSatisfy { !$0.contains(".part") }
                 }
-                #expect(server.requests(to: path).count == 1, "round \(round)")
+                let requests = server.requests(to: path)
+                #expect(requests.count == 1, "round \(round): \(requests.map(\.headers))")
                 let ends = try await daemon.events(types: "task.completed", "task.failed", "task.cancelled")
                 #expect(ends.count == ids.count)
             }
