@@ -76,3 +76,15 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print what the daemon answered, as one line of JSON.")
     var json = false
 }
+
+/// Fewer words, for scripts that look at the exit status.
+struct TalkOptions: ParsableArguments {
+    @Flag(
+        name: [.customShort("q"), .customLong("quiet")],
+        help: "Print nothing but errors, and the body that was asked for.")
+    var quiet = false
+
+    func check(beside output: OutputOptions) throws {
+        if quiet, output.json { throw ValidationError("--json and --quiet exclude each other.") }
+    }
+}

@@ -67,6 +67,7 @@ struct AddCommand: ParsableCommand {
     @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
     var notify = false
 
+    @OptionGroup var talk: TalkOptions
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
@@ -86,6 +87,7 @@ struct AddCommand: ParsableCommand {
         if isStandardOutput, scheduling.clientKey != nil {
             throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
         }
+        try talk.check(beside: options.output)
         try destination.check(beside: file)
         try chosen.checkStandardInput(besides: inputFile)
     }
@@ -111,17 +113,18 @@ struct AddCommand: ParsableCommand {
         let terminal = showsResponse || readsFile ? Terminal.error : .standard
         guard wait || file.isStandardOutput else {
             let added = try add(template, list, on: terminal)
-            options.show(added.document, added.lines)
+            options.show(added.document, talk.quiet ? [] : added.lines)
             return try added.finish()
         }
         // Ctrl-C right after the add has to end the task, too.
         let signals = readsFile ? SignalPipe(catching: SignalPipe.displaySignals) : nil
         let added = try add(template, list, on: terminal)
-        if !options.output.json { for line in added.lines { terminal.output.line(line) } }
+        if !options.output.json, !talk.quiet { for line in added.lines { terminal.output.line(line) } }
         let status: ExitStatus
         do throws(CommandFailure) {
             status = try WaitCommand.wait(
-                for: added.ids, timeout: timeout, options: options, isDaemonKnown: true, readsStaged: readsFile,
+                for: added.ids, timeout: timeout, options: options, talk: talk, isDaemonKnown: true,
+                readsStaged: readsFile,
                 notifies: notify, signals: signals, on: terminal)
         } catch {
             if readsFile, let id = added.ids.first { throw StagedReader(id: id, options: options).abandoned(error) }

@@ -23,13 +23,17 @@ struct WaitCommand: TaskVerb {
     @Flag(help: "Notify at the end: on the desktop, and by the terminal's bell.")
     var notify = false
 
+    @OptionGroup var talk: TalkOptions
     @OptionGroup var options: VerbOptions
 
-    mutating func validate() throws { try selection.check() }
+    mutating func validate() throws {
+        try talk.check(beside: options.output)
+        try selection.check()
+    }
 
     func run() throws {
         let ids = try selectedIDs()
-        let status = try Self.wait(for: ids, timeout: timeout, options: options, notifies: notify)
+        let status = try Self.wait(for: ids, timeout: timeout, options: options, talk: talk, notifies: notify)
         if status != .done { throw CommandFailure(status) }
     }
 
@@ -46,7 +50,8 @@ struct WaitCommand: TaskVerb {
         if ids.isEmpty {
             options.show(
                 TaskWait.Result(tasks: [], timedOut: false).wire,
-                ["nothing to wait for: \(SelectionReason(selection, daemon).noMatch(in: Self.states))"])
+                talk.quiet
+                    ? [] : ["nothing to wait for: \(SelectionReason(selection, daemon).noMatch(in: Self.states))"])
         } else if selection.filters.states.isEmpty {
             let paused = try selected.ids(in: [.paused]).count
             if paused > 0 {
@@ -60,13 +65,14 @@ struct WaitCommand: TaskVerb {
     /// Waits, and for `--json` prints what `task.wait` answers at the end.
     ///
     /// - Parameters:
+    ///   - talk: whether only failures are told.
     ///   - isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
     ///   - readsStaged: whether staged tasks are read afterwards.
     ///   - notifies: whether the user is notified at the end.
     ///   - terminal: where news are shown.
     static func wait(
-        for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, isDaemonKnown: Bool = false,
-        readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,
+        for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, talk: TalkOptions,
+        isDaemonKnown: Bool = false, readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,
         on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
         guard !ids.isEmpty else { return .done }
@@ -74,7 +80,8 @@ struct WaitCommand: TaskVerb {
         if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
         var waiter = try TaskWaiter(
             ids.map(\.rawValue), options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
-            isQuiet: options.output.json, isDaemonKnown: isDaemonKnown, readsStaged: readsStaged, signals: signals,
+            talk: options.output.json ? .nothing : talk.quiet ? .failures : .everything, isDaemonKnown: isDaemonKnown,
+            readsStaged: readsStaged, signals: signals,
             terminal: terminal)
         do throws(CommandFailure) {
             let status = try run(&waiter, ids, options)

@@ -6,12 +6,20 @@ import XferProtocol
 /// Waits until tasks have ended, with one live bar each on a terminal and plain lines elsewhere; outlives restarts of
 /// the daemon.
 struct TaskWaiter {
+    /// What is printed while it waits.
+    enum Talk {
+        case everything
+        /// How tasks ended that did not complete, on standard error: for `--quiet`.
+        case failures
+        /// Nothing but problems of the connection: for `--json`.
+        case nothing
+    }
+
     private var board: TaskBoard
     private var session: LiveSession
     private var region: LiveRegion
     private let terminal: Terminal
-    /// Nothing is printed but problems: for `--json`.
-    private let isQuiet: Bool
+    private let talk: Talk
     /// Whether staged tasks are read, and not published, afterwards.
     private let readsStaged: Bool
     private let deadline: ContinuousClock.Instant?
@@ -34,7 +42,7 @@ struct TaskWaiter {
     ///   - timeout: nil waits without end.
     ///   - signals: those that are caught already; nil catches them from now on.
     init(
-        _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, isQuiet: Bool, isDaemonKnown: Bool = false,
+        _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, talk: Talk, isDaemonKnown: Bool = false,
         readsStaged: Bool = false, signals: SignalPipe? = nil, terminal: Terminal = .standard
     ) throws(CommandFailure) {
         board = TaskBoard(ids: ids)
@@ -43,7 +51,7 @@ struct TaskWaiter {
             isDaemonKnown: isDaemonKnown)
         region = LiveRegion(terminal)
         self.terminal = terminal
-        self.isQuiet = isQuiet
+        self.talk = talk
         self.readsStaged = readsStaged
         deadline = timeout.map { Readiness.now.advanced(by: $0) }
     }
@@ -127,7 +135,7 @@ struct TaskWaiter {
         if isFirst, let first = missing.first { throw CommandFailure(.refused, "there is no task \(first)") }
         report(ended.flatMap { outcome($0) } + missing.map { "#\($0) was removed" })
         // On a terminal the bars say it. The reasons of many tasks would hide the ends.
-        if !terminal.isInteractive { report(Array(held.prefix(Self.maxReasons))) }
+        if !terminal.isInteractive, talk == .everything { report(Array(held.prefix(Self.maxReasons))) }
     }
 
     /// With a new database ids start anew, and the id would be another task's.
@@ -147,7 +155,8 @@ struct TaskWaiter {
             let others = Set(board.unfinished).subtracting([id])
             return report(board.onListingEnd(present: others).map { "#\($0) was removed" })
         }
-        if !terminal.isInteractive, event.type == .known(.durable(.taskWaiting)), let id = event.taskID?.rawValue,
+        if !terminal.isInteractive, talk == .everything, event.type == .known(.durable(.taskWaiting)),
+            let id = event.taskID?.rawValue,
             let task = board.tasks[id]
         {
             report([standing(task, now: event.time)])
@@ -209,17 +218,25 @@ struct TaskWaiter {
     }
 
     private func outcome(_ task: TaskSummary) -> [String] {
-        let lines = OutcomeText(style: terminal.style).lines(task)
+        if talk == .failures, task.isStaged || task.state == TaskState.completed.rawValue { return [] }
+        let style = talk == .failures ? Terminal.error.style : terminal.style
+        let lines = OutcomeText(style: style).lines(task)
         return task.isStaged && readsStaged ? Array(lines.prefix(1)) : lines
     }
 
     private mutating func report(_ lines: [String]) {
-        guard !isQuiet, !lines.isEmpty else { return }
-        if terminal.isInteractive { draw(finished: lines) } else { lines.forEach { terminal.output.line($0) } }
+        guard talk != .nothing, !lines.isEmpty else { return }
+        if talk == .failures {
+            lines.forEach { Output.error.line($0) }
+        } else if terminal.isInteractive {
+            draw(finished: lines)
+        } else {
+            lines.forEach { terminal.output.line($0) }
+        }
     }
 
     private mutating func draw(finished: [String] = []) {
-        guard terminal.isInteractive, !isQuiet else { return needsFrame = false }
+        guard terminal.isInteractive, talk == .everything else { return needsFrame = false }
         let renderer = ProgressLine(terminal: terminal, now: .now)
         let rows = board.rows(limit: max(1, terminal.size.rows - 2))
         hasCountdown = rows.contains { $0.waitUntil != nil }
