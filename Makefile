@@ -35,12 +35,13 @@ export XFER_COMMIT := $(shell git rev-parse --short=12 HEAD 2> /dev/null)
 export PATH := $(dir $(SWIFT)):$(PATH)
 
 .PHONY: help build run stop test lint instructions install uninstall bench fuzz soak test-alerts release screenshots \
-	clean deb test-deb dist image apt-repo reproducible packages-build packages-test packages-soak packages-bench packages-deb
+	fleet-demo fleet-demo-stop clean deb test-deb dist image apt-repo reproducible packages-build packages-fleet packages-test packages-soak packages-bench packages-deb
 
 help:
 	@echo 'make run URL=… [ARGS=…] [CONFIG=…]   fetch something with a daemon of its own'
 	@echo 'make stop                 end that daemon'
-	@echo 'make build                both programs, optimised, in .build/release'
+	@echo 'make fleet-demo           two nodes of a fleet on this machine, with a PostgreSQL of their own (make fleet-demo-stop)'
+	@echo 'make build                all programs, optimised, in .build/release'
 	@echo 'make test                 every test (make lint: style, imports, schema, units)'
 	@echo 'make install [PREFIX=$(PREFIX)] [DESTDIR=]'
 	@echo 'make deb                  Debian packages of what is committed, in .build/deb'
@@ -56,12 +57,13 @@ help:
 	@echo 'make screenshots          pictures of the web page, into .build/screenshots and docs/images'
 	@echo 'make clean                removes .build'
 
-packages-build packages-test packages-soak packages-bench packages-deb: packages-%:
+packages-build packages-fleet packages-test packages-soak packages-bench packages-deb: packages-%:
 	@scripts/packages $*
 
 build: packages-build
 	$(SWIFT) build $(RELEASE) --product xferd
 	$(SWIFT) build $(RELEASE) --product xferctl
+	$(SWIFT) build $(RELEASE) --product xfer-fleet
 	ln -sf xferctl .build/release/xfer-aria2c
 
 run: packages-build
@@ -73,6 +75,15 @@ run: packages-build
 
 stop:
 	@scripts/private-daemon stop $(PRIVATE)
+
+fleet-demo: packages-build packages-fleet
+	$(SWIFT) build $(PLAIN) --product xferd
+	$(SWIFT) build $(PLAIN) --product xferctl
+	$(SWIFT) build $(PLAIN) --product xfer-fleet
+	@scripts/fleet-demo start $(PRIVATE)/fleet
+
+fleet-demo-stop:
+	@scripts/fleet-demo stop $(PRIVATE)/fleet
 
 test: packages-test
 	.ci/test
@@ -105,6 +116,7 @@ reproducible: packages-deb
 	scripts/reproducible
 
 bench: build packages-bench
+	$(SWIFT) build $(RELEASE) --product fleet-bench
 	Benchmarks/bench.py --programs .build/release --write $(if $(ROW),--rows '$(ROW)') $(ARGS)
 
 # Optimised programs are counted: they are what is installed.

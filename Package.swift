@@ -59,6 +59,7 @@ let package = Package(
     products: [
         .executable(name: "xferd", targets: ["xferd"]),
         .executable(name: "xferctl", targets: ["xferctl"]),
+        .executable(name: "xfer-fleet", targets: ["xfer-fleet"]),
         // The client library, with the modules that declare the records of its API.
         .library(name: "XferClient", targets: ["XferClient", "XferProtocol", "XferModel", "StrictJSON"]),
     ],
@@ -85,6 +86,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CCodings", providers: [.apt(["zlib1g-dev"])]),
 
@@ -116,6 +118,10 @@ let package = Package(
         library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
         library("XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite]),
         library("XferNetwork", ["CLinux", "XferSystem", "XferThreads", "XferModel"]),
+        library("XferPostgres", ["CPostgres", "XferThreads"]),
+
+        // The fleet's tables and transactions.
+        library("XferFleet", ["XferPostgres", "XferCore", "XferModel"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
@@ -166,10 +172,27 @@ let package = Package(
             name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house,
             linkerSettings: lean),
 
+        // The agent that makes a daemon a node of a fleet.
+        library(
+            "XferFleetAgent",
+            [
+                "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferClient", "XferFiles", "XferProtocol", "JSONRPC",
+                "XferSystem", "XferModel", "StrictJSON", lifecycle, unixSignals, logging, nioLocks,
+            ]),
+        .executableTarget(
+            name: "xfer-fleet",
+            dependencies: ["CEmptyICU", "XferFleetAgent", "XferDaemon", "XferModel", "CVersion", argumentParser],
+            swiftSettings: house, linkerSettings: lean),
+
         // Programs that show the client library.
         .executableTarget(
             name: "xfer-example-download", dependencies: ["XferClient", "XferProtocol"], path: "Examples/Download",
             swiftSettings: house),
+
+        // Agents without engines, for `make bench ROW=fleet`.
+        .executableTarget(
+            name: "fleet-bench", dependencies: ["XferFleet", "XferPostgres", "XferCore", "XferModel"],
+            path: "Benchmarks/fleet", swiftSettings: house),
 
         // Tests.
         library(
@@ -190,6 +213,8 @@ let package = Package(
         tests(
             "XferStoreTests", ["CSQLite", "XferStore", "XferThreads", "XferModel", "XferTestSupport", grdb, sqlite],
             fixtures: ["Fixtures"]),
+        tests("XferPostgresTests", ["XferPostgres", "XferThreads", "XferTestSupport"]),
+        tests("XferFleetTests", ["XferFleet", "XferPostgres", "XferCore", "XferModel", "XferTestSupport", nioLocks]),
         tests("XferNetworkTests", ["XferNetwork", "CLinux", "XferModel", "XferTestSupport"]),
         tests(
             "XferProtocolTests", ["XferProtocol", "StrictJSON", "XferModel", "XferTestSupport"],
@@ -234,6 +259,7 @@ let package = Package(
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),
+        tests("XferFleetAgentTests", ["XferTestSupport", "StrictJSON"]),
         // Parsers of outside input, each as a function of bytes.
         .target(
             name: "FuzzTargets",

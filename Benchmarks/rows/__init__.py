@@ -1,6 +1,6 @@
 """The rows of the table, by name, in the order in which they are run."""
 
-from . import adds, downloads, page, queue, rates, service, slow
+from . import adds, downloads, fleet, page, queue, rates, service, slow
 
 ALL = {
     "big": downloads.big,
@@ -17,6 +17,7 @@ ALL = {
     "slow-server": slow.slow_server,
     "thousand": slow.thousand,
     "watchers": slow.watchers,
+    "fleet": fleet.fleet,
     "page": page.page,
     "idle": service.idle,
     "status": service.status,

@@ -32,7 +32,7 @@ struct RootCommand: ParsableCommand {
                     QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
                     CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
-                    NetworkCommand.self, EventsCommand.self,
+                    NetworkCommand.self, EventsCommand.self, FleetCommand.self,
                     StatusCommand.self, DoctorCommand.self, BackupCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,

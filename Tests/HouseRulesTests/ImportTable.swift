@@ -25,6 +25,10 @@ enum ImportTable {
         "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", "SystemPackage"],
         "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "StrictJSON", "XferThreads", "XferModel"],
         "XferNetwork": posix + ["CLinux", "XferSystem", "XferThreads", "XferModel"],
+        "XferPostgres": posix + ["CPostgres", "XferThreads"],
+
+        // The fleet's tables and transactions.
+        "XferFleet": posix + ["XferPostgres", "XferCore", "XferModel"],
 
         // The wire.
         "XferProtocol": ["StrictJSON", "XferModel", "OrderedCollections", "FoundationEssentials"],
@@ -53,6 +57,13 @@ enum ImportTable {
         ],
         "xferd": ["CVersion", "XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 
+        // The agent of a fleet's node.
+        "XferFleetAgent": posix + [
+            "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferClient", "XferFiles", "XferProtocol", "JSONRPC",
+            "XferSystem", "XferModel", "StrictJSON", "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers",
+        ],
+        "xfer-fleet": ["CVersion", "XferFleetAgent", "XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
+
         // The client.
         "XferClient": posix + [
             "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket",
@@ -67,7 +78,7 @@ enum ImportTable {
 
     /// No Swift: C libraries, each a modulemap and a shim, and what has to be C.
     static let cTargets: Set<String> = [
-        "CCodings", "CCurl", "COpenSSL", "CSQLite", "CLinux", "CCrash", "CVersion", "CEmptyICU",
+        "CCodings", "CCurl", "COpenSSL", "CSQLite", "CPostgres", "CLinux", "CCrash", "CVersion", "CEmptyICU",
     ]
 
     /// For tests only; may import any library.

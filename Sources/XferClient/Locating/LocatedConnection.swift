@@ -41,6 +41,9 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
         if tried.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
             return "ask the operator to list you under access.users in its configuration"
         }
+        if tried.contains(where: { [.fleetEnvironment, .userFleet, .systemFleet].contains($0.candidate.origin) }) {
+            return "start one with \"sudo systemctl enable --now xfer-fleet\" or \"xfer-fleet run &\""
+        }
         return tried.contains { $0.candidate.origin == .user }
             ? "start one with \"systemctl --user enable --now xferd\" or \"xferd &\""
             : tried.contains { $0.candidate.origin == .system }
@@ -62,7 +65,7 @@ extension SocketLocator {
     /// A locator with the environment and the uid of this process.
     public static func ofThisProcess() -> SocketLocator {
         var environment: [String: String] = [:]
-        for name in ["XFERD_SOCKET", "XDG_RUNTIME_DIR"] {
+        for name in ["XFERD_SOCKET", "XFERD_FLEET_SOCKET", "XDG_RUNTIME_DIR"] {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
         return SocketLocator(environment: environment, uid: getuid())

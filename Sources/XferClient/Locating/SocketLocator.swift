@@ -19,6 +19,8 @@ public struct SocketLocator: Sendable {
         case socket(String)
         /// A daemon on the network.
         case server(ServerAddress)
+        /// The agent of a fleet on this machine: `XFERD_FLEET_SOCKET` if set, else the user's, else the system's.
+        case fleet
     }
 
     /// Where a path comes from.
@@ -28,6 +30,9 @@ public struct SocketLocator: Sendable {
         case user = "the user's daemon"
         case system = "the system's daemon"
         case server = "--server"
+        case fleetEnvironment = "XFERD_FLEET_SOCKET"
+        case userFleet = "the user's agent of a fleet"
+        case systemFleet = "the system's agent of a fleet"
     }
 
     /// A socket to try.
@@ -44,6 +49,14 @@ public struct SocketLocator: Sendable {
         case .server(let server): return [Candidate(path: server.description, origin: .server)]
         case .user: return [userCandidate]
         case .system: return [Self.systemCandidate]
+        case .fleet:
+            if let path = environment["XFERD_FLEET_SOCKET"], !path.isEmpty {
+                return [Candidate(path: path, origin: .fleetEnvironment)]
+            }
+            return [
+                Candidate(path: "\(runtimeDirectory)/xfer-fleet.sock", origin: .userFleet),
+                Candidate(path: "/run/xfer-fleet/xfer-fleet.sock", origin: .systemFleet),
+            ]
         case .automatic:
             if let path = environment["XFERD_SOCKET"], !path.isEmpty {
                 return [Candidate(path: path, origin: .environment)]
@@ -54,8 +67,11 @@ public struct SocketLocator: Sendable {
 
     /// The socket in the user's runtime directory: `XDG_RUNTIME_DIR` if that is an absolute path, else `/run/user/UID`.
     private var userCandidate: Candidate {
-        let runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/run/user/\(uid)"
-        return Candidate(path: "\(runtime)/xferd.sock", origin: .user)
+        Candidate(path: "\(runtimeDirectory)/xferd.sock", origin: .user)
+    }
+
+    private var runtimeDirectory: String {
+        environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/run/user/\(uid)"
     }
 
     private static let systemCandidate = Candidate(path: "/run/xferd/xferd.sock", origin: .system)

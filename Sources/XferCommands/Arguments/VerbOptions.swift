@@ -38,6 +38,9 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(name: .customLong("system"), help: "Talk to the system's daemon only.")
     var isSystem = false
 
+    @Flag(name: .customLong("fleet"), help: "Talk to the fleet of this machine's xfer-fleet: one queue for many daemons.")
+    var isFleet = false
+
     @Option(help: ArgumentHelp("Talk to the daemon at this Unix socket.", valueName: "path"), completion: .file())
     var socket: String?
 
@@ -59,8 +62,10 @@ struct ConnectionOptions: ParsableArguments {
     var isRemote: Bool { server != nil }
 
     mutating func validate() throws {
-        let chosen = [isUser, isSystem, socket != nil, server != nil].filter(\.self).count
-        guard chosen <= 1 else { throw ValidationError("--user, --system, --socket and --server exclude each other.") }
+        let chosen = [isUser, isSystem, isFleet, socket != nil, server != nil].filter(\.self).count
+        guard chosen <= 1 else {
+            throw ValidationError("--user, --system, --fleet, --socket and --server exclude each other.")
+        }
         if socket?.isEmpty == true { throw ValidationError("--socket: expected a path, found nothing.") }
         guard server == nil || tokenFile != nil else {
             throw ValidationError("--server needs --token-file FILE, with a token of `xferctl token add`.")

@@ -123,6 +123,7 @@ extension ConnectionOptions {
     /// - Throws: `CommandFailure.usage` if the server's URL or token cannot be used.
     func instance() throws(CommandFailure) -> SocketLocator.Instance {
         if let server { return .server(try address(of: server)) }
+        if isFleet { return .fleet }
         return if let socket { .socket(socket) } else if isUser { .user } else if isSystem { .system } else {
             .automatic
         }

@@ -69,6 +69,16 @@ public struct AccountDirectory: Sendable {
         }
     }
 
+    /// The user's name in the password database: what is the same on all machines of a fleet.
+    package static func name(of uid: UInt32) -> String? {
+        var entry = passwd()
+        return lookUp { buffer, size in
+            var found: UnsafeMutablePointer<passwd>?
+            let status = getpwuid_r(uid, &entry, buffer, size, &found)
+            return (status, found.flatMap { $0.pointee.pw_name }.map { String(cString: $0) })
+        }
+    }
+
     /// Calls with a growing buffer: an entry with many members needs more than any fixed one.
     private static func lookUp<Value>(
         _ body: (UnsafeMutablePointer<CChar>, Int) -> (status: Int32, value: Value?)

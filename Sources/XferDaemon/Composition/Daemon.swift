@@ -183,8 +183,8 @@ public enum Daemon {
     }
 
     /// Reports errors before there is a log, and for commands that only print.
-    static func complain(_ message: String) {
-        let line = Array("xferd: \(message)\n".utf8)
+    package static func complain(_ message: String, of program: String = "xferd") {
+        let line = Array("\(program): \(message)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }
@@ -217,14 +217,14 @@ public enum DaemonExit: Int32, Sendable {
 }
 
 /// The limit on open files and sockets of the process (RLIMIT_NOFILE, getrlimit(2)).
-enum DescriptorLimit {
+package enum DescriptorLimit {
     /// As the system's unit sets it; a daemon started by hand has 1,024 otherwise.
     private static let wanted: rlim_t = 65_536
 
     /// Raises the limit to `wanted`, as far as the hard limit allows. A higher one stays.
     ///
     /// Clients, connections, partial files and the database's readers all use descriptors.
-    static func raise() {
+    package static func raise() {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return }

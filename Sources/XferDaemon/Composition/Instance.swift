@@ -3,16 +3,16 @@ import XferManager
 import XferModel
 
 /// The paths and the settings of one instance of the service, read before the service starts.
-struct Instance: Sendable {
+package struct Instance: Sendable {
     let options: DaemonOptions
-    let environment: [String: String]
-    let paths: InstancePaths
-    let loaded: LoadedSettings
+    package let environment: [String: String]
+    package let paths: InstancePaths
+    package let loaded: LoadedSettings
     /// Warnings about files and directories that the configuration names and the service cannot use now.
-    let missing: [SettingsProblem]
+    package let missing: [SettingsProblem]
 
     /// - Throws: `InstancePathsError`, `SettingsRejection`.
-    init(_ options: DaemonOptions, environment: [String: String] = Instance.processEnvironment) throws {
+    package init(_ options: DaemonOptions, environment: [String: String] = Instance.processEnvironment) throws {
         self.options = options
         self.environment = environment
         paths = try InstancePaths(
@@ -93,7 +93,7 @@ struct Instance: Sendable {
     }
 
     /// The environment of this process.
-    static var processEnvironment: [String: String] {
+    package static var processEnvironment: [String: String] {
         var found: [String: String] = [:]
         var entry = environ
         while let pointer = entry.pointee {

@@ -1,5 +1,5 @@
 import Glibc
-import JSONRPC
+package import JSONRPC
 
 extension RPCEndpoint {
     /// All inherited sockets, else one of our own.
@@ -12,7 +12,7 @@ extension RPCEndpoint {
     /// A socket that the service makes itself. Without grants only the daemon's user can connect (0600). If one group
     /// is the only grant, its members can (0660). With any other grants every user can connect (0666), and the service
     /// decides by `SO_PEERCRED` which ones it serves.
-    private init(path: String, settings: Settings) {
+    package init(path: String, settings: Settings) {
         let access = settings.access
         if !access.isConfigured {
             self = .path(path, mode: 0o600)
@@ -27,7 +27,7 @@ extension RPCEndpoint {
 }
 
 extension RPCLimits {
-    init(_ settings: Settings) {
+    package init(_ settings: Settings) {
         self.init()
         messageBytes = Int(clamping: settings.rpc.maxLine)
         clients = settings.rpc.maxClients

@@ -1,6 +1,6 @@
 import Glibc
-import JSONRPC
-import Logging
+package import JSONRPC
+package import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 import UnixSignals
@@ -21,16 +21,23 @@ struct ManagerService: Service {
 }
 
 /// Answers on the sockets.
-struct SocketService: Service {
+package struct SocketService: Service {
     let server: RPCServer
     let endpoints: [RPCEndpoint]
     let notifier: ServiceNotifier
     let logger: Logger
 
+    package init(server: RPCServer, endpoints: [RPCEndpoint], notifier: ServiceNotifier, logger: Logger) {
+        self.server = server
+        self.endpoints = endpoints
+        self.notifier = notifier
+        self.logger = logger
+    }
+
     /// How long calls under way may take to end when the service stops.
     private static let grace = Duration.milliseconds(300)
 
-    func run() async throws {
+    package func run() async throws {
         do {
             for endpoint in endpoints { try await server.start(on: endpoint) }
         } catch {

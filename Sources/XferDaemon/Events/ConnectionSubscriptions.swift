@@ -1,10 +1,18 @@
-import JSONRPC
+package import JSONRPC
 import NIOConcurrencyHelpers
 import XferModel
-import XferProtocol
+package import XferProtocol
+
+/// One ordered stream of events for one reader.
+package protocol EventSource: Sendable {
+    /// Set when events after the wanted place were removed: the oldest one that is kept.
+    var gapBefore: Int64? { get }
+    /// The next events, at least one; nil at the stream's end, also when the reading task is cancelled.
+    func next() async throws -> [EventMessage]?
+}
 
 /// The event streams of all connections. Each stream has its own `Task`, which sends as fast as the client reads.
-final class ConnectionSubscriptions: Sendable {
+package final class ConnectionSubscriptions: Sendable {
     private struct State {
         /// The sending tasks by connection and subscription; nil until the answer to `events.subscribe` is sent.
         var pumps: [UInt64: [Int64: Task<Void, Never>?]] = [:]
@@ -12,12 +20,14 @@ final class ConnectionSubscriptions: Sendable {
     }
 
     /// Most streams of one connection.
-    static let maxPerConnection = 64
+    package static let maxPerConnection = 64
 
     private let state = NIOLockedValueBox(State())
 
+    package init() {}
+
     /// Starts sending a feed and returns the stream's id; nil if the connection has `maxPerConnection` streams.
-    func start(_ feed: EventFeed, on connection: RPCConnection) -> Int64? {
+    package func start(_ feed: some EventSource, on connection: RPCConnection) -> Int64? {
         let (id, isFirst) = state.withLockedValue { state -> (Int64?, Bool) in
             let isFirst = state.pumps[connection.id] == nil
             guard state.pumps[connection.id, default: [:]].count < Self.maxPerConnection else { return (nil, false) }
@@ -33,7 +43,7 @@ final class ConnectionSubscriptions: Sendable {
         return id
     }
 
-    private func begin(_ feed: EventFeed, as id: Int64, on connection: RPCConnection) {
+    private func begin(_ feed: some EventSource, as id: Int64, on connection: RPCConnection) {
         state.withLockedValue { state in
             // The stream was stopped, or the connection closed, before the answer was sent.
             guard state.pumps[connection.id]?[id] != nil else { return }
@@ -45,7 +55,7 @@ final class ConnectionSubscriptions: Sendable {
     }
 
     /// Ends a stream. Returns false if the connection has no stream of that id.
-    func stop(_ id: Int64, of connection: UInt64) -> Bool {
+    package func stop(_ id: Int64, of connection: UInt64) -> Bool {
         guard let pump = state.withLockedValue({ $0.pumps[connection]?.removeValue(forKey: id) }) else { return false }
         pump?.cancel()
         return true
@@ -62,7 +72,7 @@ final class ConnectionSubscriptions: Sendable {
 
     /// Sends the feed's events until it or the connection ends. It waits while the connection is full; events
     /// then gather in the feed's mailbox, which overflows at its limit.
-    private static func pump(_ feed: EventFeed, as subscription: Int64, to connection: RPCConnection) async {
+    private static func pump(_ feed: some EventSource, as subscription: Int64, to connection: RPCConnection) async {
         var prevSeq = feed.gapBefore.map { $0.subtractingSaturated(1) } ?? 0
         while let messages = try? await feed.next() {
             for message in messages {

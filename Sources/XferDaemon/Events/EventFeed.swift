@@ -6,7 +6,7 @@ import XferSystem
 /// One ordered stream of events for one reader: first the stored events after `since`, then new ones.
 ///
 /// The subscription begins before the replay, so that no event is lost between the two.
-actor EventFeed {
+actor EventFeed: EventSource {
     private let hub: EventHub
     private let queries: TaskQueries
     private let filter: EventFilter

@@ -6,12 +6,12 @@ import NIOConcurrencyHelpers
 /// Swift 6.3 offers three ways. Its hooks (`swift_task_enqueueGlobal_hook` and others) are bypassed when a task sleeps:
 /// `Task.sleep` calls the default executor itself. A task executor preference does not reach the tasks that libraries
 /// start. An executor factory covers both.
-enum ServiceExecutors {
+package enum ServiceExecutors {
     /// Runs `body` to its end and returns its result. Call it once, from the main thread, before anything else that is
     /// asynchronous.
     ///
     /// - Throws: `ThreadError` or `SystemCallError` when the system gives no threads or timers.
-    static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) throws -> Value? {
+    package static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) throws -> Value? {
         let main = MainThread()
         let pool = try ServicePool(threads: ServicePool.usualThreads)
         Factory.executors.withLockedValue { $0 = (main, pool) }

@@ -1,9 +1,9 @@
 import XferModel
 
 /// The spelling of Prometheus' text exposition format 0.0.4.
-enum PrometheusText {
+package enum PrometheusText {
     /// The line of a counter or gauge.
-    static func line(_ name: String, _ labels: String, _ value: Double) -> String {
+    package static func line(_ name: String, _ labels: String, _ value: Double) -> String {
         "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(number(value))\n"
     }
 
@@ -20,7 +20,7 @@ enum PrometheusText {
     }
 
     /// `name="value",…` in the order of the names; of two equal names the first counts.
-    static func labels(_ dimensions: [(String, String)]) -> String {
+    package static func labels(_ dimensions: [(String, String)]) -> String {
         var seen: Set<String> = []
         return dimensions.map { (name($0.0), $0.1) }
             .filter { seen.insert($0.0).inserted }

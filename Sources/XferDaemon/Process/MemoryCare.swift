@@ -5,15 +5,17 @@ import NIOConcurrencyHelpers
 ///
 /// A batch of ten thousand tasks needs some twenty megabytes for a moment, which malloc(3) would keep for good; and
 /// most code of the start is never executed again. Without work nothing runs and nothing wakes up.
-final class MemoryCare: Sendable {
+package final class MemoryCare: Sendable {
     /// Long enough that a client's next call finds everything still in memory.
     private static let patience = Duration.seconds(2)
 
     private let isDue = NIOLockedValueBox(false)
 
+    package init() {}
+
     /// Settings of malloc(3), to be made before there are many threads: one heap, which two processors rarely contend for
     /// since each thread has a cache of its own, and no lasting room for large blocks.
-    static func keepHeapSmall() { xfer_keep_heap_small(1, 256 << 10, 4 << 20) }
+    package static func keepHeapSmall() { xfer_keep_heap_small(1, 256 << 10, 4 << 20) }
 
     /// Returns memory in a moment, once for all calls until then. Called after work.
     func scheduleRelease() {

@@ -1,15 +1,15 @@
-import JSONRPC
+package import JSONRPC
 import Logging
 import NIOConcurrencyHelpers
-import StrictJSON
+package import StrictJSON
 import XferManager
 import XferModel
-import XferProtocol
+package import XferProtocol
 import XferSystem
 import XferThreads
 
 /// Answers RPC calls: finds the caller's permissions and the method's handler.
-final class DaemonService: RPCService {
+package final class DaemonService: RPCService {
     private struct Method {
         let handler: Handler
         let figures = NIOLockedValueBox(CallFigures())
@@ -19,19 +19,22 @@ final class DaemonService: RPCService {
     private let access: NIOLockedValueBox<AccessPolicy>
     private let memory: MemoryCare
 
-    /// Every registered method has to have exactly one handler.
-    init(handlers: [Handler], access: AccessPolicy, memory: MemoryCare) {
+    /// Every one of `required` has to have exactly one handler.
+    package init(
+        handlers: [Handler], access: AccessPolicy, memory: MemoryCare,
+        required: [any RPCMethod.Type] = MethodRegistry.all
+    ) {
         methods = Dictionary(uniqueKeysWithValues: handlers.map { ($0.name, Method(handler: $0)) })
         self.access = NIOLockedValueBox(access)
         self.memory = memory
-        let missing = MethodRegistry.all.map { $0.name }.filter { methods[$0] == nil }
+        let missing = required.map { $0.name }.filter { methods[$0] == nil }
         precondition(missing.isEmpty, "methods without a handler: \(missing)")
     }
 
     /// Takes effect with the next call.
     func setAccess(_ policy: AccessPolicy) { access.withLockedValue { $0 = policy } }
 
-    func refusal(of peer: PeerCredentials) -> RPCError? {
+    package func refusal(of peer: PeerCredentials) -> RPCError? {
         // The thread is NIO's.
         FaultStack.prepare()
         do throws(AccessPolicy.Refusal) {
@@ -42,13 +45,13 @@ final class DaemonService: RPCService {
         }
     }
 
-    func isPrivileged(_ peer: PeerCredentials) -> Bool { (try? caller(peer))?.isOperator ?? false }
+    package func isPrivileged(_ peer: PeerCredentials) -> Bool { (try? caller(peer))?.isOperator ?? false }
 
-    func isBulk(_ method: String) -> Bool { methods[method]?.handler.isBulk ?? false }
+    package func isBulk(_ method: String) -> Bool { methods[method]?.handler.isBulk ?? false }
 
-    func isBrief(_ method: String) -> Bool { methods[method]?.handler.isBrief ?? false }
+    package func isBrief(_ method: String) -> Bool { methods[method]?.handler.isBrief ?? false }
 
-    func respond(
+    package func respond(
         to method: String, params: JSONValue?, on connection: RPCConnection
     ) async throws(RPCError) -> RPCResult {
         guard let known = methods[method] else { throw Self.unknown(method) }
@@ -87,7 +90,7 @@ final class DaemonService: RPCService {
 
     /// The caller of a connection. A client on the network has its user's rights, and those of an operator only if its
     /// token's scope has them.
-    func caller(_ connection: RPCConnection) throws(AccessPolicy.Refusal) -> Caller {
+    package func caller(_ connection: RPCConnection) throws(AccessPolicy.Refusal) -> Caller {
         let caller = try caller(connection.peer)
         guard let remote = connection.remote, !remote.isPrivileged else { return caller }
         return caller.withoutOperatorRights
@@ -104,6 +107,12 @@ final class DaemonService: RPCService {
     }
 
     private static func unknown(_ method: String) -> RPCError {
+        if MethodRegistry.fleet.contains(where: { $0.name == method }) {
+            return RPCError(
+                RPCError.methodNotFoundCode,
+                "\(method) is answered by xfer-fleet on its own socket: xferctl --fleet calls it",
+                data: ErrorData(reason: "method_not_found").wire)
+        }
         guard let near = MethodRegistry.suggestion(for: method) else { return .methodNotFound(method) }
         return RPCError(
             RPCError.methodNotFoundCode, "there is no method \"\(method)\", did you mean \(near)?",

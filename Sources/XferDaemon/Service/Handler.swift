@@ -1,10 +1,10 @@
-import JSONRPC
+package import JSONRPC
 import StrictJSON
-import XferProtocol
+package import XferProtocol
 
 /// One method's handler with its types erased: decodes strictly, calls, encodes.
-struct Handler: Sendable {
-    let name: String
+package struct Handler: Sendable {
+    package let name: String
     let access: MethodAccess
     let isBulk: Bool
     let isBrief: Bool
@@ -12,7 +12,7 @@ struct Handler: Sendable {
     let respond: @Sendable (JSONValue?, CallContext) async throws -> [UInt8]
 
     /// A handler for `method`: `body` gets decoded parameters and returns a typed result.
-    init<Method: RPCMethod>(
+    package init<Method: RPCMethod>(
         _ method: Method.Type,
         _ body: @escaping @Sendable (Method.Params, CallContext) async throws -> Method.Result
     ) {
@@ -31,7 +31,7 @@ struct Handler: Sendable {
 }
 
 /// The caller of a method, and its connection.
-struct CallContext: Sendable {
-    let caller: Caller
-    let connection: RPCConnection
+package struct CallContext: Sendable {
+    package let caller: Caller
+    package let connection: RPCConnection
 }

@@ -54,7 +54,7 @@ extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
         queue + bandwidth + download + sharing + cache + trust + profiles + hooks + webhooks + network + engine
-        + results + past + rpc + listen + access + redaction + log
+        + results + past + rpc + listen + access + redaction + log + fleet
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -267,6 +267,31 @@ extension SettingKey {
         SettingKey(
             "log.format", \.log.format, .word(), reload: false,
             "How messages are written; auto is journal under systemd and text elsewhere"),
+    ]
+
+    /// Used by `xfer-fleet` alone.
+    private static let fleet: [SettingKey] = [
+        SettingKey(
+            "fleet.database", \.fleet.database, .databaseAddress, reload: false,
+            "The PostgreSQL database of the fleet; empty is no fleet. Of xfer-fleet, as all of fleet is"),
+        SettingKey(
+            "fleet.password_file", \.fleet.passwordFile, .optionalPath, reload: false,
+            "File with the database's password; empty takes the credential fleet-password of the unit, if there is one"),
+        SettingKey(
+            "fleet.node", \.fleet.node, .nodeName, reload: false,
+            "The node's name in the fleet; empty is the machine's"),
+        SettingKey(
+            "fleet.labels", \.fleet.labels, .labels, reload: false,
+            "Labels of the node: it also takes tasks whose place is label:NAME"),
+        SettingKey(
+            "fleet.slots", \.fleet.slots, .integer(1...10_000), reload: false,
+            "Tasks of the fleet that the node holds at a time"),
+        SettingKey(
+            "fleet.socket", \.fleet.socket, .path, reload: false,
+            "Unix socket on which xfer-fleet answers"),
+        SettingKey(
+            "fleet.daemon", \.fleet.daemon, .path, reload: false,
+            "Unix socket of the xferd that carries the node's tasks out"),
     ]
 }
 

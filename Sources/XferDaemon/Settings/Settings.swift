@@ -30,10 +30,13 @@ public struct Settings: Hashable, Sendable {
     public var gateway = GatewayLimits()
     public var access = Access()
     public var log = Log()
+    /// The node of a fleet that `xfer-fleet` makes of the daemon; the daemon itself does not use it.
+    public var fleet: Fleet
 
     /// The defaults of an instance; the download directory depends on its kind.
     public init(defaultsFor instance: InstancePaths) {
         download = Download(directory: instance.downloadDirectory, roots: [instance.defaultRoot])
+        fleet = Fleet(defaultsFor: instance)
         if instance.kind == .system { network.admission.deniedAddresses = Network.metadataServices }
     }
 

@@ -19,7 +19,7 @@ public enum OpenRPCDocument {
     private static func make() -> JSONValue {
         var schemas = WireSchemas()
         var methods: [JSONValue] = []
-        for method in MethodRegistry.all { methods.append(describe(method, in: &schemas)) }
+        for method in MethodRegistry.documented { methods.append(describe(method, in: &schemas)) }
         let events = describeEvents(in: &schemas)
         _ = RPCFailure.schema(in: &schemas)
         return [

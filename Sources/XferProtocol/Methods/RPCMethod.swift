@@ -116,9 +116,16 @@ public struct Done: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = []
 }
 
-/// All methods, in the order of the OpenRPC document. The daemon checks at start that each has a handler.
+/// All methods, in the order of the OpenRPC document. The daemon checks at start that each of its own has a handler.
 public enum MethodRegistry {
+    /// The methods of `xferd`.
     public static let all: [any RPCMethod.Type] = namespaces.flatMap(\.self)
+
+    /// The methods that only `xfer-fleet` answers.
+    public static let fleet: [any RPCMethod.Type] = FleetMethods.all
+
+    /// What the OpenRPC document describes.
+    public static let documented: [any RPCMethod.Type] = all + fleet
 
     private static let namespaces = [
         TaskMethods.all, QueueMethods.all, BatchMethods.all, GroupMethods.all, SlotMethods.all, CacheMethods.all,
@@ -130,7 +137,7 @@ public enum MethodRegistry {
     public static func method(named name: String) -> (any RPCMethod.Type)? { byName[name] }
 
     /// The name that is closest to this one; nil if none is close.
-    public static func suggestion(for name: String) -> String? { all.map { $0.name }.closest(to: name) }
+    public static func suggestion(for name: String) -> String? { documented.map { $0.name }.closest(to: name) }
 
-    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    private static let byName = Dictionary(uniqueKeysWithValues: documented.map { ($0.name, $0) })
 }

@@ -64,6 +64,13 @@ import XferModel
         expected.network.monitor = false
         expected.network.meteredInterfaces = ["wwan0", "usb*"].compactMap { InterfacePattern($0) }
         expected.engine.loops = 3
+        expected.fleet.database = "postgresql://xfer@db.test/xfer"
+        expected.fleet.passwordFile = "/home/ann/pw"
+        expected.fleet.node = "n1"
+        expected.fleet.labels = ["ssd", "eu"]
+        expected.fleet.slots = 3
+        expected.fleet.socket = "/run/f.sock"
+        expected.fleet.daemon = "/run/x.sock"
         expected.results = .init(maxBytes: 64 << 20, maxRatio: 50)
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
@@ -204,7 +211,7 @@ import XferModel
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, results, events, history, rpc, listen, gateway, access, redaction, log, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, results, events, history, rpc, listen, gateway, access, redaction, log, fleet, found a list"
             ),
         ] as [(String, String)])
     func aFaultIsReportedWithLineColumnKeyAndExpectation(yaml: String, message: String) throws {

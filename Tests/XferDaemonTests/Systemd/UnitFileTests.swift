@@ -16,7 +16,7 @@ private let systemdAnalyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"
     }
 
     @Test func bothUnitsNotifyAreWatchedAndDoNotRestartOnADamagedDatabase() throws {
-        for name in ["xferd.service", "user/xferd.service"] {
+        for name in ["xferd.service", "user/xferd.service", "xfer-fleet.service"] {
             let lines = try unit(name)
             for line in [
                 "Type=notify", "WatchdogSec=30", "RestartPreventExitStatus=78",
@@ -72,7 +72,7 @@ private let systemdAnalyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"
 
     @Test(
         .enabled(if: Command.find("mandoc") != nil),
-        arguments: ["xferd.8", "xferd.yaml.5", "xfer-aria2c.1"])
+        arguments: ["xferd.8", "xferd.yaml.5", "xfer-aria2c.1", "xfer-fleet.8"])
     func mandocAcceptsEveryManualPage(name: String) async throws {
         let page = directory.appending(path: "../man/\(name)").standardizedFileURL.path
         let result = try await Command.run(
@@ -89,7 +89,7 @@ private let systemdAnalyze = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"
         }
         _ = try copy.makeDirectory(".build")
         let programs = try copy.makeDirectory(".build/release")
-        for name in ["xferd", "xferctl"] {
+        for name in ["xferd", "xferctl", "xfer-fleet"] {
             try FileManager.default.copyItem(
                 atPath: try #require(Command.find("true")), toPath: "\(programs)/\(name)")
         }

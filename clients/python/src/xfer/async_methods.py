@@ -35,6 +35,7 @@ from .records import (
     Owner,
     TaskState,
     BatchID,
+    TaskAddMany,
     TaskAddResult,
     TaskColumns,
     TaskGetResult,
@@ -42,6 +43,7 @@ from .records import (
     TaskListOrder,
     TaskListResult,
     TaskWaitResult,
+    SelectionResultListed,
     SelectionResult,
     TaskChanges,
     TaskMovePosition,
@@ -92,6 +94,10 @@ from .records import (
     DaemonConfigResult,
     DaemonBackupResult,
     DaemonShutdownResult,
+    FleetStatusResult,
+    FleetNodesResult,
+    FleetDrainResult,
+    FleetForgetResult,
     decode_task_add_result,
     decode_selection_result,
     decode_events_since_result,
@@ -1496,6 +1502,114 @@ class AsyncRpcMethods:
         return await self._caller.ask("rpc.discover", {}, as_object)
 
 
+class AsyncFleetMethods:
+    """The methods fleet.*"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def status(self) -> FleetStatusResult:
+        """Which fleet this is, how its tasks stand, and whether this node can work. Answered by
+        xfer-fleet.
+
+        Takes the scope read.
+        """
+        return await self._caller.ask("fleet.status", {}, FleetStatusResult.from_wire)
+
+    async def nodes(self) -> FleetNodesResult:
+        """All nodes, by name, with what they hold. Answered by xfer-fleet.
+
+        Takes the scope read.
+        """
+        return await self._caller.ask("fleet.nodes", {}, FleetNodesResult.from_wire)
+
+    async def add(self, place: str, tasks: Sequence[NewTask]) -> TaskAddMany:
+        """Adds up to 10,000 tasks that a place has to carry out, in one transaction. task.add adds
+        them for any node, uploads for the node that is asked. Answered by xfer-fleet.
+
+        Args:
+            place: Which nodes may carry them out.
+            tasks: The tasks, all or none.
+
+        Takes the scope add.
+        """
+        parameters = {
+            "place": place,
+            "tasks": tasks,
+        }
+        return await self._caller.ask("fleet.add", parameters, TaskAddMany.from_wire)
+
+    async def move(self, ids: Sequence[TaskID], place: str) -> SelectionResultListed:
+        """Gives tasks another place. A task that a node holds is handed back first; bytes it has
+        received stay on that node and are not used again. Answered by xfer-fleet.
+
+        Args:
+            ids: The tasks.
+            place: Which nodes may carry them out from now on.
+
+        Takes the scope own.
+        """
+        parameters = {
+            "ids": ids,
+            "place": place,
+        }
+        return await self._caller.ask("fleet.move", parameters, SelectionResultListed.from_wire)
+
+    async def drain(self, node: str) -> FleetDrainResult:
+        """Lets a node finish what it holds and take no new tasks, over restarts too. When it holds
+        none, it may be stopped. Answered by xfer-fleet.
+
+        Args:
+            node: The node's name.
+
+        Takes the scope operate.
+        """
+        return await self._caller.ask("fleet.drain", {"node": node}, FleetDrainResult.from_wire)
+
+    async def undrain(self, node: str) -> FleetDrainResult:
+        """Lets a drained node take tasks again. Answered by xfer-fleet.
+
+        Args:
+            node: The node's name.
+
+        Takes the scope operate.
+        """
+        return await self._caller.ask("fleet.undrain", {"node": node}, FleetDrainResult.from_wire)
+
+    async def forget(self, node: str, *, confirm: Maybe[bool] = UNSET) -> FleetForgetResult:
+        """Removes a node that does not come back. Without confirm it only says what would become of
+        its tasks: those for any node are queued again, unfinished ones for it alone fail. A live
+        node is not forgotten. Answered by xfer-fleet.
+
+        Args:
+            node: The node's name.
+            confirm: Whether to do it; false only says what it would mean.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "node": node,
+            "confirm": confirm,
+        }
+        return await self._caller.ask("fleet.forget", parameters, FleetForgetResult.from_wire)
+
+    async def limit(self, host: str, max_active: Optional[int]) -> Done:
+        """Bounds how many tasks of one host the nodes hold together, exactly. Answered by
+        xfer-fleet.
+
+        Args:
+            host: The host's name as URLs have it.
+            max_active: Most tasks at a time; null is no limit.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "host": host,
+            "max_active": max_active,
+        }
+        return await self._caller.ask("fleet.limit", parameters, Done.from_wire)
+
+
 class AsyncMethods:
     """Every method of the daemon, by its namespace: `task.list` is `client.task.list()`."""
 
@@ -1517,3 +1631,4 @@ class AsyncMethods:
         self.lease = AsyncLeaseMethods(caller)
         self.daemon = AsyncDaemonMethods(caller)
         self.rpc = AsyncRpcMethods(caller)
+        self.fleet = AsyncFleetMethods(caller)

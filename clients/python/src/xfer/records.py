@@ -397,6 +397,9 @@ ShutdownMode = Literal["drain", "suspend", "cancel"]
 TokenScope = Literal["metrics", "read", "add", "own", "operate"]
 
 
+FleetNodeState = Literal["live", "silent", "down"]
+
+
 class BodyInput(TypedDict, total=False):
     """What a request sends, in exactly one of these forms."""
 
@@ -5033,6 +5036,161 @@ class DaemonShutdownResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             mode=wire["mode"],
+        )
+
+
+@dataclass(frozen=True)
+class FleetStatusResult:
+    """The fleet as a node sees it."""
+
+    fleet: str
+    """Names the fleet; changes with a new database."""
+
+    node: str
+    """The node that answers."""
+
+    version: str
+    """The version of its xfer-fleet."""
+
+    schema: int
+    """The number of the database's schema."""
+
+    daemon: bool
+    """Whether the node's xferd answers."""
+
+    nodes: int
+    """Nodes that are known."""
+
+    live: int
+    """Nodes whose beat this node has seen change lately."""
+
+    counts: StateCounts
+    """Tasks by state."""
+
+    daemon_problem: Optional[str] = None
+    """Why the node's xferd cannot be used."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetStatusResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            fleet=wire["fleet"],
+            node=wire["node"],
+            version=wire["version"],
+            schema=wire["schema"],
+            daemon=wire["daemon"],
+            nodes=wire["nodes"],
+            live=wire["live"],
+            counts=StateCounts.from_wire(wire["counts"]),
+            daemon_problem=wire.get("daemon_problem"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetNodesResult:
+    """The nodes by name."""
+
+    nodes: List[FleetNodeRecord]
+    """The nodes."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodesResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            nodes=listed(FleetNodeRecord.from_wire)(wire["nodes"]),
+        )
+
+
+@dataclass(frozen=True)
+class FleetNodeRecord:
+    """A node of the fleet."""
+
+    name: str
+    """Names the node."""
+
+    state: FleetNodeState
+    """Whether it beats, as the node that answers sees it."""
+
+    draining: bool
+    """Whether it takes no new tasks."""
+
+    places: List[str]
+    """Where its tasks come from, beside those for it alone."""
+
+    slots: int
+    """Tasks that it holds at most."""
+
+    leases: int
+    """Tasks that it holds. A node that drains and holds none may be stopped."""
+
+    pinned: int
+    """Unfinished tasks that only it can carry out."""
+
+    version: str
+    """The version of its xfer-fleet."""
+
+    beat: int
+    """Grows while the node lives."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodeRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            name=wire["name"],
+            state=wire["state"],
+            draining=wire["draining"],
+            places=wire["places"],
+            slots=wire["slots"],
+            leases=wire["leases"],
+            pinned=wire["pinned"],
+            version=wire["version"],
+            beat=wire["beat"],
+        )
+
+
+@dataclass(frozen=True)
+class FleetDrainResult:
+    """The node as it is now."""
+
+    node: FleetNodeRecord
+    """The node as it is now."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetDrainResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            node=FleetNodeRecord.from_wire(wire["node"]),
+        )
+
+
+@dataclass(frozen=True)
+class FleetForgetResult:
+    """What forgetting the node means for its tasks."""
+
+    forgotten: bool
+    """Whether the node was removed."""
+
+    requeued: List[TaskID]
+    """Tasks that other nodes take, at most 1,000 of them."""
+
+    failed: List[TaskID]
+    """Tasks that no other node can take, at most 1,000 of them."""
+
+    requeued_count: int
+    """How many are queued again."""
+
+    failed_count: int
+    """How many fail."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetForgetResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            forgotten=wire["forgotten"],
+            requeued=wire["requeued"],
+            failed=wire["failed"],
+            requeued_count=wire["requeued_count"],
+            failed_count=wire["failed_count"],
         )
 
 

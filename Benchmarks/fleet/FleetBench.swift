@@ -1,0 +1,148 @@
+import Glibc
+import XferCore
+import XferFleet
+import XferModel
+import XferPostgres
+
+/// Agents without engines: they claim and end at once. Prints one figure a line, `name value`.
+///
+/// `fleet-bench CONNECTION AGENTS SECONDS FILL`
+@main struct FleetBench {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let agents = Int(arguments[2]), let seconds = Int(arguments[3]),
+            let fill = Int(arguments[4])
+        else {
+            print("fleet-bench CONNECTION AGENTS SECONDS FILL")
+            exit(2)
+        }
+        let settings = PostgresSettings(connection: arguments[1], statementTimeout: .seconds(3600))
+        try await FleetDatabase.migrate(settings)
+        let bench = try await Self(settings: settings, agents: agents, duration: .seconds(seconds))
+        try await bench.run(fill: fill)
+    }
+
+    private let settings: PostgresSettings
+    private let fleets: [FleetDatabase]
+    private let nodes: [FleetRegistration]
+    private let duration: Duration
+
+    private init(settings: PostgresSettings, agents: Int, duration: Duration) async throws {
+        self.settings = settings
+        self.duration = duration
+        var fleets: [FleetDatabase] = []
+        var nodes: [FleetRegistration] = []
+        for number in 0..<max(1, agents) {
+            let fleet = try await FleetDatabase.open(settings).0
+            nodes.append(
+                try await fleet.register(
+                    FleetNodeDescription(name: "bench\(number)", slots: 64, storeID: "\(number)", version: "bench")))
+            fleets.append(fleet)
+        }
+        (self.fleets, self.nodes) = (fleets, nodes)
+    }
+
+    private func run(fill: Int) async throws {
+        show("adds singly", try await rate { fleet, _ in try await fleet.add([Self.task(0)]).count })
+        show("adds by 1,000", try await rate { fleet, _ in
+            try await fleet.add((0..<1000).map { Self.task($0) }).count
+        })
+        try await drain()
+
+        try await top(to: 200_000)
+        show("claims and ends by 64", try await rate { try await Self.cycle($0, $1, 64) })
+        try await drain()
+
+        for _ in 0..<100 { _ = try await fleets[0].add((0..<1000).map { _ in Self.task(0) }) }
+        try await fleets[0].setHost("h0.example", maxActive: 1000)
+        show("claims and ends by 32, one limited host", try await rate { try await Self.cycle($0, $1, 32) })
+        try await fleets[0].setHost("h0.example", maxActive: nil)
+        try await drain()
+
+        let begin = ContinuousClock.now
+        try await top(to: fill)
+        show("adds while filling", Double(fill) / begin.duration(to: .now).seconds)
+        show("claims and ends by 64, \(fill) queued", try await rate { try await Self.cycle($0, $1, 64) })
+
+        let holder = try PostgresConnection(settings, name: "snapshot")
+        let held = Int(duration.components.seconds) * 4
+        async let sleeping: Void = Self.hold(holder, seconds: held)
+        var rates: [Double] = []
+        for _ in 0..<3 { rates.append(try await rate { try await Self.cycle($0, $1, 64) }) }
+        for (number, rate) in rates.enumerated() { show("with a snapshot held, part \(number + 1)", rate) }
+        try await sleeping
+        show("wrong", Double(try await fleets[0].invariants().count))
+    }
+
+    private static func hold(_ connection: PostgresConnection, seconds: Int) async throws {
+        try await connection.transaction { (transaction) throws(PostgresError) in
+            _ = try transaction.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            _ = try transaction.execute("SELECT count(*) FROM fleet_meta")
+            _ = try transaction.execute("SELECT pg_sleep($1::integer)", [String(seconds)])
+        }
+    }
+
+    /// Claims `want` tasks and ends them; gives how many.
+    private static func cycle(_ fleet: FleetDatabase, _ node: FleetRegistration, _ want: Int) async throws -> Int {
+        var cursor = FleetClaimCursor(after: Int64.random(in: 0..<64))
+        let claims = try await fleet.claim(node, want: want, cursor: &cursor)
+        var report = FleetReport()
+        report.ends = claims.map { FleetEnd(hold: $0.hold, ending: .completed, detail: #"{"bytes":4096}"#) }
+        _ = try await fleet.report(node, report)
+        return claims.count
+    }
+
+    private static func task(_ number: Int) -> FleetNewTask {
+        let host = "h\(number % 32).example"
+        return FleetNewTask(
+            owner: "bench", fingerprint: "f", host: host,
+            spec: #"{"url":"https://\#(host)/some/path/of/a/file/\#(number).bin","output":"file-\#(number).bin"}"#)
+    }
+
+    private func top(to count: Int) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, fleet) in fleets.enumerated() {
+                group.addTask {
+                    for first in stride(from: number * 1000, to: count, by: fleets.count * 1000) {
+                        _ = try await fleet.add((first..<min(first + 1000, count)).map { Self.task($0) })
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Ends all there is, so that the next figure begins with an empty queue.
+    private func drain() async throws {
+        while try await Self.cycle(fleets[0], nodes[0], 200) > 0 {}
+        while try await fleets[0].trim(keepEvents: 1, history: .zero) {}
+    }
+
+    /// What all agents do together in a second.
+    private func rate(_ body: @escaping @Sendable (FleetDatabase, FleetRegistration) async throws -> Int) async throws
+        -> Double
+    {
+        let begin = ContinuousClock.now
+        let end = begin + duration
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for (fleet, node) in zip(fleets, nodes) {
+                group.addTask {
+                    var count = 0
+                    while ContinuousClock.now < end { count += try await body(fleet, node) }
+                    return count
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return Double(count) / begin.duration(to: .now).seconds
+    }
+
+    private func show(_ name: String, _ value: Double) {
+        print("\(name)\t\(Int(value))")
+        fflush(nil)
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+import XferClient
+import XferModel
+import XferProtocol
+
+/// `xferctl fleet`: the `fleet.*` methods.
+struct FleetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet", abstract: "Look at and command a fleet of daemons.",
+        discussion: """
+            A fleet is one queue in PostgreSQL that many daemons work on, each with an agent xfer-fleet beside it. \
+            `xferctl --fleet VERB` adds, lists and commands the tasks of that queue; these verbs are about its nodes.
+            """,
+        subcommands: [
+            Status.self, Nodes.self, Add.self, Move.self, Drain.self, Undrain.self, Limit.self, Forget.self,
+        ])
+
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show how the fleet stands.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.openFleet().call(FleetStatus.self)
+            options.show(answer) { status, _ in FleetText.lines(status) }
+        }
+    }
+
+    struct Nodes: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the nodes.", aliases: ["list"])
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.openFleet().call(FleetNodes.self)
+            options.show(answer) { result, terminal in
+                FleetText.table(result.nodes).lines(on: terminal, orElse: "the fleet has no nodes")
+            }
+        }
+    }
+
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add a download for certain nodes.",
+            discussion: "`xferctl --fleet add` has all options of a task, for any node.")
+
+        @Argument(help: "What to download.")
+        var urls: [String]
+
+        @Option(help: ArgumentHelp("Which nodes: any, node:NAME or label:NAME.", valueName: "place"))
+        var place: String
+
+        @Option(name: .shortAndLong, help: ArgumentHelp("Directory on the node, absolute.", valueName: "dir"))
+        var dir: String?
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let tasks = urls.map { url in
+                var task = NewTask(url: url)
+                task.dir = dir
+                return task
+            }
+            let params = FleetAdd.Params(place: try FleetText.place(place, option: "--place"), tasks: tasks)
+            let answer = try options.openFleet().call(FleetAdd.self, params)
+            options.show(answer) { result, _ in ["queued: \(SelectionText.list(result.ids))"] }
+        }
+    }
+
+    struct Move: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give tasks another place.",
+            discussion: "Bytes that a node has received stay there and are fetched again by the other one.")
+
+        @Argument(help: "The tasks' ids.")
+        var ids: [Int64]
+
+        @Option(help: ArgumentHelp("Which nodes: any, node:NAME or label:NAME.", valueName: "place"))
+        var to: String
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let tasks = ids.map { TaskID($0) }
+            let params = FleetMove.Params(ids: tasks, place: try FleetText.place(to, option: "--to"))
+            let answer = try options.openFleet().call(FleetMove.self, params)
+            options.show(answer) { result, _ in
+                let changed = result.changed.isEmpty ? [] : ["moved: \(SelectionText.list(result.changed))"]
+                return changed
+                    + result.unchanged.map { "unchanged: #\($0.id) is \(SafeText.sanitised($0.state.description))" }
+            }
+            try SelectionText.refuseMissing(in: .ids(answer.value))
+        }
+    }
+
+    struct Drain: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let a node finish what it holds and take no more.",
+            discussion: "When it holds no tasks it may be stopped: `xferctl fleet nodes` shows it.")
+
+        @Argument(help: "The node's name.") var node: String
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.openFleet().call(FleetDrain.self, FleetDrain.Params(node: node))
+            options.show(answer) { result, _ in [FleetText.draining(result.node)] }
+        }
+    }
+
+    struct Undrain: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Let a drained node take tasks again.")
+
+        @Argument(help: "The node's name.") var node: String
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.openFleet().call(FleetUndrain.self, FleetDrain.Params(node: node))
+            options.show(answer) { result, _ in ["\(SafeText.sanitised(result.node.name)) takes tasks again"] }
+        }
+    }
+
+    struct Limit: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bound the tasks of one host over all nodes.", discussion: "Without a number there is no limit.")
+
+        @Argument(help: "The host as URLs have it, with :port where it is not the scheme's.") var host: String
+        @Argument(help: "Most tasks at a time.") var number: Int?
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.openFleet().call(
+                FleetLimit.self, FleetLimit.Params(host: host, maxActive: number))
+            options.show(answer) { _, _ in
+                ["\(SafeText.sanitised(host)): \(number.map { "at most \($0) tasks at a time" } ?? "no limit")"]
+            }
+        }
+    }
+
+    struct Forget: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a node that is lost for good.",
+            discussion: "Without --yes it only says what would become of its tasks.")
+
+        @Argument(help: "The node's name.") var node: String
+        @Flag(help: "Do it.") var yes = false
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.openFleet().call(
+                FleetForget.self, FleetForget.Params(node: node, confirm: yes))
+            options.show(answer) { result, _ in FleetText.lines(result, node: node) }
+        }
+    }
+}
+
+extension VerbOptions {
+    /// These verbs mean the fleet unless a socket or server is named.
+    func openFleet() throws(CommandFailure) -> DaemonSession {
+        let instance = try connection.instance()
+        return try DaemonSession.open(instance == .automatic ? .fleet : instance)
+    }
+}

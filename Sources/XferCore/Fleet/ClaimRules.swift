@@ -1,0 +1,30 @@
+/// Decides how many tasks a node claims.
+///
+/// How many of them each lane gives is decided within PostgreSQL: a decision here would keep lanes locked while the
+/// answer travels, and for as long as this process hangs.
+public enum ClaimRules {
+    /// The most tasks of one claim: a step is small.
+    public static let most = 200
+    /// The most lanes that one claim takes from.
+    public static let lanes = 8
+
+    /// How many tasks a node wants now.
+    ///
+    /// - Parameters:
+    ///   - slots: tasks that the node runs at once.
+    ///   - held: tasks that it has claimed and that have not ended.
+    ///   - recentEnds: tasks that ended since the last claim: their like are wanted in advance, so that no slot is empty
+    ///     until the next one.
+    public static func want(slots: Int, held: Int, recentEnds: Int, isDraining: Bool) -> Int {
+        guard !isDraining else { return 0 }
+        let free = max(slots, 0).subtractingReportingOverflow(max(held, 0)).partialValue
+        let ahead = min(max(recentEnds, 0), most)
+        return min(max(free, -most) + ahead, most).clamped(to: 0...most)
+    }
+}
+
+extension Int {
+    fileprivate func clamped(to range: ClosedRange<Int>) -> Int {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
+    }
+}

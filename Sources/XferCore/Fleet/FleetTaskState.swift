@@ -1,0 +1,40 @@
+/// The state of a fleet's task, as lists show it.
+public enum FleetTaskState: String, Hashable, Sendable, CaseIterable {
+    /// Waits in its lane for a node.
+    case queued
+    /// Goes into its lane when its `not_before` has come.
+    case delayed
+    /// A node has claimed it. What the node does with it is told by its own list.
+    case leased
+    case paused
+    case completed
+    case failed
+    case cancelled
+    /// Its request must not be repeated, and the node that may have made it is gone.
+    case outcomeUnknown = "outcome_unknown"
+
+    /// A run has ended: one event `ended` was emitted for it.
+    public var isEnd: Bool {
+        switch self {
+        case .completed, .failed, .cancelled, .outcomeUnknown: true
+        case .queued, .delayed, .leased, .paused: false
+        }
+    }
+}
+
+/// How a task's run ended.
+public enum FleetEnding: String, Hashable, Sendable, CaseIterable {
+    case completed
+    case failed
+    case cancelled
+    case outcomeUnknown = "outcome_unknown"
+
+    public var state: FleetTaskState {
+        switch self {
+        case .completed: .completed
+        case .failed: .failed
+        case .cancelled: .cancelled
+        case .outcomeUnknown: .outcomeUnknown
+        }
+    }
+}

@@ -1,0 +1,40 @@
+public import XferModel
+
+/// What an owner or an operator wants of a task of the fleet.
+public enum FleetWish: Hashable, Sendable {
+    case pause
+    case resume
+    case cancel
+    /// Once more after an end that was not `completed`.
+    case retry
+    /// To the head or to the tail of its lane.
+    case reorder(FleetLaneEnd)
+    /// To other nodes.
+    case move(FleetPlace)
+    case priority(Priority)
+    /// Fields of `task.update` for the node that has the task; as JSON text, which the agent reads.
+    case limits(String)
+    /// Forgets an ended task.
+    case remove
+
+    /// The word that events, refusals and rows have for it.
+    public var name: String {
+        switch self {
+        case .pause: "pause"
+        case .resume: "resume"
+        case .cancel: "cancel"
+        case .retry: "retry"
+        case .reorder: "reorder"
+        case .move: "move"
+        case .priority: "priority"
+        case .limits: "limits"
+        case .remove: "remove"
+        }
+    }
+}
+
+/// An end of a lane.
+public enum FleetLaneEnd: String, Hashable, Sendable, CaseIterable {
+    case top
+    case bottom
+}

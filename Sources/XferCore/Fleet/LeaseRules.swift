@@ -1,0 +1,97 @@
+public import XferModel
+
+/// The times of beats and leases. All of them are on clocks of one machine each: no two clocks are compared.
+public struct LeaseRules: Hashable, Sendable {
+    /// How often a node beats.
+    public let beatInterval: Duration
+    /// How long a node's tasks may run after the sending of its last successful beat.
+    public let leaseLength: Duration
+    /// How long an observer sees no beat of a node before it calls the node dead.
+    public let deathAfter: Duration
+    /// How long a node goes on to beat while its daemon does not answer.
+    public let patience: Duration
+
+    /// - Parameter scale: all times are divided by it; 1 in service, more in tests. At least 1.
+    public init(scale: Int = 1) {
+        let scale = max(1, scale)
+        beatInterval = .seconds(5) / scale
+        leaseLength = .seconds(25) / scale
+        deathAfter = .seconds(40) / scale
+        patience = .seconds(40) / scale
+    }
+
+    /// Until when the node's daemon may run the tasks of the fleet.
+    ///
+    /// It counts from the sending: the observers' clocks began at the earliest when the beat was written.
+    public func leaseEnd(beatSentAt: MonotonicInstant) -> MonotonicInstant { beatSentAt.advanced(by: leaseLength) }
+
+    /// Whether the node has to beat now.
+    public func isBeatDue(lastSentAt: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
+        lastSentAt.map { $0.duration(to: now) >= beatInterval } ?? true
+    }
+
+    /// Whether a node may beat although its daemon has been silent since `lastAnswerAt`.
+    ///
+    /// A node that beats keeps its tasks: without a daemon nothing becomes of them.
+    public func mayBeat(lastAnswerAt: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
+        lastAnswerAt.map { $0.duration(to: now) < patience } ?? false
+    }
+}
+
+/// What one node has seen of the others' beats.
+///
+/// A value without clocks: the time is a parameter, always of the observer's own boot clock.
+public struct BeatObserver: Hashable, Sendable {
+    /// A beat as the database has it.
+    public struct Beat: Hashable, Sendable {
+        public let incarnation: Int64
+        public let count: Int64
+
+        public init(incarnation: Int64, count: Int64) {
+            self.incarnation = incarnation
+            self.count = count
+        }
+    }
+
+    /// How long a node has been silent.
+    public enum Liveness: Hashable, Sendable {
+        case live
+        /// For more than two intervals.
+        case silent
+        case dead
+    }
+
+    private struct Seen: Hashable, Sendable {
+        var beat: Beat
+        var changedAt: MonotonicInstant
+    }
+
+    private var seen: [String: Seen] = [:]
+
+    public init() {}
+
+    /// Takes over what the database says now. A node that is new, or whose beat has changed, is silent from now on; one
+    /// that is not named any more is forgotten.
+    public mutating func observe(_ beats: [String: Beat], at now: MonotonicInstant) {
+        for (name, beat) in beats where seen[name]?.beat != beat { seen[name] = Seen(beat: beat, changedAt: now) }
+        seen = seen.filter { beats[$0.key] != nil }
+    }
+
+    /// The observer's own contact broke: meanwhile it saw no beats, so all counts begin anew.
+    public mutating func startAnew() { seen = [:] }
+
+    public func liveness(of name: String, _ rules: LeaseRules, at now: MonotonicInstant) -> Liveness {
+        guard let silence = seen[name]?.changedAt.duration(to: now) else { return .silent }
+        if silence >= rules.deathAfter { return .dead }
+        return silence > rules.beatInterval * 2 ? .silent : .live
+    }
+
+    /// The nodes whose tasks are to be taken over, by name; none if more than half of all nodes are silent for so long:
+    /// then it is rather the observer or the network, and an operator decides.
+    ///
+    /// - Parameter own: the observer itself, which is alive.
+    public func dead(_ rules: LeaseRules, own: String, at now: MonotonicInstant) -> [String] {
+        let dead = seen.keys.filter { $0 != own && liveness(of: $0, rules, at: now) == .dead }
+        return dead.count * 2 > seen.count ? [] : dead.sorted()
+    }
+}

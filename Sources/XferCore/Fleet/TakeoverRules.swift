@@ -1,0 +1,38 @@
+public import XferModel
+
+/// Decides what becomes of a lease when its node is dead, is forgotten, or no longer knows the task.
+public enum TakeoverRules {
+    /// Why the node will not report the task's end.
+    public enum Cause: String, Hashable, Sendable, CaseIterable {
+        /// Its beats stopped. It may still live behind a broken network.
+        case dead
+        /// An operator has declared that it never comes back.
+        case forgotten
+        /// It lives, and its store does not have the task (a restored or a new store).
+        case unknownToNode
+    }
+
+    /// What becomes of the task.
+    public enum Verdict: Hashable, Sendable {
+        /// Any node of its place may claim it again; the old claim is void.
+        case queue
+        /// The lease stays until the node comes back: its bytes are there alone.
+        case keep
+        case end(FleetEnding)
+    }
+
+    /// - Parameters:
+    ///   - isRepeatable: whether the task's request may be made twice.
+    ///   - hasBegun: whether the node may have made the request.
+    ///   - isCancelling: whether a wish to cancel waits for the node.
+    public static func judge(
+        _ cause: Cause, place: FleetPlace, isRepeatable: Bool, hasBegun: Bool, isCancelling: Bool
+    ) -> Verdict {
+        if cause == .dead, place.isPinned { return .keep }
+        if hasBegun, !isRepeatable { return .end(.outcomeUnknown) }
+        if isCancelling { return .end(.cancelled) }
+        // No node will ever serve that place.
+        if cause == .forgotten, place.isPinned { return .end(.failed) }
+        return .queue
+    }
+}

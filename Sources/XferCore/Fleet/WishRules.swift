@@ -1,0 +1,71 @@
+/// Decides which wishes apply to a task of the fleet, by its state and its owner.
+public enum WishRules {
+    /// Who makes a wish.
+    public enum Caller: Hashable, Sendable {
+        /// Sees and changes the tasks of that owner alone.
+        case owner(String)
+        case operators
+    }
+
+    /// What becomes of a wish.
+    public enum Verdict: Hashable, Sendable {
+        /// The database does it at once: no node has the task.
+        case apply
+        /// The node that has the task is to do it.
+        case deliver
+        /// The task is already as it is wished.
+        case nothingToDo
+        /// The caller does not see this task: answered as if there were none.
+        case noSuchTask
+        /// The task's state does not allow it.
+        case wrongState
+    }
+
+    /// - Parameter isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
+    public static func judge(
+        _ wish: FleetWish, by caller: Caller, owner: String, state: FleetTaskState, isCancelling: Bool
+    ) -> Verdict {
+        if case .owner(let name) = caller, name != owner { return .noSuchTask }
+        switch state {
+        case .queued: return judgeWaiting(wish)
+        // It has no place in a lane yet.
+        case .delayed: if case .reorder = wish { return .wrongState } else { return judgeWaiting(wish) }
+        case .paused: return judgePaused(wish)
+        case .leased: return judgeLeased(wish, isCancelling: isCancelling)
+        case .completed, .failed, .cancelled, .outcomeUnknown: return judgeEnded(wish, state: state)
+        }
+    }
+
+    private static func judgeWaiting(_ wish: FleetWish) -> Verdict {
+        switch wish {
+        case .pause, .cancel, .reorder, .move, .priority, .limits: .apply
+        case .resume: .nothingToDo
+        case .retry, .remove: .wrongState
+        }
+    }
+
+    private static func judgePaused(_ wish: FleetWish) -> Verdict {
+        switch wish {
+        case .resume, .cancel, .move, .priority, .limits: .apply
+        case .pause: .nothingToDo
+        case .retry, .remove, .reorder: .wrongState
+        }
+    }
+
+    private static func judgeLeased(_ wish: FleetWish, isCancelling: Bool) -> Verdict {
+        switch wish {
+        case .cancel: isCancelling ? .nothingToDo : .deliver
+        case .pause, .resume, .move, .priority, .limits: isCancelling ? .wrongState : .deliver
+        case .reorder, .retry, .remove: .wrongState
+        }
+    }
+
+    private static func judgeEnded(_ wish: FleetWish, state: FleetTaskState) -> Verdict {
+        switch wish {
+        case .retry: state == .completed ? .wrongState : .apply
+        case .remove: .apply
+        case .cancel: state == .cancelled ? .nothingToDo : .wrongState
+        case .pause, .resume, .reorder, .move, .priority, .limits: .wrongState
+        }
+    }
+}

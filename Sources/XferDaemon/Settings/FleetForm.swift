@@ -1,0 +1,129 @@
+import XferModel
+
+extension Settings {
+    /// What `xfer-fleet` needs to make this machine's daemon a node of a fleet.
+    public struct Fleet: Hashable, Sendable {
+        /// A connection URI or a list of `keyword=value` of libpq, without a password; empty is no fleet.
+        public var database = ""
+        /// Absolute path; empty is none.
+        public var passwordFile = ""
+        /// Empty is the machine's name.
+        public var node = ""
+        /// Tasks for `label:NAME` run on nodes that have it.
+        public var labels: [String] = []
+        /// Tasks that the node holds at a time.
+        public var slots = 64
+        /// Where `xfer-fleet` listens.
+        public var socket: String
+        /// Where `xferd` listens.
+        public var daemon: String
+
+        /// Both programs find each other without a word in the configuration.
+        init(defaultsFor instance: InstancePaths) {
+            switch instance.kind {
+            case .system:
+                socket = "/run/xfer-fleet/xfer-fleet.sock"
+                daemon = "/run/xferd/xferd.sock"
+            case .user:
+                socket = InstancePaths.directory(of: instance.socket) + "/xfer-fleet.sock"
+                daemon = instance.socket
+            }
+        }
+    }
+}
+
+extension SettingForm where Value == String {
+    /// How libpq is told of a database. A password in it would be shown by `--print-config` and by listings.
+    static let databaseAddress = SettingForm(
+        expected:
+            "a connection URI of PostgreSQL such as postgresql://xfer@db.example.org/xfer, or keyword=value pairs",
+        isScalar: true
+    ) { node, _ throws(SettingMismatch) in
+        guard let text = node.text, !text.utf8.contains(0) else {
+            throw SettingMismatch(expected: "a connection URI of PostgreSQL, or keyword=value pairs", found: node)
+        }
+        guard !DatabaseAddressText.holdsPassword(text) else {
+            throw SettingMismatch("it holds a password, which belongs into fleet.password_file", at: node)
+        }
+        guard text.isEmpty || DatabaseAddressText.isURI(text) || text.contains("=") else {
+            throw SettingMismatch(expected: "a connection URI of PostgreSQL, or keyword=value pairs", found: node)
+        }
+        return text
+    } write: {
+        YAMLText.quoted($0)
+    }
+
+    /// An absolute path, or nothing.
+    static let optionalPath = SettingForm(expected: path.expected + ", or nothing", isScalar: true) {
+        node, context throws(SettingMismatch) in
+        node.text?.isEmpty == true ? "" : try path.read(node, context)
+    } write: {
+        YAMLText.quoted($0)
+    }
+
+    /// A node's name: it stands in places and in listings.
+    static let nodeName = SettingForm(expected: FleetPlace.expectedName + ", or nothing", isScalar: true) {
+        node, _ throws(SettingMismatch) in
+        guard let text = node.text, text.isEmpty || FleetPlace.isName(text) else {
+            throw SettingMismatch(expected: FleetPlace.expectedName, found: node)
+        }
+        return text
+    } write: {
+        YAMLText.quoted($0)
+    }
+}
+
+extension SettingForm where Value == [String] {
+    /// Labels of a node; one alone is a list of one.
+    static let labels = SettingForm(expected: "a list of labels", isScalar: false) { node, _ throws(SettingMismatch) in
+        if node.isNull { return [] }
+        let items: [ConfigurationNode] = if case .sequence(let items) = node.content { items } else { [node] }
+        return try items.map { item throws(SettingMismatch) in
+            guard let text = item.text, FleetPlace.isName(text) else {
+                throw SettingMismatch(expected: FleetPlace.expectedName, found: item)
+            }
+            return text
+        }
+    } write: { labels in
+        "[" + labels.map(YAMLText.quoted).joined(separator: ", ") + "]"
+    }
+}
+
+/// What can be said of a database's address without libpq.
+enum DatabaseAddressText {
+    static func isURI(_ text: String) -> Bool { text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") }
+
+    /// Whether the text names a password or the passphrase of a key, by libpq's rules (PostgreSQL 15, 34.1.1).
+    ///
+    /// What libpq would not take for one may be found, too: then the address is refused, and nothing is told.
+    static func holdsPassword(_ text: String) -> Bool {
+        let words = decoded(text).lowercased()
+        var rest = words[...]
+        while let found = rest.firstRange(of: "password") {
+            rest = rest[found.upperBound...]
+            if rest.first(where: { !$0.isWhitespace }) == "=" { return true }
+        }
+        guard isURI(text) else { return false }
+        guard let begin = text.firstRange(of: "://")?.upperBound else { return false }
+        let authority = text[begin...].prefix { $0 != "/" && $0 != "?" }
+        guard let at = authority.lastIndex(of: "@") else { return false }
+        return authority[..<at].contains(":")
+    }
+
+    /// The text with its percent escapes replaced: libpq decodes the names of parameters, too.
+    private static func decoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"),
+                let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(code)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

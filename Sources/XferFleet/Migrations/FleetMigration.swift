@@ -1,0 +1,26 @@
+/// One step of the fleet's schema, never edited once it has landed. The schema's number is that of the steps taken.
+struct FleetMigration: Sendable {
+    /// For people looking into the database.
+    let name: String
+    /// In order. Each is one statement: PQexecParams takes no more.
+    let statements: [String]
+
+    /// In order; new ones go to the end, each in a file of its own.
+    static let all: [FleetMigration] = [
+        .tables, .positions, .adding, .claiming, .reporting, .wishing, .nodes, .limits, .showing,
+    ]
+
+    /// The oldest program that may work with this schema, by the number of steps it knows. A step that a program of the
+    /// version before cannot live with raises it.
+    static let minimum = 9
+
+    /// Every function of the schema runs with these settings, whatever the server's are.
+    ///
+    /// Its arrays are short and its tables are long, so that a lookup by key is right for each element. A plan that was
+    /// made while a table was empty must not read all of it later. A lock that is not free after so long is a sign of
+    /// trouble, not of work.
+    static let settings = """
+        LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+        SET plan_cache_mode = force_generic_plan SET lock_timeout = '10s'
+        """
+}

@@ -1,0 +1,93 @@
+import XferCore
+import XferModel
+import XferPostgres
+
+extension FleetDatabase {
+    /// Makes this agent the node's only one: it raises `incarnation`.
+    ///
+    /// - Throws: `nodeNameTaken` if another store has the name and is not down.
+    public func register(_ node: FleetNodeDescription) async throws(FleetError) -> FleetRegistration {
+        guard FleetPlace.isName(node.name) else { throw .invalid(field: "node", reason: "\(node.name) is no name") }
+        if let label = node.labels.first(where: { !FleetPlace.isName($0) }) {
+            throw .invalid(field: "labels", reason: "\(label) is no name")
+        }
+        let digests = node.digests.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+        let places = FleetPlace.served(byNode: node.name, labels: node.labels).map(\.description)
+        let answer = try await work.run(
+            """
+            SELECT r.node, r.incarnation, r.applied, m.fleet FROM fleet_meta m, fleet_register(
+                $1, $2, $3::text[], $4::text[], $5::integer, $6::text[], $7) r
+            """,
+            [
+                node.name, node.storeID, PostgresArray.texts(places), PostgresArray.texts(node.labels.sorted()),
+                String(Int32(clamping: node.slots)), PostgresArray.texts(digests), node.version,
+            ])
+        guard answer.count == 1 else { throw .nodeNameTaken(node: node.name) }
+        return try answer.one { (row) throws(PostgresError) in
+            FleetRegistration(
+                node: FleetNodeID(try row.integer(0)), name: node.name, incarnation: try row.integer(1),
+                applied: try row.integer(2), fleet: try row.text(3))
+        }
+    }
+
+    /// Says that the node lives.
+    ///
+    /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.
+    /// - Returns: false if the registration is superseded, or the node is called down or was forgotten: the agent stops
+    ///   its work and registers anew only if it may.
+    public func beat(_ registration: FleetRegistration, figures: String?) async throws(FleetError) -> Bool {
+        if let figures, figures.utf8.count > FleetEnd.detailLimit {
+            throw .invalid(field: "figures", reason: "longer than \(FleetEnd.detailLimit) bytes")
+        }
+        return try await beats.run(
+            """
+            UPDATE fleet_beat SET beat = beat + 1, at = clock_timestamp(), figures = coalesce($3, figures)
+            WHERE node = $1::bigint AND incarnation = $2::bigint
+            """, [registration.node.description, String(registration.incarnation), figures]
+        ).affected == 1
+    }
+
+    /// All nodes, by name.
+    ///
+    /// - Parameter isCounting: whether to count leases and pinned tasks. Observers of beats leave that out: it is the
+    ///   only part whose cost grows with the queue.
+    public func nodes(isCounting: Bool = true) async throws(FleetError) -> [FleetNodeRow] {
+        let counts =
+            isCounting
+            ? """
+            (SELECT count(*) FROM fleet_lease e WHERE e.node = n.id),
+            (SELECT coalesce(sum(l.queued), 0) FROM fleet_lane l WHERE l.is_open AND l.place = 'node:' || n.name)
+            """ : "0, 0"
+        // Beats have a connection of their own: an observer must not take a long list for a broken contact.
+        let connection = isCounting ? calls : beats
+        return try await connection.run(
+            """
+            SELECT n.id, n.name, array_to_string(n.labels, ' '), n.slots, n.store_id, array_to_string(n.digests, E'\\n'),
+                n.version, n.incarnation, b.beat, (extract(epoch FROM b.at) * 1000000)::bigint, n.is_draining, n.is_down,
+                n.is_down AND NOT n.is_settled, b.figures, \(counts)
+            FROM fleet_node n JOIN fleet_beat b ON b.node = n.id ORDER BY n.name
+            """
+        ).map(Self.node)
+    }
+
+    private static func node(_ row: PostgresRow) throws(PostgresError) -> FleetNodeRow {
+        let digests = try row.text(5).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let pairs = stride(from: 0, to: digests.count - 1, by: 2).map { (digests[$0], digests[$0 + 1]) }
+        return FleetNodeRow(
+            id: FleetNodeID(try row.integer(0)),
+            description: FleetNodeDescription(
+                name: try row.text(1), labels: Set(try row.text(2).split(separator: " ").map(String.init)),
+                slots: Int(clamping: try row.integer(3)), storeID: try row.text(4),
+                digests: Dictionary(pairs) { $1 }, version: try row.text(6)),
+            incarnation: try row.integer(7), beat: try row.integer(8),
+            beatAt: Timestamp(microseconds: try row.integer(9)), isDraining: try row.bool(10), isDown: try row.bool(11),
+            needsTakeover: try row.bool(12), leases: Int(clamping: try row.integer(14)),
+            pinned: Int(clamping: try row.integer(15)), figures: try row.optional(13))
+    }
+
+    /// Lets the node claim nothing more, or lets it claim again.
+    public func setDraining(_ node: String, _ isDraining: Bool) async throws(FleetError) {
+        let answer = try await calls.run("SELECT fleet_drain($1, $2::boolean)", [node, isDraining ? "t" : "f"])
+        guard try answer.one({ (row) throws(PostgresError) in try row.bool(0) }) else { throw .noSuchNode(node) }
+    }
+}

@@ -1,0 +1,165 @@
+public import XferCore
+import XferModel
+import XferPostgres
+
+extension FleetDatabase {
+    /// Wishes that wait for this node, in their order, at most 1,000.
+    public func wishes(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLeaseWish] {
+        try await work.run(
+            "SELECT id, task, claim, wish, argument FROM fleet_wish WHERE node = $1::bigint ORDER BY id LIMIT 1000",
+            [registration.node.description]
+        ).map { (row) throws(PostgresError) in
+            let name = try row.text(3)
+            guard let wish = FleetWish(name: name, argument: try row.optional(4)) else {
+                throw PostgresError(.form, "\(name) is no wish")
+            }
+            return FleetLeaseWish(
+                id: try row.integer(0),
+                hold: FleetHold(task: FleetTaskID(try row.integer(1)), claim: try row.claim(2)), wish: wish)
+        }
+    }
+
+    /// Applies a wish to tasks that no node has, and keeps it for the nodes that have the others.
+    ///
+    /// Each task is judged by what was read before. A task that has changed since is read and judged again.
+    ///
+    /// - Returns: an outcome for each task, by id.
+    public func wish(_ wish: FleetWish, by caller: WishRules.Caller, for selection: FleetSelection)
+        async throws(FleetError) -> [FleetWishOutcome]
+    {
+        var tasks = try await selected(selection, by: caller)
+        var outcomes: [FleetTaskID: FleetWishOutcome] = [:]
+        for _ in 0..<Self.wishRounds where !tasks.isEmpty {
+            let states = try await judgeable(tasks)
+            var judged: [(FleetTaskID, FleetTaskState, WishRules.Verdict)] = []
+            for id in tasks {
+                guard let found = states[id] else {
+                    outcomes[id] = FleetWishOutcome(task: id, verdict: .noSuchTask, state: nil)
+                    continue
+                }
+                let verdict = WishRules.judge(
+                    wish, by: caller, owner: found.owner, state: found.state, isCancelling: found.isCancelling)
+                outcomes[id] = FleetWishOutcome(
+                    task: id, verdict: verdict, state: verdict == .noSuchTask ? nil : found.state)
+                if verdict == .apply || verdict == .deliver { judged.append((id, found.state, verdict)) }
+            }
+            let done = try await apply(wish, judged)
+            tasks = judged.map(\.0).filter { !done.contains($0) }
+        }
+        // It changes faster than it can be read.
+        for id in tasks { outcomes[id] = FleetWishOutcome(task: id, verdict: .wrongState, state: outcomes[id]?.state) }
+        return outcomes.values.sorted { $0.task < $1.task }
+    }
+
+    private static let wishRounds = 10
+
+    private func selected(_ selection: FleetSelection, by caller: WishRules.Caller) async throws(FleetError)
+        -> [FleetTaskID]
+    {
+        switch selection {
+        case .tasks(let ids):
+            guard ids.count <= FleetTaskPage.limit else {
+                throw .invalid(field: "tasks", reason: "\(ids.count) at once, at most \(FleetTaskPage.limit)")
+            }
+            return Array(Set(ids)).sorted()
+        case .matching(var filter, let after):
+            if case .owner(let name) = caller {
+                if let owner = filter.owner, owner != name { return [] }
+                filter.owner = name
+            }
+            return try await self.tasks(filter, after: after, newestFirst: false, limit: FleetTaskPage.limit).tasks
+                .map(\.id)
+        }
+    }
+
+    private struct Judgeable {
+        let owner: String
+        let state: FleetTaskState
+        let isCancelling: Bool
+    }
+
+    private func judgeable(_ tasks: [FleetTaskID]) async throws(FleetError) -> [FleetTaskID: Judgeable] {
+        let rows = try await calls.run(
+            """
+            SELECT t.id, o.name, \(FleetTaskQuery.state), coalesce(s.is_cancelling, false)
+            FROM unnest($1::bigint[]) AS u(id) JOIN fleet_task t ON t.id = u.id JOIN fleet_owner o ON o.id = t.owner
+            \(FleetTaskQuery.positions)
+            """, [PostgresArray.integers(tasks.map(\.rawValue))]
+        ).map { (row) throws(PostgresError) in
+            (
+                FleetTaskID(try row.integer(0)),
+                Judgeable(owner: try row.text(1), state: try row.state(2), isCancelling: try row.bool(3))
+            )
+        }
+        return Dictionary(rows) { $1 }
+    }
+
+    /// - Returns: the tasks that were still as they were judged.
+    private func apply(_ wish: FleetWish, _ judged: [(id: FleetTaskID, state: FleetTaskState, WishRules.Verdict)])
+        async throws(FleetError) -> Set<FleetTaskID>
+    {
+        var done: Set<FleetTaskID> = []
+        let leased = judged.filter { $0.state == .leased }
+        let ended = judged.filter { $0.state.isEnd }
+        let waiting = judged.filter { $0.state != .leased && !$0.state.isEnd }
+        for (function, part) in [("leased", leased), ("ended", ended), ("waiting", waiting)] where !part.isEmpty {
+            let ids = PostgresArray.integers(part.map(\.id.rawValue))
+            let states = PostgresArray.texts(part.map(\.state.rawValue))
+            let answer: PostgresResult
+            switch function {
+            case "leased":
+                answer = try await calls.run(
+                    "SELECT done FROM fleet_wish_leased($1, $2, $3::bigint[])", [wish.name, wish.argument, ids])
+            case "ended":
+                answer = try await calls.run(
+                    "SELECT done FROM fleet_wish_ended($1, $2::bigint[], $3::text[])", [wish.name, ids, states])
+            default:
+                answer = try await calls.run(
+                    "SELECT done FROM fleet_wish_waiting($1, $2, $3::bigint[], $4::text[])",
+                    [wish.name, wish.argument, ids, states])
+            }
+            done.formUnion(try answer.map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) })
+        }
+        return done
+    }
+}
+
+extension FleetWish {
+    /// As rows have it beside the name.
+    var argument: String? {
+        switch self {
+        case .pause, .resume, .cancel, .retry, .remove: nil
+        case .reorder(let end): end.rawValue
+        case .move(let place): place.description
+        case .priority(let priority): String(priority.rawValue)
+        case .limits(let fields): fields
+        }
+    }
+
+    /// Nil for a wish that this program does not know.
+    init?(name: String, argument: String?) {
+        switch name {
+        case "pause": self = .pause
+        case "resume": self = .resume
+        case "cancel": self = .cancel
+        case "retry": self = .retry
+        case "remove": self = .remove
+        case "reorder":
+            guard let end = argument.flatMap(FleetLaneEnd.init(rawValue:)) else { return nil }
+            self = .reorder(end)
+        case "move":
+            guard let place = argument.flatMap(FleetPlace.init) else { return nil }
+            self = .move(place)
+        case "priority":
+            guard let number = argument.flatMap({ Int($0, radix: 10) }), let priority = Priority(rawValue: number)
+            else {
+                return nil
+            }
+            self = .priority(priority)
+        case "limits":
+            guard let argument else { return nil }
+            self = .limits(argument)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,51 @@
+public import XferModel
+
+/// An event of the fleet. Its number has no gap, and the order of numbers is the order of commits.
+public struct FleetEvent: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case added, leased, released, paused, resumed, ended, retried, removed, changed
+        case nodeJoined = "node_joined"
+        case nodeDown = "node_down"
+        case nodeDraining = "node_draining"
+        case nodeUndrained = "node_undrained"
+        case nodeForgotten = "node_forgotten"
+        case limitChanged = "limit_changed"
+        case fleetCreated = "fleet_created"
+    }
+
+    public let seq: Int64
+    public let at: Timestamp
+    public let kind: Kind
+    public let task: FleetTaskID?
+    /// The task's owner, who may see the event; nil for events of the fleet itself.
+    public let owner: String?
+    public let node: String?
+    /// JSON text of an object.
+    public let detail: String
+}
+
+/// Which events are wanted.
+public struct FleetEventFilter: Hashable, Sendable {
+    /// Events of this owner's tasks alone; nil for all.
+    public var owner: String?
+    /// Nil for all kinds.
+    public var kinds: Set<FleetEvent.Kind>?
+    /// Nil for all tasks.
+    public var tasks: Set<FleetTaskID>?
+
+    public init() {}
+}
+
+/// Events in their order.
+public struct FleetEventPage: Hashable, Sendable {
+    public let events: [FleetEvent]
+    /// Read on after this one; it counts events that the filter left out.
+    public let next: Int64
+    /// The newest event there is.
+    public let newest: Int64
+    /// The oldest event that is still kept. If it is more than 1 after what was asked for, events are missing.
+    public let oldest: Int64
+
+    /// The most events of a page.
+    public static let limit = 1000
+}

@@ -1,0 +1,54 @@
+/// Names a task of the fleet. Given by the database, never reused.
+public struct FleetTaskID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+
+    public static func < (left: FleetTaskID, right: FleetTaskID) -> Bool { left.rawValue < right.rawValue }
+    public var description: String { String(rawValue) }
+}
+
+/// Names a node of the fleet for as long as it is not forgotten.
+public struct FleetNodeID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+
+    public static func < (left: FleetNodeID, right: FleetNodeID) -> Bool { left.rawValue < right.rawValue }
+    public var description: String { String(rawValue) }
+}
+
+/// Names one claim of a task: 122 random bits (RFC 9562 §5.4), because a counter could be given twice after the
+/// promotion of a standby that lacks the last commits.
+public struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
+    /// As PostgreSQL writes an `uuid`: lower case with hyphens.
+    public let text: String
+
+    /// Nil unless `text` has the form of an `uuid`.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 36 else { return nil }
+        for (index, byte) in bytes.enumerated() {
+            let isHyphen = [8, 13, 18, 23].contains(index)
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            guard isHyphen ? byte == UInt8(ascii: "-") : isDigit || isLetter else { return nil }
+        }
+        self.text = text
+    }
+
+    public var description: String { text }
+}
+
+/// A task under one claim: every write of a node says both, and a claim that is void hits no row.
+public struct FleetHold: Hashable, Sendable {
+    public let task: FleetTaskID
+    public let claim: FleetClaimID
+
+    public init(task: FleetTaskID, claim: FleetClaimID) {
+        self.task = task
+        self.claim = claim
+    }
+}

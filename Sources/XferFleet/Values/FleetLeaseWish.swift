@@ -1,0 +1,25 @@
+public import XferCore
+
+/// A wish that waits for the node that has the task.
+public struct FleetLeaseWish: Hashable, Sendable {
+    /// Raised with each wish: apply them in this order, and report them in `FleetReport.wishes`.
+    public let id: Int64
+    public let hold: FleetHold
+    public let wish: FleetWish
+}
+
+/// Which tasks a wish is for.
+public enum FleetSelection: Hashable, Sendable {
+    /// At most 1,000.
+    case tasks([FleetTaskID])
+    /// Those that match, at most 1,000 from the lowest id on.
+    case matching(FleetTaskFilter, after: FleetTaskID?)
+}
+
+/// What became of a wish for one task.
+public struct FleetWishOutcome: Hashable, Sendable {
+    public let task: FleetTaskID
+    public let verdict: WishRules.Verdict
+    /// The task's state before the wish; nil if there is no such task.
+    public let state: FleetTaskState?
+}

@@ -1,0 +1,64 @@
+public import XferModel
+
+/// A task that is to be added.
+public struct FleetNewTask: Hashable, Sendable {
+    /// A user's name, the same on all nodes.
+    public var owner: String
+    /// With the owner unique in the fleet; nil for none.
+    public var clientKey: String?
+    /// A digest of the request: the same key with another fingerprint is a conflict.
+    public var fingerprint: String
+    public var priority: Priority
+    public var order: QueueOrder
+    /// A group of the owner's; nil for none.
+    public var group: String?
+    /// The host of the first URL, as limits name it.
+    public var host: String
+    public var place: FleetPlace
+    /// The database's clock decides when it has come.
+    public var notBefore: Timestamp?
+    /// Whether its request may be made twice.
+    public var isRepeatable: Bool
+    public var startsPaused: Bool
+    public var batch: FleetBatchID?
+    public var label: String?
+    /// JSON text for the node: parameters of `task.add`.
+    public var spec: String
+
+    public init(
+        owner: String, clientKey: String? = nil, fingerprint: String, priority: Priority = .normal,
+        order: QueueOrder = .fifo, group: String? = nil, host: String, place: FleetPlace = .any,
+        notBefore: Timestamp? = nil, isRepeatable: Bool = true, startsPaused: Bool = false, batch: FleetBatchID? = nil,
+        label: String? = nil, spec: String
+    ) {
+        self.owner = owner
+        self.clientKey = clientKey
+        self.fingerprint = fingerprint
+        self.priority = priority
+        self.order = order
+        self.group = group
+        self.host = host
+        self.place = place
+        self.notBefore = notBefore
+        self.isRepeatable = isRepeatable
+        self.startsPaused = startsPaused
+        self.batch = batch
+        self.label = label
+        self.spec = spec
+    }
+}
+
+/// What became of a task that was to be added.
+public enum FleetAddOutcome: Hashable, Sendable {
+    case added(FleetTaskID)
+    /// The same request was added before under this `client_key`.
+    case existing(FleetTaskID)
+    /// The `client_key` belongs to a task with another request.
+    case conflict(FleetTaskID)
+
+    public var task: FleetTaskID {
+        switch self {
+        case .added(let id), .existing(let id), .conflict(let id): id
+        }
+    }
+}

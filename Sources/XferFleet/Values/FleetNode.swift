@@ -1,0 +1,78 @@
+public import XferCore
+public import XferModel
+
+/// What a node says of itself when it registers.
+public struct FleetNodeDescription: Hashable, Sendable {
+    /// See `FleetPlace.isName`.
+    public var name: String
+    public var labels: Set<String>
+    /// Tasks that it runs at once.
+    public var slots: Int
+    /// Identifies the store of its xferd: another store under the same name is another machine.
+    public var storeID: String
+    /// Digests of policies and profiles by their names.
+    public var digests: [String: String]
+    /// Of its programs, for people.
+    public var version: String
+
+    public init(
+        name: String, labels: Set<String> = [], slots: Int, storeID: String, digests: [String: String] = [:],
+        version: String
+    ) {
+        self.name = name
+        self.labels = labels
+        self.slots = slots
+        self.storeID = storeID
+        self.digests = digests
+        self.version = version
+    }
+}
+
+/// A node's standing in the fleet from one registration to the next.
+public struct FleetRegistration: Hashable, Sendable {
+    public let node: FleetNodeID
+    public let name: String
+    /// Raised by each registration: an older one's writes hit no row.
+    public let incarnation: Int64
+    /// The last local event whose effects the fleet has; 0 for a new store.
+    public let applied: Int64
+    /// Names the fleet: 32 hexadecimal digits, random.
+    public let fleet: String
+
+    public init(node: FleetNodeID, name: String, incarnation: Int64, applied: Int64, fleet: String) {
+        self.node = node
+        self.name = name
+        self.incarnation = incarnation
+        self.applied = applied
+        self.fleet = fleet
+    }
+}
+
+/// A node as the list shows it, and as observers judge it.
+public struct FleetNodeRow: Hashable, Sendable {
+    public let id: FleetNodeID
+    public let description: FleetNodeDescription
+    public let incarnation: Int64
+    /// Raised by each beat. Observers compare it with what they read before, by their own clocks.
+    public let beat: Int64
+    /// When the last beat came, by the database's clock; for people only.
+    public let beatAt: Timestamp
+    public let isDraining: Bool
+    /// Its leases were taken over, and it has not registered since.
+    public let isDown: Bool
+    /// It is down, and the observer that said so has not finished taking over its leases: call `takeOver` again.
+    public let needsTakeover: Bool
+    /// 0 if not counted.
+    public let leases: Int
+    /// Queued tasks that only this node can take; 0 if not counted.
+    public let pinned: Int
+    /// What its last beat said of it: JSON text of the agent's.
+    public let figures: String?
+}
+
+/// A pinned task, and what `forget` would make of it.
+public struct FleetForgetEffect: Hashable, Sendable {
+    public let task: FleetTaskID
+    public let state: FleetTaskState
+    public let verdict: TakeoverRules.Verdict
+}

@@ -1,0 +1,84 @@
+public import XferCore
+public import XferModel
+
+/// What a node reports in one transaction.
+public struct FleetReport: Hashable, Sendable {
+    /// The local daemon's last event that this report covers; nil leaves it.
+    public var applied: Int64?
+    public var ends: [FleetEnd] = []
+    public var releases: [FleetRelease] = []
+    public var progress: [FleetProgress] = []
+    /// Wishes that the node has carried out, or that it cannot carry out.
+    public var wishes: [Int64] = []
+
+    public init(applied: Int64? = nil) { self.applied = applied }
+}
+
+/// A task that has ended on the node.
+public struct FleetEnd: Hashable, Sendable {
+    public var hold: FleetHold
+    public var ending: FleetEnding
+    /// JSON text with the error, the file, the counters: what `task.get` and the event show. At most 64 KiB.
+    public var detail: String
+    /// The response of a task of kind `data`; nil for none. At most `resultLimit` bytes.
+    public var result: [UInt8]?
+
+    /// 1 MiB: larger results stay with the node.
+    public static let resultLimit = 1 << 20
+    /// In bytes of UTF-8.
+    public static let detailLimit = 1 << 16
+
+    public init(hold: FleetHold, ending: FleetEnding, detail: String = "{}", result: [UInt8]? = nil) {
+        self.hold = hold
+        self.ending = ending
+        self.detail = detail
+        self.result = result
+    }
+}
+
+/// A claim that the node gives back without an end.
+public struct FleetRelease: Hashable, Sendable {
+    public enum Next: Hashable, Sendable {
+        /// To the head of its lane: handed over, not begun, or drained.
+        case queue
+        /// As `queue`, and this node does not get it again.
+        case decline
+        /// A wish to pause was carried out.
+        case paused
+        /// To the head of the lane of another place: a wish to move was carried out.
+        case move(FleetPlace)
+    }
+
+    public var hold: FleetHold
+    public var next: Next
+    /// Shown with the task; at most 1,000 bytes, longer ones are cut.
+    public var reason: String
+
+    public init(hold: FleetHold, next: Next, reason: String = "") {
+        self.hold = hold
+        self.next = next
+        self.reason = reason
+    }
+}
+
+/// How far a task is. Not durable: lost when the server crashes.
+public struct FleetProgress: Hashable, Sendable {
+    public var hold: FleetHold
+    /// Bytes.
+    public var received: Int64
+    /// Bytes; nil if unknown.
+    public var total: Int64?
+
+    public init(hold: FleetHold, received: Int64, total: Int64?) {
+        self.hold = hold
+        self.received = received
+        self.total = total
+    }
+}
+
+/// What became of a report.
+public struct FleetReportOutcome: Hashable, Sendable {
+    /// Tasks whose claim is void: the node stops them, keeps the bytes and publishes nothing. Nothing of them was
+    /// written.
+    public let lost: [FleetTaskID]
+}

@@ -1,0 +1,73 @@
+public import XferCore
+public import XferModel
+
+/// A task as `fleet` lists show it.
+public struct FleetTask: Hashable, Sendable {
+    public let id: FleetTaskID
+    public let owner: String
+    public let clientKey: String?
+    public let priority: Priority
+    public let group: String?
+    public let host: String
+    public let place: FleetPlace
+    public let batch: FleetBatchID?
+    public let label: String?
+    public let isRepeatable: Bool
+    public let state: FleetTaskState
+    public let addedAt: Timestamp
+    public let notBefore: Timestamp?
+    public let endedAt: Timestamp?
+    /// How often it was claimed since it was added or retried.
+    public let attempt: Int
+    /// The node that has claimed it, or on which it ended.
+    public let node: String?
+    /// Whether that node is down: a pinned task waits for it.
+    public let isNodeDown: Bool
+    public let hasBegun: Bool
+    /// Bytes; nil if no node has told.
+    public let received: Int64?
+    public let total: Int64?
+    /// Why it waits or was given back.
+    public let reason: String?
+    /// Whether a result is kept; `FleetDatabase.result` gives it.
+    public let hasResult: Bool
+    /// JSON text of the last end.
+    public let detail: String?
+    /// JSON text; nil in pages, which leave it out.
+    public let spec: String?
+}
+
+/// Which tasks a page has. Conditions that are nil match all.
+public struct FleetTaskFilter: Hashable, Sendable {
+    public var states: Set<FleetTaskState>?
+    public var owner: String?
+    public var group: String?
+    public var host: String?
+    public var place: FleetPlace?
+    public var batch: FleetBatchID?
+    public var label: String?
+    /// The node that has the task, by its name.
+    public var node: String?
+    public var clientKey: String?
+
+    public init() {}
+}
+
+/// A page of tasks.
+public struct FleetTaskPage: Hashable, Sendable {
+    public let tasks: [FleetTask]
+    /// Continues after the last one; nil if there are no more.
+    public let next: FleetTaskID?
+
+    /// The most tasks of a page.
+    public static let limit = 1000
+}
+
+/// How many tasks there are in each state.
+public struct FleetCounts: Hashable, Sendable {
+    public var byState: [FleetTaskState: Int64]
+
+    public init(byState: [FleetTaskState: Int64] = [:]) { self.byState = byState }
+
+    public subscript(state: FleetTaskState) -> Int64 { byState[state] ?? 0 }
+}

@@ -1,0 +1,171 @@
+import StrictJSON
+import XferCore
+import XferDaemon
+import XferFiles
+import XferFleet
+import XferModel
+import XferProtocol
+
+/// Judges a new task for the fleet: what of it the database may keep, and what any node could carry out.
+struct FleetAdmission: Sendable {
+    /// The node that is asked: files that are sent lie on it.
+    let node: String
+
+    /// The task as the database keeps it.
+    ///
+    /// - Parameters:
+    ///   - place: nil is any node, or this one for a task that sends files.
+    ///   - path: the prefix of field names in errors.
+    /// - Throws: `RPCFailure` that names the field.
+    func admit(
+        _ task: NewTask, at place: FleetPlace?, batch: FleetBatchID? = nil, for caller: FleetCaller, path: String = ""
+    ) throws(RPCFailure) -> FleetNewTask {
+        if let field = Self.refusedField(task) {
+            throw Self.refusal(path + field.name, field.reason, expected: field.expected)
+        }
+        if let priority = task.priority, priority > caller.maxPriority {
+            throw RPCFailure(
+                .permissionDenied, "\(path)priority: at most \(caller.maxPriority) is granted",
+                data: ErrorData(reason: "permission_denied", path: path + "priority"))
+        }
+        var owner = caller.name
+        if let named = task.owner {
+            guard caller.isOperator else {
+                throw RPCFailure(
+                    .permissionDenied, "\(path)owner: only operators may add tasks for another user",
+                    data: ErrorData(reason: "permission_denied", path: path + "owner"))
+            }
+            owner = named
+        }
+        let pinned = Self.sendsFile(task) ? FleetPlace.node(node) : nil
+        if let pinned, let place, place != pinned {
+            throw Self.refusal(
+                path + "place", "the files that it sends are on node \(node)", expected: pinned.description)
+        }
+        return FleetNewTask(
+            owner: owner, clientKey: task.clientKey,
+            fingerprint: try Self.digest("\(place?.description ?? "") \(task.canonicalText)"),
+            priority: task.priority ?? .normal, group: task.group, host: try Self.host(of: task, path),
+            place: place ?? pinned ?? .any, notBefore: task.schedule.notBefore.applied(to: nil),
+            isRepeatable: Self.isRepeatable(task), startsPaused: task.paused ?? false, batch: batch, label: task.label,
+            spec: Self.specification(task))
+    }
+
+    // MARK: Fields
+
+    private struct Refused {
+        let name: String
+        let reason: String
+        let expected: String
+    }
+
+    /// What a fleet does not support: secrets would lie in the database, names may mean other things on other nodes.
+    private static func refusedField(_ task: NewTask) -> Refused? {
+        let fields = task.wire.objectValue ?? JSONObject()
+        for (names, reason) in unsupported {
+            if let name = names.first(where: { fields[$0] != nil && fields[$0] != .null }) {
+                return Refused(name: name, reason: reason, expected: "no \(name)")
+            }
+        }
+        if fields["finalize"]?.stringValue == "manual" {
+            return Refused(name: "finalize", reason: "staging is not supported in a fleet", expected: "finalize auto")
+        }
+        if let secret = task.headers?.set.fields.first(where: { Redaction.isSecretHeader($0.name) }) {
+            return Refused(
+                name: "headers.\(secret.name)", reason: "a fleet keeps no secrets", expected: "no secret header fields")
+        }
+        let urls = task.urls ?? task.url.map { [$0] } ?? []
+        if let index = urls.firstIndex(where: { hasUserInfo($0) }) {
+            return Refused(
+                name: task.urls == nil ? "url" : "urls[\(index)]", reason: "a fleet keeps no secrets",
+                expected: "a URL without user name and password")
+        }
+        return nil
+    }
+
+    private static let unsupported: [(names: [String], reason: String)] = [
+        (["credential", "client_cert", "cookie_list", "proxy"], "a fleet keeps no secrets"),
+        (["profile", "policy", "cookies"], "the name may mean another thing on other nodes"),
+        (["post_process", "on_complete", "on_error", "on_end"], "hooks and webhooks are not supported in a fleet"),
+        (["slot"], "slots are not supported in a fleet"),
+        (["after"], "dependencies are not supported in a fleet"),
+        (["lease"], "the fleet names the lease itself"),
+    ]
+
+    private static func refusal(_ path: String, _ reason: String, expected: String) -> RPCFailure {
+        RPCFailure(
+            .invalidParams, "\(path): \(reason), expected \(expected)",
+            data: ErrorData(reason: "not_in_fleet", path: path, expected: expected))
+    }
+
+    /// The text for the node's `task.add`, without what the database has in columns of its own.
+    private static func specification(_ task: NewTask) -> String {
+        guard var fields = task.wire.objectValue else { return "{}" }
+        for name in ["owner", "client_key", "priority", "paused", "not_before", "group"] { fields[name] = nil }
+        return JSONValue.object(fields).text
+    }
+
+    private static func sendsFile(_ task: NewTask) -> Bool {
+        task.source != nil || task.body?.file != nil || task.parts?.contains { $0.file != nil } == true
+    }
+
+    /// As `RepetitionRules` has it, before there is a request.
+    private static func isRepeatable(_ task: NewTask) -> Bool {
+        let sends = task.body != nil || task.parts != nil
+        let method = task.method ?? (task.kind == .upload && !sends ? .put : sends ? .post : .get)
+        if method.isIdempotent || task.limits.retriesNonIdempotent.applied(to: nil) == true { return true }
+        if task.kind == .upload, task.upload ?? .plain != .plain { return true }
+        return task.headers?.set.fields.contains {
+            $0.name.equalsIgnoringASCIICase("Idempotency-Key") && !$0.value.isEmpty
+        }
+            == true
+    }
+
+    // MARK: URLs
+
+    /// The first URL's host, with its port unless that is the scheme's.
+    private static func host(of task: NewTask, _ path: String) throws(RPCFailure) -> String {
+        let text = task.firstURL
+        let field = path + (task.urls == nil ? "url" : "urls[0]")
+        guard let begin = text.firstRange(of: "://")?.upperBound,
+            let origin = Origin(String(text[..<begin]) + text[begin...].prefix { !"/?#".contains($0) })
+        else {
+            throw refusal(field, "it names no server", expected: "an absolute http or https URL with an ASCII host")
+        }
+        return HTTPURL(scheme: origin.scheme, host: origin.host, port: origin.port, target: "/").hostKey
+    }
+
+    private static func hasUserInfo(_ text: String) -> Bool {
+        guard let begin = text.firstRange(of: "://")?.upperBound else { return false }
+        return text[begin...].prefix { !"/?#".contains($0) }.contains("@")
+    }
+
+    /// What two requests have in common only if they are equal.
+    static func digest(_ text: String) throws(RPCFailure) -> String {
+        do {
+            var context = try DigestContext(.sha256)
+            Array(text.utf8).withUnsafeBytes { context.update($0) }
+            return try context.finish().description
+        } catch {
+            throw RPCFailure(.internalError, "\(error)")
+        }
+    }
+}
+
+/// A caller in the fleet: users have names there, since a uid means another user on another machine.
+struct FleetCaller: Sendable {
+    let name: String
+    let isOperator: Bool
+    let maxPriority: Priority
+
+    init(_ caller: Caller) {
+        name = AccountDirectory.name(of: caller.peer.uid) ?? String(caller.peer.uid)
+        isOperator = caller.isOperator
+        maxPriority = caller.maxPriority
+    }
+
+    /// Nil sees all.
+    var visibleOwner: String? { isOperator ? nil : name }
+
+    var wisher: WishRules.Caller { isOperator ? .operators : .owner(name) }
+}

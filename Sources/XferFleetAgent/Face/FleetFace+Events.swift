@@ -1,0 +1,108 @@
+import JSONRPC
+import XferCore
+import XferDaemon
+import XferFleet
+import XferModel
+import XferProtocol
+
+/// `events.*` of the fleet: its own numbers, without a gap.
+extension FleetFace {
+    var eventHandlers: [Handler] {
+        [
+            Handler(EventsSince.self) { params, context in
+                let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
+                let page = try await attempt { () throws(FleetError) in
+                    try await database.events(
+                        since: params.seq, limit: min(params.limit, FleetEventPage.limit), filter: filter)
+                }
+                if page.oldest > params.seq.addingSaturated(1), params.seq > 0 {
+                    return .gap(EventsSince.Gap(firstSeq: page.oldest))
+                }
+                let messages = page.events.map { records.message($0) }
+                    .filter { FleetRecords.isWanted($0, params.types?.values) }
+                return .events(EventsSince.Page(events: messages, lastSeq: page.next))
+            },
+            Handler(EventsSubscribe.self) { params, context in try await subscribe(params, context) },
+            Handler(EventsUnsubscribe.self) { params, context in
+                guard subscriptions.stop(params.subscription, of: context.connection.id) else {
+                    throw RPCFailure(
+                        .notFound, "this connection has no subscription \(params.subscription)",
+                        data: ErrorData(reason: "not_found", path: "subscription"))
+                }
+                return Done()
+            },
+        ]
+    }
+
+    private func filter(_ types: [EventName]?, _ tasks: [TaskID]?, _ caller: FleetCaller) -> FleetEventFilter {
+        var filter = FleetEventFilter()
+        filter.owner = caller.visibleOwner
+        filter.kinds = FleetRecords.kinds(types)
+        filter.tasks = tasks.map { Set($0.map { FleetTaskID($0.rawValue) }) }
+        return filter
+    }
+
+    private func subscribe(
+        _ params: EventsSubscribe.Params, _ context: CallContext
+    ) async throws -> EventsSubscribe.Result {
+        guard context.connection.canNotify else {
+            throw RPCFailure(
+                .invalidRequest, "events.subscribe needs a connection of lines",
+                data: ErrorData(reason: "no_notifications"))
+        }
+        let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
+        let newest = try await attempt { () throws(FleetError) in try await database.queueFigures() }.newestEvent
+        let since = params.since ?? newest
+        let page = try await attempt { () throws(FleetError) in
+            try await database.events(since: since, limit: 1, filter: filter)
+        }
+        let gap = since > 0 && page.oldest > since.addingSaturated(1) ? page.oldest : nil
+        let feed = FleetFeed(
+            self, filter, types: params.types?.values, since: gap.map { $0 - 1 } ?? since, gapBefore: gap)
+        guard let id = subscriptions.start(feed, on: context.connection) else {
+            throw RPCFailure(
+                .limitExceeded, "a connection can have \(ConnectionSubscriptions.maxPerConnection) subscriptions",
+                data: ErrorData(
+                    reason: "limit_exceeded", limit: Int64(clamping: ConnectionSubscriptions.maxPerConnection)))
+        }
+        return EventsSubscribe.Result(subscription: id, lastSeq: newest, firstSeq: gap)
+    }
+}
+
+/// A client's stream of the fleet's events. It reads the table once an interval, sooner when something changes here.
+actor FleetFeed: EventSource {
+    private let face: FleetFace
+    private let filter: FleetEventFilter
+    private let types: [EventName]?
+    private let bell = Doorbell()
+    private var cursor: Int64
+    nonisolated let gapBefore: Int64?
+
+    init(_ face: FleetFace, _ filter: FleetEventFilter, types: [EventName]?, since: Int64, gapBefore: Int64?) {
+        self.face = face
+        self.filter = filter
+        self.types = types
+        self.gapBefore = gapBefore
+        cursor = since
+        face.changes.add(bell)
+    }
+
+    deinit { face.changes.remove(bell) }
+
+    /// An unreachable database is waited for: no event is missed.
+    func next() async throws -> [EventMessage]? {
+        while !Task.isCancelled {
+            do {
+                let page = try await face.database.events(since: cursor, limit: 200, filter: filter)
+                let isBehind = page.next < page.newest
+                cursor = max(cursor, page.next)
+                let messages = page.events.map { face.records.message($0) }
+                    .filter { FleetRecords.isWanted($0, types) }
+                if !messages.isEmpty { return messages }
+                if isBehind { continue }
+            } catch {}
+            await bell.wait(atMost: face.configuration.interval)
+        }
+        return nil
+    }
+}

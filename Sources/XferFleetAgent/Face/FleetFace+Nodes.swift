@@ -1,0 +1,125 @@
+import Glibc
+import StrictJSON
+import XferCore
+import XferDaemon
+import XferFleet
+import XferModel
+import XferProtocol
+import XferSystem
+
+/// `fleet.*` and `daemon.status` of the agent.
+extension FleetFace {
+    var fleetHandlers: [Handler] {
+        [
+            Handler(FleetStatus.self) { _, _ in try await status() },
+            Handler(FleetNodes.self) { _, _ in
+                let nodes = try await nodes()
+                return FleetNodes.Result(nodes: nodes)
+            },
+            Handler(FleetMove.self) { params, context in
+                guard let place = FleetPlace(params.place) else {
+                    throw RPCFailure(.invalidParams, "place: expected \(FleetPlace.expected)")
+                }
+                return try await apply(.move(place), to: params.ids, FleetCaller(context.caller))
+            },
+            Handler(FleetDrain.self) { params, _ in try await drain(params.node, true) },
+            Handler(FleetUndrain.self) { params, _ in try await drain(params.node, false) },
+            Handler(FleetForget.self) { params, _ in try await forget(params) },
+            Handler(FleetLimit.self) { params, _ in
+                try await attempt { () throws(FleetError) in
+                    try await database.setHost(params.host, maxActive: params.maxActive)
+                }
+                changed()
+                return Done()
+            },
+        ]
+    }
+
+    var statusHandlers: [Handler] {
+        let startedAt = Clocks.monotonic()
+        return [
+            Handler(DaemonStatus.self) { _, _ in
+                let standing = standing()
+                var result = DaemonStatus.Result()
+                result.version = XferVersion.current
+                result.pid = Int64(clamping: getpid())
+                result.uptime = max(0, startedAt.duration(to: Clocks.monotonic()).components.seconds)
+                result.stateDirectory = configuration.instance.paths.stateDirectory
+                result.socket = configuration.fleet.socket
+                result.storeID = standing.fleet
+                result.degraded = standing.databaseProblem != nil
+                result.degradedReason = standing.databaseProblem
+                result.counts = (try? await counts()) ?? StateCounts()
+                result.activity = standing.held > 0
+                return result
+            },
+            Handler(RPCDiscover.self) { _, _ in OpenRPCDocument.value.objectValue ?? JSONObject() },
+        ]
+    }
+
+    private func nodes() async throws -> [FleetNodeRecord] {
+        let rows = try await attempt { () throws(FleetError) in try await database.nodes() }
+        let (observer, now) = (standing().observer, Clocks.monotonic())
+        return rows.map { $0.record(observer, configuration.rules, at: now) }
+    }
+
+    private func status() async throws -> FleetStatus.Result {
+        let nodes = try await nodes()
+        let counts = try await attempt { () throws(FleetError) in try await self.counts() }
+        let standing = standing()
+        var result = FleetStatus.Result()
+        result.fleet = standing.fleet
+        result.node = configuration.node
+        result.version = XferVersion.current
+        result.schema = FleetSchema.known
+        result.daemon = standing.daemonProblem == nil
+        result.daemonProblem = standing.daemonProblem
+        result.nodes = nodes.count
+        result.live = nodes.count { $0.state.value == .live }
+        result.counts = counts
+        return result
+    }
+
+    private func node(_ name: String) async throws -> FleetNodeRecord {
+        guard let node = try await nodes().first(where: { $0.name == name }) else {
+            throw RPCFailure(.noSuchNode(name))
+        }
+        return node
+    }
+
+    private func drain(_ name: String, _ isDraining: Bool) async throws -> FleetDrain.Result {
+        try await attempt { () throws(FleetError) in try await database.setDraining(name, isDraining) }
+        changed()
+        return FleetDrain.Result(try await node(name))
+    }
+
+    private func forget(_ params: FleetForget.Params) async throws -> FleetForget.Result {
+        var result = FleetForget.Result()
+        var after: FleetTaskID?
+        while true {
+            let from = after
+            let page = try await attempt { () throws(FleetError) in
+                try await database.forgetEffects(params.node, after: from)
+            }
+            for effect in page {
+                let id = TaskID(effect.task.rawValue)
+                switch effect.verdict {
+                case .queue:
+                    result.requeuedCount += 1
+                    if result.requeued.count < 1000 { result.requeued.append(id) }
+                case .end:
+                    result.failedCount += 1
+                    if result.failed.count < 1000 { result.failed.append(id) }
+                case .keep: break
+                }
+            }
+            after = page.last?.task
+            if page.count < 1000 { break }
+        }
+        guard params.confirm else { return result }
+        try await attempt { () throws(FleetError) in try await database.forget(params.node) }
+        result.forgotten = true
+        changed()
+        return result
+    }
+}

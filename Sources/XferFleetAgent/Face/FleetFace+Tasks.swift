@@ -1,0 +1,310 @@
+import JSONRPC
+import StrictJSON
+import XferCore
+import XferDaemon
+import XferFleet
+import XferModel
+import XferProtocol
+import XferSystem
+
+/// `task.*` of the fleet.
+extension FleetFace {
+    var taskHandlers: [Handler] {
+        [
+            Handler(TaskAdd.self) { params, context in try await add(params, FleetCaller(context.caller)) },
+            Handler(FleetAdd.self) { params, context in
+                let place = FleetPlace(params.place)
+                return try await add(params.tasks, at: place, FleetCaller(context.caller)) { "tasks[\($0)]." }
+            },
+            Handler(TaskGet.self) { params, context in
+                let found = try await task(params.id, for: FleetCaller(context.caller))
+                return TaskGet.Result(task: record(found, params.fields ?? .all))
+            },
+            Handler(TaskList.self) { params, context in try await list(params, FleetCaller(context.caller)) },
+            Handler(TaskWait.self) { params, context in try await wait(params, FleetCaller(context.caller)) },
+            Handler(TaskUpdate.self) { params, context in try await update(params, FleetCaller(context.caller)) },
+            Handler(TaskMove.self) { params, context in try await reorder(params, FleetCaller(context.caller)) },
+            Handler(TaskResult.self) { params, context in try await result(params, FleetCaller(context.caller)) },
+            verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
+            verb(TaskRetry.self, .retry),
+            Handler(TaskRemove.self) { params, context in
+                guard params.files != true else {
+                    throw RPCFailure(
+                        .invalidParams,
+                        "files: files of a fleet's tasks lie on their nodes and are not deleted from here",
+                        data: ErrorData(reason: "not_in_fleet", path: "files", expected: "the field left out"))
+                }
+                return try await apply(.remove, to: params.selection, FleetCaller(context.caller))
+            },
+        ]
+    }
+
+    // MARK: Adding
+
+    private func add(_ params: TaskAdd.Params, _ caller: FleetCaller) async throws -> TaskAdd.Result {
+        switch params {
+        case .one(let task):
+            let added = try await add([task], at: nil, caller) { _ in "" }
+            guard let id = added.ids.first else { throw RPCFailure(.internalError, "nothing was added") }
+            let found = try await self.task(id, for: caller)
+            return .one(TaskAdd.One(task: record(found, .listing), existing: !added.existing.isEmpty))
+        case .many(let tasks):
+            return .many(try await add(tasks, at: nil, caller) { "tasks[\($0)]." })
+        }
+    }
+
+    func add(
+        _ tasks: [NewTask], at place: FleetPlace?, _ caller: FleetCaller, path: (Int) -> String
+    ) async throws -> TaskAdd.Many {
+        var admitted: [FleetNewTask] = []
+        for (index, task) in tasks.enumerated() {
+            admitted.append(try admission.admit(task, at: place, for: caller, path: path(index)))
+        }
+        return try await insert(admitted, path: path)
+    }
+
+    /// Adds tasks whose calls may be repeated; 1,000 of them are one transaction.
+    func insert(_ tasks: [FleetNewTask], path: (Int) -> String) async throws -> TaskAdd.Many {
+        var (ids, existing): ([TaskID], [Int]) = ([], [])
+        for chunk in tasks.chunks(of: 1000) {
+            for outcome in try await attempt({ () throws(FleetError) in try await database.add(chunk) }) {
+                switch outcome {
+                case .added: break
+                case .existing: existing.append(ids.count)
+                case .conflict(let other):
+                    throw RPCFailure(
+                        .conflict, "\(path(ids.count))client_key: task \(other) has it with another request",
+                        data: ErrorData(
+                            reason: "key_reused", path: path(ids.count) + "client_key", taskID: TaskID(other.rawValue)))
+                }
+                ids.append(TaskID(outcome.task.rawValue))
+            }
+        }
+        changed()
+        return TaskAdd.Many(ids: ids, existing: existing)
+    }
+
+    // MARK: Reading
+
+    private func list(_ params: TaskList.Params, _ caller: FleetCaller) async throws -> TaskList.Result {
+        guard params.order != .queue else {
+            throw RPCFailure(
+                .invalidParams, "order: a fleet has no order over all nodes, expected asc or desc",
+                data: ErrorData(reason: "not_in_fleet", path: "order", expected: "asc or desc"))
+        }
+        if let ids = params.filter?.ids?.values { return try await list(ids, params, caller) }
+        let after = try params.cursor.map { cursor throws(RPCFailure) in
+            guard let id = Int64(cursor, radix: 10), id > 0 else {
+                throw RPCFailure(
+                    .invalidParams, "cursor: it belongs to no list of a fleet's tasks",
+                    data: ErrorData(reason: "invalid_value", path: "cursor", expected: "next_cursor of an answer"))
+            }
+            return FleetTaskID(id)
+        }
+        let filter = try filter(params.filter, caller)
+        let page = try await attempt { () throws(FleetError) in
+            try await database.tasks(
+                filter, after: after, newestFirst: params.order == .descending, limit: params.limit)
+        }
+        return TaskList.Result(
+            tasks: try await withSpecifications(page.tasks, params.fields).map { record($0, params.fields) },
+            nextCursor: page.next.map { String($0.rawValue) })
+    }
+
+    /// Pages have no specifications: those whose fields are wanted are read one by one.
+    private func withSpecifications(_ tasks: [FleetTask], _ columns: TaskColumns?) async throws -> [FleetTask] {
+        let wanted = columns ?? .listing
+        let hasThem = ["url", "output", "dir", "kind", "meta", "method"].contains { wanted.contains($0) }
+        guard hasThem else { return tasks }
+        var complete: [FleetTask] = []
+        for task in tasks {
+            let whole = try await attempt { () throws(FleetError) in try await database.task(task.id) }
+            complete.append(whole ?? task)
+        }
+        return complete
+    }
+
+    private func list(
+        _ ids: [TaskID], _ params: TaskList.Params, _ caller: FleetCaller
+    ) async throws -> TaskList.Result {
+        guard ids.count <= 1000 else { throw Self.unsupported("filter.ids", "at most 1,000 ids in a fleet") }
+        var found: [TaskRecord] = []
+        for id in params.order == .ascending ? ids.sorted() : ids.sorted().reversed() {
+            if let task = try? await task(id, for: caller) { found.append(record(task, params.fields)) }
+        }
+        return TaskList.Result(tasks: found, nextCursor: nil)
+    }
+
+    /// - Throws: for conditions that the fleet's tables do not have.
+    func filter(_ filter: TaskFilter?, _ caller: FleetCaller) throws(RPCFailure) -> FleetTaskFilter {
+        var result = FleetTaskFilter()
+        result.owner = caller.visibleOwner
+        guard let filter else { return result }
+        result.states = filter.state.map { Set($0.values.flatMap { FleetTaskState.states($0) }) }
+        result.group = try Self.single(filter.group, "group")
+        result.label = try Self.single(filter.label, "label")
+        result.host = try Self.single(filter.host, "host")
+        if let owner = try Self.single(filter.owner, "owner") {
+            let name = AccountDirectory.name(of: owner.rawValue) ?? String(owner.rawValue)
+            guard caller.isOperator || name == caller.name else {
+                throw RPCFailure(
+                    .notFound, "owner: only your own tasks", data: ErrorData(reason: "not_found", path: "owner"))
+            }
+            result.owner = name
+        }
+        if filter.slot != nil { throw Self.unsupported("filter.slot", "slots are not supported in a fleet") }
+        if filter.kind != nil { throw Self.unsupported("filter.kind", "a fleet does not select by kind") }
+        return result
+    }
+
+    private static func single<Value: WireValue>(_ values: OneOrMany<Value>?, _ name: String) throws(RPCFailure)
+        -> Value?
+    {
+        guard let values else { return nil }
+        guard values.values.count == 1 else { throw unsupported("filter.\(name)", "one \(name) at a time in a fleet") }
+        return values.values[0]
+    }
+
+    static func unsupported(_ path: String, _ reason: String) -> RPCFailure {
+        RPCFailure(.invalidParams, "\(path): \(reason)", data: ErrorData(reason: "not_in_fleet", path: path))
+    }
+
+    private func wait(_ params: TaskWait.Params, _ caller: FleetCaller) async throws -> TaskWait.Result {
+        let end = params.timeout.map { Clocks.monotonic().advanced(by: .seconds($0)) }
+        let until = Set(params.until?.values ?? [])
+        return try await changes.with { bell in
+            while true {
+                var tasks: [FleetTask] = []
+                for id in params.ids { tasks.append(try await task(id, for: caller)) }
+                let isOver = tasks.allSatisfy { $0.state.isEnd || until.contains($0.state.local) }
+                let isTimedOut = end.map { Clocks.monotonic() >= $0 } ?? false
+                if isOver || isTimedOut || Task.isCancelled {
+                    return TaskWait.Result(tasks: tasks.map { record($0, params.fields) }, timedOut: !isOver)
+                }
+                await bell.wait(atMost: configuration.interval)
+            }
+        }
+    }
+
+    private func result(_ params: TaskResult.Params, _ caller: FleetCaller) async throws -> TaskResult.Result {
+        let found = try await task(params.id, for: caller)
+        let bytes = try await attempt { () throws(FleetError) in try await database.result(found.id) }
+        guard let bytes else {
+            throw RPCFailure(
+                .notFound, "the fleet keeps no result of task \(params.id): it may lie on node \(found.node ?? "?")",
+                data: ErrorData(reason: "no_result", path: "id", taskID: params.id))
+        }
+        let start = min(Int(clamping: params.offset), bytes.count)
+        let end = min(start + Int(clamping: params.length), bytes.count)
+        return TaskResult.Result(
+            bytes: Array(bytes[start..<end]), offset: params.offset, eof: end == bytes.count,
+            length: Int64(clamping: bytes.count), object: nil)
+    }
+
+    // MARK: Verbs
+
+    private func verb<Method: RPCMethod>(_ method: Method.Type, _ wish: FleetWish) -> Handler
+    where Method.Params == TaskSelection, Method.Result == SelectionResult {
+        Handler(method) { params, context in try await apply(wish, to: params, FleetCaller(context.caller)) }
+    }
+
+    private func apply(
+        _ wish: FleetWish, to selection: TaskSelection, _ caller: FleetCaller
+    ) async throws -> SelectionResult {
+        if let ids = selection.ids ?? selection.filter?.ids?.values {
+            return .ids(try await apply(wish, to: ids, caller))
+        }
+        let filter = try filter(selection.filter, caller)
+        var (changedCount, unchanged): (Int64, Int64) = (0, 0)
+        var ids: [FleetTaskID] = []
+        var after: FleetTaskID?
+        repeat {
+            let from = after
+            let page = try await attempt { () throws(FleetError) in
+                try await database.tasks(filter, after: from, newestFirst: false, limit: 1000)
+            }
+            ids += page.tasks.map(\.id)
+            after = page.next
+        } while after != nil
+        for chunk in ids.chunks(of: 1000) {
+            for outcome in try await outcomes(wish, chunk, caller) {
+                if outcome.hasEffect { changedCount += 1 } else { unchanged += 1 }
+            }
+        }
+        return .filter(
+            SelectionResult.Counted(changedCount: Int(clamping: changedCount), unchangedCount: Int(clamping: unchanged))
+        )
+    }
+
+    func apply(_ wish: FleetWish, to ids: [TaskID], _ caller: FleetCaller) async throws -> SelectionResult.Listed {
+        var result = SelectionResult.Listed()
+        for chunk in ids.chunks(of: 1000) {
+            for outcome in try await outcomes(wish, chunk.map { FleetTaskID($0.rawValue) }, caller) {
+                let id = TaskID(outcome.task.rawValue)
+                if outcome.hasEffect {
+                    result.changed.append(id)
+                } else if let state = outcome.state, outcome.verdict != .noSuchTask {
+                    result.unchanged.append(SelectionResult.Unchanged(id: id, state: state.local))
+                } else {
+                    result.missing.append(id)
+                }
+            }
+        }
+        return result
+    }
+
+    private func outcomes(
+        _ wish: FleetWish, _ ids: [FleetTaskID], _ caller: FleetCaller
+    ) async throws -> [FleetWishOutcome] {
+        let outcomes = try await attempt { () throws(FleetError) in
+            try await database.wish(wish, by: caller.wisher, for: .tasks(ids))
+        }
+        changed()
+        return outcomes
+    }
+
+    private func update(_ params: TaskUpdate.Params, _ caller: FleetCaller) async throws -> TaskUpdate.Result {
+        _ = try await task(params.id, for: caller)
+        var fields = params.changes.wire.objectValue ?? JSONObject()
+        if let priority = params.changes.priority {
+            guard priority <= caller.maxPriority else {
+                throw RPCFailure(
+                    .permissionDenied, "changes.priority: at most \(caller.maxPriority) is granted",
+                    data: ErrorData(reason: "permission_denied", path: "changes.priority"))
+            }
+            fields["priority"] = nil
+        }
+        let known = ["max_retries", "retry_for", "retry_non_idempotent", "max_recv_rate", "max_send_rate"]
+        if let other = fields.members.first(where: { !known.contains($0.key) }) {
+            throw Self.unsupported(
+                "changes.\(other.key)", "in a fleet only priority and \(known.joined(separator: ", ")) change")
+        }
+        if let priority = params.changes.priority { try await require(.priority(priority), params.id, caller) }
+        if !fields.members.isEmpty {
+            try await require(.limits(JSONValue.object(fields).text), params.id, caller)
+        }
+        return TaskUpdate.Result(task: record(try await task(params.id, for: caller), .listing))
+    }
+
+    private func require(_ wish: FleetWish, _ id: TaskID, _ caller: FleetCaller) async throws {
+        let result = try await apply(wish, to: [id], caller)
+        guard result.changed.isEmpty, let unchanged = result.unchanged.first else { return }
+        throw RPCFailure(
+            .invalidState, "task \(id) is \(unchanged.state): it has ended",
+            data: ErrorData(reason: "invalid_state", taskID: id, state: unchanged.state.value))
+    }
+
+    private func reorder(_ params: TaskMove.Params, _ caller: FleetCaller) async throws -> TaskMove.Result {
+        switch params.to {
+        case .top: .ids(try await apply(.reorder(.top), to: params.ids, caller))
+        case .bottom: .ids(try await apply(.reorder(.bottom), to: params.ids, caller))
+        case .before, .after:
+            throw Self.unsupported(
+                "to", "tasks of a fleet move to the top or the bottom, fleet.move gives them another place")
+        }
+    }
+}
+
+extension FleetWishOutcome {
+    fileprivate var hasEffect: Bool { verdict == .apply || verdict == .deliver }
+}

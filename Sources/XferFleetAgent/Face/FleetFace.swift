@@ -1,0 +1,85 @@
+import JSONRPC
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferCore
+import XferDaemon
+import XferFleet
+import XferModel
+import XferProtocol
+import XferSystem
+
+/// What the agent's handlers share. An answer to a call that changes something follows the commit in PostgreSQL.
+struct FleetFace: Sendable {
+    let configuration: AgentConfiguration
+    let database: FleetDatabase
+    let changes: Doorbells
+    let records = FleetRecords()
+    let subscriptions = ConnectionSubscriptions()
+    /// The node's standing, copied.
+    let standing: @Sendable () -> NodeStanding
+    /// Lets the node look for work now.
+    let ring: @Sendable () -> Void
+
+    var admission: FleetAdmission { FleetAdmission(node: configuration.node) }
+
+    /// Handlers for the methods that a fleet has, and refusals for all others of `xferd`.
+    var handlers: [Handler] {
+        let own = taskHandlers + batchHandlers + groupHandlers + eventHandlers + fleetHandlers + statusHandlers
+        let names = Set(own.map(\.name))
+        return own + MethodRegistry.documented.filter { !names.contains($0.name) }.map { Self.refusal($0) }
+    }
+
+    private static func refusal<Method: RPCMethod>(_ method: Method.Type) -> Handler {
+        Handler(method) { _, _ in
+            throw RPCFailure(
+                .methodNotFound, "\(Method.name) is not supported in a fleet: call the xferd of the task's node",
+                data: ErrorData(reason: "not_in_fleet"))
+        }
+    }
+
+    /// Makes errors of the database answers of the protocol.
+    func attempt<Value>(_ body: () async throws(FleetError) -> Value) async throws(RPCFailure) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw RPCFailure(error)
+        }
+    }
+
+    /// After something was committed here.
+    func changed() {
+        changes.ring()
+        ring()
+    }
+
+    /// All tasks by state, ended ones included.
+    func counts() async throws(FleetError) -> StateCounts { try await database.counts(FleetTaskFilter()).record }
+
+    /// One task that the caller sees.
+    func task(_ id: TaskID, for caller: FleetCaller) async throws(RPCFailure) -> FleetTask {
+        let found = try await attempt { () throws(FleetError) in try await database.task(FleetTaskID(id.rawValue)) }
+        guard let found, caller.isOperator || found.owner == caller.name else { throw .noSuchTask(id) }
+        return found
+    }
+
+    func record(_ task: FleetTask, _ columns: TaskColumns?) -> TaskRecord {
+        records.record(task, standing()).selecting(columns ?? .listing)
+    }
+}
+
+extension RPCFailure {
+    init(_ error: FleetError) {
+        switch error {
+        case .noSuchNode: self.init(.notFound, "\(error)", data: ErrorData(reason: "not_found", path: "node"))
+        case .noSuchBatch: self.init(.notFound, "\(error)", data: ErrorData(reason: "not_found", path: "id"))
+        case .nodeIsUp: self.init(.invalidState, "\(error)", data: ErrorData(reason: "node_is_up", path: "node"))
+        case .invalid(let field, let reason):
+            self.init(
+                .invalidParams, "\(field): \(reason)", data: ErrorData(reason: "invalid_value", path: field))
+        default:
+            self.init(
+                .storageUnavailable, "the fleet's database cannot be used: \(error)",
+                data: ErrorData(reason: "database_unavailable"))
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import NIOConcurrencyHelpers
+import StrictJSON
+import XferCore
+import XferDaemon
+import XferFleet
+import XferModel
+import XferProtocol
+
+/// The fleet's tasks and events in the form in which `xferd` shows its own.
+struct FleetRecords: Sendable {
+    /// Users of this machine by name; a name that this machine does not know has the overflow uid.
+    private let users = NIOLockedValueBox<[String: Owner]>([:])
+
+    func owner(_ name: String) -> Owner {
+        if let known = users.withLockedValue({ $0[name] }) { return known }
+        let uid = AccountDirectory.system.uid(name) ?? UInt32(name, radix: 10) ?? AccessPolicy.overflowUID
+        let owner = Owner(uid: uid)
+        users.withLockedValue { users in
+            if users.count >= 10_000 { users = [:] }
+            users[name] = owner
+        }
+        return owner
+    }
+
+    // MARK: Tasks
+
+    /// Fields of the specification that the record has in the same form.
+    private static let shared = [
+        "url", "urls", "kind", "method", "source", "upload", "spool", "output", "dir", "on_conflict", "mode",
+        "remote_time", "checksum", "max_retries", "retry_for", "max_recv_rate", "max_send_rate", "segments", "resume",
+        "parse", "meta", "window", "deadline",
+    ]
+
+    func record(_ task: FleetTask, _ standing: NodeStanding) -> TaskRecord {
+        var fields = JSONObject()
+        let specification = task.spec.flatMap { try? JSONValue(parsing: $0.utf8) }
+        for name in Self.shared { fields[name] = specification?[name] }
+        for (name, value) in task.detail.flatMap({ try? JSONValue(parsing: $0.utf8) })?.objectValue?.members ?? [] {
+            fields[name] = value
+        }
+        fields["id"] = .integer(task.id.rawValue)
+        var record = (try? TaskRecord(lenient: .object(fields))) ?? TaskRecord()
+        record.id = TaskID(task.id.rawValue)
+        record.owner = owner(task.owner)
+        record.state = OpenEnum(task.state.local)
+        record.priority = OpenEnum(task.priority)
+        (record.group, record.label, record.clientKey) = (task.group, task.label, task.clientKey)
+        record.batch = task.batch.map { BatchID($0.rawValue) }
+        record.url = record.url.map { Redaction.url($0) }
+        record.urls = record.urls.map { $0.map { Redaction.url($0) } }
+        record.createdAt = task.addedAt
+        record.finishedAt = task.endedAt
+        if let notBefore = task.notBefore { record.schedule.notBefore = .set(notBefore) }
+        if let received = task.received, !task.state.isEnd {
+            record.progress = ProgressRecord(received: received, total: task.total)
+        }
+        record.wait = wait(task, standing)
+        return record
+    }
+
+    /// Why it does not go on.
+    private func wait(_ task: FleetTask, _ standing: NodeStanding) -> WaitRecord? {
+        var wait = WaitRecord()
+        switch task.state {
+        case .delayed:
+            wait.reason = OpenEnum(.schedule)
+            wait.until = task.notBefore
+        case .queued where !standing.nodes.contains(where: { $0.serves(task.place) && !$0.isDown && !$0.isDraining }):
+            let isDown = standing.nodes.contains { $0.serves(task.place) && $0.isDown }
+            wait.reason = .unknown(isDown && task.place.isPinned ? "node_down" : "no_node")
+        case .leased where task.isNodeDown: wait.reason = .unknown("node_down")
+        default: return nil
+        }
+        return wait
+    }
+
+    // MARK: Events
+
+    /// The type under which clients of `xferd` know what happened; nil for what only a fleet has.
+    private static func type(_ event: FleetEvent, _ detail: JSONValue) -> EventType? {
+        switch event.kind {
+        case .added: .taskAdded
+        case .leased: .taskStarted
+        case .paused: .taskPaused
+        case .resumed, .retried: .taskResumed
+        case .removed: .taskRemoved
+        case .ended:
+            switch ending(detail) {
+            case .completed: .taskCompleted
+            case .cancelled: .taskCancelled
+            default: .taskFailed
+            }
+        default: nil
+        }
+    }
+
+    private static func ending(_ detail: JSONValue) -> FleetEnding? {
+        (detail["ending"] ?? detail["state"])?.stringValue.flatMap { FleetEnding(rawValue: $0) }
+    }
+
+    /// The kinds of a client's types; nil for all.
+    static func kinds(_ types: [EventName]?) -> Set<FleetEvent.Kind>? {
+        types.map { types in
+            types.reduce(into: []) { kinds, name in
+                guard case .durable(let type) = name else { return }
+                switch type {
+                case .taskAdded: kinds.insert(.added)
+                case .taskStarted: kinds.formUnion([.leased])
+                case .taskPaused: kinds.insert(.paused)
+                case .taskResumed: kinds.formUnion([.resumed, .retried])
+                case .taskRemoved: kinds.insert(.removed)
+                case .taskCompleted, .taskFailed, .taskCancelled: kinds.insert(.ended)
+                default: break
+                }
+            }
+        }
+    }
+
+    /// Whether a client that asked for these types gets the event: ends of several types are of one kind.
+    static func isWanted(_ message: EventMessage, _ types: [EventName]?) -> Bool {
+        guard let types else { return true }
+        return message.type.value.map(types.contains) ?? false
+    }
+
+    func message(_ event: FleetEvent) -> EventMessage {
+        let detail = (try? JSONValue(parsing: event.detail.utf8)) ?? [:]
+        let type = Self.type(event, detail)
+        var fields: JSONObject = ["time": event.at.wire]
+        fields["type"] = .string(type?.rawValue ?? "fleet.\(event.kind.rawValue)")
+        fields["seq"] = .integer(event.seq)
+        if let task = event.task { fields["task_id"] = .integer(task.rawValue) }
+        if let name = event.owner { fields["owner"] = owner(name).wire }
+        if let node = event.node { fields["node"] = .string(node) }
+        for (name, value) in Self.content(type, detail).members where fields[name] == nil { fields[name] = value }
+        return (try? EventMessage(lenient: .object(fields))) ?? EventMessage(overflowAfter: event.seq, at: event.at)
+    }
+
+    /// The fields that the type has in `xferd`, from what the fleet keeps.
+    private static func content(_ type: EventType?, _ detail: JSONValue) -> JSONObject {
+        guard var object = detail.objectValue else { return JSONObject() }
+        object["detail"] = nil
+        let result = detail["detail"] ?? detail
+        switch type {
+        case .taskCompleted:
+            object["terminal"] = true
+            object["state"] = TaskState.completed.wire
+            object["path"] = result["final_path"]
+            object["size"] = result["progress"]?["received"] ?? 0
+        case .taskFailed:
+            object["terminal"] = true
+            object["state"] = TaskState.failed.wire
+            object["error"] = result["error"] ?? FailureRecord().wire
+        case .taskCancelled:
+            object["terminal"] = true
+            object["state"] = TaskState.cancelled.wire
+        case .taskAdded:
+            if object["url"] == nil { object["url"] = object["host"] ?? "" }
+        case .taskStarted:
+            if object["attempt"] == nil { object["attempt"] = 1 }
+            object["offset"] = 0
+        case .taskPaused:
+            object["received"] = 0
+        default: break
+        }
+        return object
+    }
+}
+
+extension FleetTaskState {
+    /// The state under which clients of `xferd` know it.
+    var local: TaskState {
+        switch self {
+        case .queued: .queued
+        case .delayed: .waiting
+        case .leased: .running
+        case .paused: .paused
+        case .completed: .completed
+        case .failed, .outcomeUnknown: .failed
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// The fleet's states that one of `xferd`'s stands for.
+    static func states(_ state: TaskState) -> Set<FleetTaskState> { Set(allCases.filter { $0.local == state }) }
+}
+
+extension FleetCounts {
+    var record: StateCounts {
+        byState.reduce(into: StateCounts()) { counts, entry in
+            counts[entry.key.local] = counts[entry.key.local].addingSaturated(entry.value)
+        }
+    }
+}
+
+extension FleetNodeRow {
+    func serves(_ place: FleetPlace) -> Bool {
+        FleetPlace.served(byNode: description.name, labels: description.labels).contains(place)
+    }
+
+    func record(_ observer: BeatObserver, _ rules: LeaseRules, at now: MonotonicInstant) -> FleetNodeRecord {
+        var record = FleetNodeRecord()
+        record.name = description.name
+        record.state = OpenEnum(
+            isDown ? .down : observer.liveness(of: description.name, rules, at: now) == .live ? .live : .silent)
+        record.draining = isDraining
+        record.places = FleetPlace.served(byNode: description.name, labels: description.labels).map(\.description)
+        record.slots = description.slots
+        record.leases = Int64(clamping: leases)
+        record.pinned = Int64(clamping: pinned)
+        record.version = description.version
+        record.beat = beat
+        return record
+    }
+}

@@ -1,0 +1,64 @@
+import StrictJSON
+import XferCore
+import XferFleet
+import XferModel
+import XferProtocol
+
+/// A claimed task in the form in which the node's daemon takes it, and what the daemon says of it in the form in which
+/// the fleet keeps it.
+enum Handover {
+    /// The parameters of the daemon's `task.add`; nil if the stored text is not a task's.
+    static func newTask(_ claim: FleetClaim, fleet: String) -> NewTask? {
+        guard var fields = object(claim.spec) else { return nil }
+        for (name, value) in claim.limits.flatMap(object)?.members ?? [] {
+            fields[name] = value == .null ? nil : value
+        }
+        fields["owner"] = .string(claim.owner)
+        fields["client_key"] = .string(FleetTaskKey(fleet: fleet, task: claim.hold.task.rawValue).description)
+        fields["priority"] = claim.priority.wire
+        // The list of failed URLs is the node's own: a task that is tried again in the fleet is a new one here.
+        fields["retry_failed"] = true
+        // Only this node can carry out what is for it alone: no other one takes it over.
+        if !claim.place.isPinned { fields["lease"] = .string(LocalDaemon.lease) }
+        return try? NewTask(lenient: .object(fields))
+    }
+
+    /// The fields of the daemon's record that the fleet keeps with an ended task.
+    static let keptFields = [
+        "kind", "error", "progress", "final_url", "final_path", "http_status", "etag", "content_encoding", "attempts",
+        "skipped", "not_modified", "started_at", "finished_at",
+    ]
+
+    /// What the fleet keeps of an ended task.
+    static func detail(_ record: TaskRecord) -> String {
+        let fields = TaskColumns(keptFields).map { record.selecting($0) } ?? record
+        guard case .object(var object) = fields.wire else { return "{}" }
+        for name in ["id", "kind"] { object[name] = nil }
+        let text = JSONValue.object(object).text
+        guard text.utf8.count > FleetEnd.detailLimit else { return text }
+        for name in ["final_url", "etag", "error"] { object[name] = nil }
+        return JSONValue.object(object).text
+    }
+
+    /// How the record's task ended; nil if it has not.
+    static func ending(_ record: TaskRecord) -> FleetEnding? {
+        switch record.state?.value {
+        case .completed: .completed
+        case .failed: record.error?.reason.value == .outcomeUnknown ? .outcomeUnknown : .failed
+        case .cancelled: .cancelled
+        default: nil
+        }
+    }
+
+    /// The detail of a task that the daemon refused.
+    static func detail(_ failure: RPCFailure, node: String) -> String {
+        var record = FailureRecord()
+        record.reason = .known(.rejectedByPolicy)
+        record.message = "node \(node): \(failure.data?.path.map { $0 + ": " } ?? "")\(failure.message)"
+        return JSONValue.object(["error": record.wire]).text
+    }
+
+    private static func object(_ text: String) -> JSONObject? {
+        (try? JSONValue(parsing: text.utf8))?.objectValue
+    }
+}

@@ -1,0 +1,233 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferClient
+import XferCore
+import XferDaemon
+import XferFleet
+import XferModel
+import XferProtocol
+
+/// Claims, the daemon's tasks, and reports.
+extension NodeAgent {
+    // MARK: At the start
+
+    /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed before.
+    func reconcile(_ registration: FleetRegistration) async throws {
+        held.removeAll()
+        unadded = []
+        outbox = Outbox()
+        // What ends from here on is seen in the events, what ended before in the list.
+        cursor = try await daemon.newestEvent()
+        let known = try await daemon.known(ofFleet: registration.fleet)
+        let leases = try await database.leases(registration)
+        let byTask = Dictionary(known.map { ($0.key.task, $0) }) { first, _ in first }
+        var absent: [FleetHold] = []
+        var ended: [TaskID] = []
+        for lease in leases {
+            let local = byTask[lease.hold.task.rawValue]
+            switch ReconcileRules.step(isLeased: true, local: local?.state) {
+            case .giveBack: absent.append(lease.hold)
+            case .follow: if let local { held.insert(lease.hold, as: local.id) }
+            case .report:
+                if let local {
+                    held.insert(lease.hold, as: local.id)
+                    ended.append(local.id)
+                }
+            default: break
+            }
+        }
+        let leased = Set(leases.map(\.hold.task.rawValue))
+        var over: [TaskID] = []
+        for local in known where !leased.contains(local.key.task) {
+            switch ReconcileRules.step(isLeased: false, local: local.state) {
+            case .abandon, .remove: over.append(local.id)
+            default: break
+            }
+        }
+        if !over.isEmpty {
+            logger.notice("tasks of the fleet that are no longer this node's are dropped: \(over.count)")
+        }
+        try await daemon.discard(over)
+        for chunk in absent.chunks(of: ClaimRules.most) { try await database.abandon(registration, chunk) }
+        try await gather(ended)
+    }
+
+    // MARK: Claims
+
+    func claim(_ registration: FleetRegistration) async throws {
+        if !unadded.isEmpty { try await handOver(registration) }
+        let want = ClaimRules.want(
+            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+        recentEnds = 0
+        guard want > 0 else { return }
+        var place = claimCursor
+        let claims = try await database.claim(registration, want: want, cursor: &place)
+        claimCursor = place
+        guard !claims.isEmpty else { return }
+        standing.withLockedValue { $0.claims = $0.claims.addingSaturated(Int64(clamping: claims.count)) }
+        unadded = claims
+        try await handOver(registration)
+        bell.ring()
+    }
+
+    /// Adds what was claimed to the daemon. A crash before or after it is found out by `reconcile`.
+    private func handOver(_ registration: FleetRegistration) async throws {
+        let once = unadded.filter { !$0.isRepeatable }.map(\.hold)
+        let void = once.isEmpty ? [] : Set(try await database.begin(registration, once))
+        unadded.removeAll { void.contains($0.hold.task) }
+        let byOwner = Dictionary(grouping: unadded, by: \.owner)
+        for (_, claims) in byOwner.sorted(by: { $0.key < $1.key }) {
+            try await add(claims, registration)
+            let added = Set(claims.map(\.hold))
+            unadded.removeAll { added.contains($0.hold) }
+        }
+    }
+
+    private func add(_ claims: [FleetClaim], _ registration: FleetRegistration) async throws {
+        var tasks: [(claim: FleetClaim, task: NewTask)] = []
+        for claim in claims {
+            if let task = Handover.newTask(claim, fleet: registration.fleet) {
+                tasks.append((claim, task))
+            } else {
+                let failure = RPCFailure(.invalidParams, "the stored task cannot be read by this version")
+                refuse(claim, failure)
+            }
+        }
+        guard !tasks.isEmpty else { return }
+        let added: TaskAdd.Many
+        do {
+            added = try await daemon.add(tasks.map(\.task))
+        } catch CallError.refused(let failure) where failure.knownCode?.isOfTheTask == true {
+            // One bad task refuses the call: they are added one by one.
+            guard tasks.count == 1 else {
+                for claim in tasks.map(\.claim) { try await add([claim], registration) }
+                return
+            }
+            return refuse(tasks[0].claim, failure)
+        }
+        for (entry, id) in zip(tasks, added.ids) { held.insert(entry.claim.hold, as: id) }
+        try await meetAgain(added.existing.compactMap { added.ids.indices.contains($0) ? added.ids[$0] : nil }, tasks)
+    }
+
+    /// Tasks that the node held before, and that its daemon still has.
+    private func meetAgain(_ ids: [TaskID], _ tasks: [(claim: FleetClaim, task: NewTask)]) async throws {
+        guard !ids.isEmpty else { return }
+        let records = try await daemon.tasks(ids, fields: TaskColumns(["state", "client_key"]) ?? .all)
+        var ended: [TaskID] = []
+        for (id, record) in records {
+            guard let state = record.state?.value else { continue }
+            switch ReconcileRules.step(claimedAgain: state) {
+            case .report: ended.append(id)
+            case .remove:
+                try await daemon.remove([id])
+                guard let hold = held.remove(id), let again = tasks.first(where: { $0.claim.hold == hold }) else {
+                    continue
+                }
+                if let fresh = try await daemon.add([again.task]).ids.first { held.insert(hold, as: fresh) }
+            default: if state == .paused { try await daemon.client.resume(TaskSelection(ids: [id])) }
+            }
+        }
+        try await gather(ended)
+    }
+
+    /// The daemon does not take the task: other nodes may, unless it is for this one alone or nothing can.
+    private func refuse(_ claim: FleetClaim, _ failure: RPCFailure) {
+        let isOfThisNode =
+            [.permissionDenied, .rejectedByPolicy].contains(failure.knownCode) || failure.data?.path == "owner"
+        if isOfThisNode, !claim.place.isPinned {
+            outbox.release(claim.hold, .decline, reason: "node \(configuration.node): \(failure.message)")
+        } else {
+            outbox.end(
+                claim.hold, .failed, detail: Handover.detail(failure, node: configuration.node), result: nil,
+                removing: nil)
+        }
+        logger.notice("xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.hold.task)"])
+    }
+
+    // MARK: Ends
+
+    /// Puts a page of ends into the outbox.
+    ///
+    /// - Returns: whether there are more.
+    func collectEnds(_ registration: FleetRegistration) async throws -> Bool {
+        guard let page = try await daemon.ends(since: cursor) else {
+            logger.warning("xferd does not keep all events any more: the node compares all its tasks")
+            try await reconcile(registration)
+            return false
+        }
+        let ended = page.events.compactMap(\.taskID).filter { held[$0] != nil }
+        try await gather(Set(ended).sorted())
+        cursor = max(cursor, page.lastSeq)
+        return page.events.count >= LocalDaemon.page
+    }
+
+    /// Puts how these tasks ended into the outbox.
+    func gather(_ ids: [TaskID]) async throws {
+        guard !ids.isEmpty else { return }
+        let records = try await daemon.tasks(ids, fields: Handover.fetched)
+        for id in ids {
+            guard let hold = held[id] else { continue }
+            guard let record = records[id] else {
+                // An operator removed it, or the history was trimmed.
+                held.remove(id)
+                outbox.release(hold, .queue, reason: "removed from xferd of node \(configuration.node)")
+                continue
+            }
+            guard let ending = Handover.ending(record) else { continue }
+            let hasResult = ending == .completed && record.kind?.value.map { $0 != .download } == true
+            let result = hasResult ? try await daemon.result(of: id) : nil
+            outbox.end(hold, ending, detail: Handover.detail(record), result: result, removing: id)
+        }
+    }
+
+    // MARK: Reports
+
+    /// Tells the fleet, then forgets in the daemon what is over.
+    func report(_ registration: FleetRegistration) async throws {
+        standing.withLockedValue { $0.held = held.count }
+        guard !outbox.isEmpty else { return }
+        var message = outbox
+        message.report.applied = cursor
+        let outcome = try await database.report(registration, message.report)
+        outbox = Outbox()
+        recentEnds = message.report.ends.count
+        let lost = Set(outcome.lost)
+        for hold in message.report.ends.map(\.hold) + message.report.releases.map(\.hold) {
+            if let local = held.local(of: hold) { held.remove(local) }
+        }
+        try await drop(outcome.lost)
+        standing.withLockedValue {
+            $0.held = held.count
+            $0.ends = $0.ends.addingSaturated(
+                Int64(clamping: message.report.ends.count { !lost.contains($0.hold.task) }))
+            $0.lost = $0.lost.addingSaturated(Int64(clamping: outcome.lost.count))
+        }
+        changes.ring()
+        if !message.report.ends.isEmpty { bell.ring() }
+        try await daemon.remove(message.removed)
+    }
+
+    /// Other nodes have these tasks now: they end here without a file.
+    private func drop(_ lost: [FleetTaskID]) async throws {
+        let locals = lost.compactMap { held.local(of: $0) }
+        guard !locals.isEmpty else { return }
+        logger.warning("the fleet has given tasks to other nodes: \(locals.count) are dropped here")
+        for local in locals { held.remove(local) }
+        try await daemon.discard(locals)
+    }
+}
+
+extension Handover {
+    /// What is read of an ended task.
+    static let fetched = TaskColumns(keptFields + ["state"]) ?? .all
+}
+
+extension ErrorCode {
+    /// Whether the refusal is about the task, so that the same call would be refused again.
+    fileprivate var isOfTheTask: Bool {
+        switch self {
+        case .invalidParams, .permissionDenied, .rejectedByPolicy, .conflict, .notFound, .invalidState: true
+        default: false
+        }
+    }
+}

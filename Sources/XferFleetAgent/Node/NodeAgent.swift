@@ -1,0 +1,290 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferClient
+import XferCore
+import XferDaemon
+import XferFleet
+import XferModel
+import XferProtocol
+import XferSystem
+
+/// Makes the node's daemon work for the fleet: beats, carries wishes out, claims tasks and reports their ends.
+///
+/// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims are
+/// durable in the database, tasks and their ends in the daemon.
+actor NodeAgent {
+    let configuration: AgentConfiguration
+    let database: FleetDatabase
+    let daemon: LocalDaemon
+    let logger: Logger
+    let changes: Doorbells
+    nonisolated let bell = Doorbell()
+    /// What handlers and metrics show of the node.
+    nonisolated let standing = NIOLockedValueBox(NodeStanding())
+
+    /// The node's place in the fleet; nil until it has registered.
+    var registration: FleetRegistration?
+    var held = HeldTasks()
+    /// Claimed, and not yet in the daemon.
+    var unadded: [FleetClaim] = []
+    /// What the fleet is to be told next; emptied when it was.
+    var outbox = Outbox()
+    /// The daemon's last event whose effects are in `outbox` or in the fleet.
+    var cursor: Int64 = 0
+    var claimCursor = FleetClaimCursor()
+    var recentEnds = 0
+    var isDraining = false
+    var observer = BeatObserver()
+    /// The last beat of a node with this name and another store.
+    var rival: BeatObserver.Beat?
+
+    var storeID: String?
+    var lastAnswerAt: MonotonicInstant?
+    var lastProbeAt: MonotonicInstant?
+    var lastBeatAt: MonotonicInstant?
+    var lastTrimAt: MonotonicInstant?
+
+    init(
+        _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: Doorbells,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.database = database
+        self.daemon = daemon
+        self.changes = changes
+        self.logger = logger
+    }
+
+    var rules: LeaseRules { configuration.rules }
+
+    /// Works until the Swift task is cancelled.
+    ///
+    /// - Throws: `FleetError.superseded` if another agent has taken the node's name, `nodeNameTaken` if it has it.
+    func run() async throws(FleetError) {
+        let ears = Task { await listen() }
+        defer { ears.cancel() }
+        while !Task.isCancelled {
+            do {
+                try await round()
+            } catch let error as FleetError {
+                try await onDatabaseFailure(error)
+            } catch {
+                onDaemonFailure(error)
+            }
+            await bell.wait(atMost: configuration.interval)
+        }
+    }
+
+    /// Rings when tasks end, so that free slots are filled at once.
+    private func listen() async {
+        while !Task.isCancelled {
+            do {
+                for try await _ in try await daemon.client.events(types: LocalDaemon.endings) { bell.ring() }
+            } catch {
+                try? await Task.sleep(for: configuration.interval)
+            }
+        }
+    }
+
+    private func round() async throws {
+        let isReachable = await probe()
+        if registration == nil {
+            guard isReachable else { return }
+            try await join()
+        }
+        guard let registration else { return }
+        try await beat(registration)
+        guard isReachable, self.registration == registration else { return }
+        try await carryOutWishes(registration)
+        try await claim(registration)
+        while try await collectEnds(registration) { try await report(registration) }
+        try await report(registration)
+    }
+
+    // MARK: The daemon
+
+    /// Whether the daemon answers. It is asked once an interval, and again after each failure.
+    private func probe() async -> Bool {
+        let now = Clocks.monotonic()
+        let isFresh = lastProbeAt.map { $0.duration(to: now) < rules.beatInterval } ?? false
+        if isFresh, standing.withLockedValue({ $0.daemonProblem == nil }) { return true }
+        do {
+            let status = try await daemon.status()
+            (lastProbeAt, lastAnswerAt) = (now, now)
+            if let storeID, storeID != status.storeID {
+                logger.warning("xferd has another database: the node registers anew")
+                registration = nil
+            }
+            storeID = status.storeID
+            let wasAway = standing.withLockedValue { standing in
+                defer { standing.daemonProblem = nil }
+                return standing.daemonProblem != nil
+            }
+            if wasAway { logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"]) }
+            return true
+        } catch {
+            onDaemonFailure(error)
+            return false
+        }
+    }
+
+    private func onDaemonFailure(_ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        let problem = "\(error)"
+        let isNew = standing.withLockedValue { standing in
+            defer { standing.daemonProblem = problem }
+            return standing.daemonProblem == nil
+        }
+        if isNew { logger.warning("the node's xferd cannot be used: \(problem)") }
+    }
+
+    // MARK: The fleet
+
+    /// Registers, and compares what the fleet says that the node holds with what the daemon has.
+    private func join() async throws {
+        guard let storeID else { return }
+        let fleet = configuration.fleet
+        let description = FleetNodeDescription(
+            name: configuration.node, labels: Set(fleet.labels), slots: fleet.slots, storeID: storeID,
+            version: XferVersion.current)
+        guard let registration = try await register(description) else { return try await watchRival(description.name) }
+        rival = nil
+        standing.withLockedValue { $0.fleet = registration.fleet }
+        try await reconcile(registration)
+        self.registration = registration
+        lastBeatAt = nil
+        logger.notice(
+            "the node is in the fleet",
+            metadata: [
+                "node": "\(registration.name)", "incarnation": "\(registration.incarnation)", "holds": "\(held.count)",
+            ])
+    }
+
+    /// Nil if the name belongs to another store.
+    private func register(_ node: FleetNodeDescription) async throws -> FleetRegistration? {
+        do {
+            return try await database.register(node)
+        } catch {
+            guard case .nodeNameTaken = error else { throw error }
+            return nil
+        }
+    }
+
+    /// Another store has the node's name: a machine that lives, or one that this one replaces.
+    ///
+    /// - Throws: `nodeNameTaken` once the other one was seen to beat.
+    private func watchRival(_ node: String) async throws {
+        guard let row = try await database.nodes().first(where: { $0.description.name == node }) else { return }
+        let (beat, now) = (BeatObserver.Beat(incarnation: row.incarnation, count: row.beat), Clocks.monotonic())
+        if let rival, rival != beat { throw FleetError.nodeNameTaken(node: node) }
+        if rival == nil {
+            logger.notice(
+                "waiting whether the node of this name with another store is gone", metadata: ["node": "\(node)"])
+        }
+        rival = beat
+        observer.observe([node: beat], at: now)
+        guard observer.liveness(of: node, rules, at: now) == .dead, try await database.takeOver(row) else { return }
+        rival = nil
+        observer.startAnew()
+    }
+
+    /// Beats, lets the daemon go on, and looks at the other nodes.
+    private func beat(_ registration: FleetRegistration) async throws {
+        let sentAt = Clocks.monotonic()
+        guard rules.isBeatDue(lastSentAt: lastBeatAt, at: sentAt),
+            rules.mayBeat(lastAnswerAt: lastAnswerAt, at: sentAt)
+        else { return }
+        guard try await database.beat(registration, figures: nil) else {
+            return try await onLostRegistration(registration)
+        }
+        onDatabaseAnswer()
+        lastBeatAt = sentAt
+        if standing.withLockedValue({ $0.daemonProblem == nil }) {
+            try await daemon.renew(until: rules.leaseEnd(beatSentAt: sentAt))
+        }
+        try await observe(registration)
+        try await tidy(sentAt)
+        try await lookAtRunning(registration)
+    }
+
+    private func observe(_ registration: FleetRegistration) async throws {
+        let nodes = try await database.nodes()
+        let now = Clocks.monotonic()
+        let others = nodes.filter { !$0.isDown }
+        observer.observe(
+            Dictionary(
+                others.map { ($0.description.name, BeatObserver.Beat(incarnation: $0.incarnation, count: $0.beat)) }
+            ) { first, _ in first }, at: now)
+        isDraining = nodes.first { $0.id == registration.node }?.isDraining ?? isDraining
+        standing.withLockedValue { ($0.nodes, $0.observer, $0.isDraining) = (nodes, observer, isDraining) }
+        for name in observer.dead(rules, own: registration.name, at: now) {
+            guard let row = others.first(where: { $0.description.name == name }) else { continue }
+            guard try await database.takeOver(row) else { continue }
+            logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
+            changes.ring()
+        }
+    }
+
+    /// Work for the fleet as a whole, which every node does.
+    private func tidy(_ now: MonotonicInstant) async throws {
+        while try await database.wakeDelayed() >= 500 {}
+        guard lastTrimAt.map({ $0.duration(to: now) >= .seconds(60) }) ?? true else { return }
+        lastTrimAt = now
+        let settings = configuration.settings
+        _ = try await database.trim(
+            keepEvents: Int64(clamping: settings.events.maxCount), history: settings.history.maxAge)
+    }
+
+    /// A beat hit no row.
+    private func onLostRegistration(_ registration: FleetRegistration) async throws {
+        self.registration = nil
+        let row = try await database.nodes().first { $0.description.name == registration.name }
+        if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
+        logger.warning("the fleet called this node down or forgot it: it registers anew")
+    }
+
+    private func onDatabaseAnswer() {
+        let wasAway = standing.withLockedValue { standing in
+            defer { standing.databaseProblem = nil }
+            return standing.databaseProblem != nil
+        }
+        if wasAway { logger.notice("the fleet's database answers") }
+    }
+
+    /// - Throws: what another round cannot mend.
+    private func onDatabaseFailure(_ error: FleetError) async throws(FleetError) {
+        switch error {
+        case .superseded(let node):
+            // A beat finds out whether another agent has the name, or the fleet called this node down.
+            if registration == nil { throw error }
+            guard let nodes = try? await database.nodes(), let mine = registration else { return }
+            registration = nil
+            if nodes.contains(where: { $0.description.name == node && $0.incarnation > mine.incarnation }) {
+                throw error
+            }
+        case .newerSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
+        default:
+            observer.startAnew()
+            let problem = "\(error)"
+            let isNew = standing.withLockedValue { standing in
+                defer { standing.databaseProblem = problem }
+                return standing.databaseProblem == nil
+            }
+            if isNew { logger.warning("the fleet's database cannot be used: \(problem)") }
+        }
+    }
+}
+
+/// What is known of the node, for handlers and metrics.
+struct NodeStanding: Sendable {
+    var fleet = ""
+    var databaseProblem: String?
+    var daemonProblem: String? = "it was not asked yet"
+    var isDraining = false
+    var nodes: [FleetNodeRow] = []
+    var observer = BeatObserver()
+    var held = 0
+    var claims: Int64 = 0
+    var ends: Int64 = 0
+    var lost: Int64 = 0
+}

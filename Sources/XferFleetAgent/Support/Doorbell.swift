@@ -1,0 +1,42 @@
+import NIOConcurrencyHelpers
+
+/// Lets one Swift task wait until it is rung for or a time has passed.
+///
+/// A ring while it does not wait is kept, once.
+final class Doorbell: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+
+    func ring() { continuation.yield() }
+
+    /// Returns at once if the Swift task is cancelled.
+    func wait(atMost time: Duration) async {
+        let alarm = Task { [continuation] in
+            if (try? await Task.sleep(for: time)) != nil { continuation.yield() }
+        }
+        var iterator = stream.makeAsyncIterator()
+        _ = await iterator.next()
+        alarm.cancel()
+    }
+}
+
+/// Rings for all who wait for a change in the fleet.
+final class Doorbells: Sendable {
+    private let bells = NIOLockedValueBox<[ObjectIdentifier: Doorbell]>([:])
+
+    func ring() { for bell in bells.withLockedValue({ Array($0.values) }) { bell.ring() } }
+
+    func add(_ bell: Doorbell) { bells.withLockedValue { $0[ObjectIdentifier(bell)] = bell } }
+
+    func remove(_ bell: Doorbell) { bells.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(bell)) } }
+
+    /// Rings for `body` while it runs.
+    func with<Value>(_ body: (Doorbell) async throws -> Value) async rethrows -> Value {
+        let bell = Doorbell()
+        add(bell)
+        defer { remove(bell) }
+        return try await body(bell)
+    }
+}

@@ -1,0 +1,71 @@
+/// The rows of an answer, as texts.
+public struct PostgresResult: Hashable, Sendable {
+    let columns: Int
+    let values: [String?]
+    /// Rows that an INSERT, UPDATE, DELETE or SELECT concerned.
+    public let affected: Int
+    /// The command that was done, as PostgreSQL names it.
+    let tag: String
+
+    /// How many rows there are.
+    public var count: Int { columns == 0 ? 0 : values.count / columns }
+
+    /// The rows in their order.
+    public var rows: some Sequence<PostgresRow> {
+        (0..<count).lazy.map { PostgresRow(values: values[($0 * columns)..<(($0 + 1) * columns)]) }
+    }
+
+    /// The first row; nil if there is none.
+    public var first: PostgresRow? { rows.first { _ in true } }
+}
+
+/// A row of an answer. Columns are counted from 0.
+public struct PostgresRow: Sendable {
+    let values: ArraySlice<String?>
+
+    /// The column's text; nil for NULL.
+    ///
+    /// - Throws: `form` if there is no such column.
+    public func optional(_ column: Int) throws(PostgresError) -> String? {
+        guard column >= 0, column < values.count else {
+            throw PostgresError(.form, "the answer has \(values.count) columns, expected more than \(column)")
+        }
+        return values[values.startIndex + column]
+    }
+
+    /// - Throws: `form` if the column is NULL.
+    public func text(_ column: Int) throws(PostgresError) -> String {
+        guard let text = try optional(column) else { throw PostgresError(.form, "column \(column) is NULL") }
+        return text
+    }
+
+    public func optionalInteger(_ column: Int) throws(PostgresError) -> Int64? {
+        guard let text = try optional(column) else { return nil }
+        guard let value = Int64(text, radix: 10) else {
+            throw PostgresError(.form, "column \(column) is \(text.prefix(40)), expected an integer")
+        }
+        return value
+    }
+
+    public func integer(_ column: Int) throws(PostgresError) -> Int64 {
+        guard let value = try optionalInteger(column) else { throw PostgresError(.form, "column \(column) is NULL") }
+        return value
+    }
+
+    public func optionalNumber(_ column: Int) throws(PostgresError) -> Double? {
+        guard let text = try optional(column) else { return nil }
+        guard let value = Double(text) else {
+            throw PostgresError(.form, "column \(column) is \(text.prefix(40)), expected a number")
+        }
+        return value
+    }
+
+    /// `t` or `f`, as PostgreSQL writes them.
+    public func bool(_ column: Int) throws(PostgresError) -> Bool {
+        switch try text(column) {
+        case "t": return true
+        case "f": return false
+        case let other: throw PostgresError(.form, "column \(column) is \(other.prefix(40)), expected t or f")
+        }
+    }
+}

@@ -1,0 +1,354 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `fleet.*`, in the order of the document. `xfer-fleet` answers them, `xferd` does not.
+enum FleetMethods {
+    static let all: [any RPCMethod.Type] = [
+        FleetStatus.self, FleetNodes.self, FleetAdd.self, FleetMove.self, FleetDrain.self, FleetUndrain.self,
+        FleetForget.self, FleetLimit.self,
+    ]
+}
+
+/// `fleet.status`: the fleet as the asked node sees it.
+public enum FleetStatus: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "fleet.status"
+    public static let access = MethodAccess.users
+    public static let scope = MethodScope.read
+    public static let summary =
+        "Which fleet this is, how its tasks stand, and whether this node can work. Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "two nodes", params: [:],
+            result: [
+                "fleet": "8d3c2a61f04b4c57", "node": "a", "version": "1.0.0", "schema": 1, "daemon": true,
+                "nodes": 2, "live": 2,
+                "counts": [
+                    "queued": 120, "waiting": 0, "running": 6, "paused": 0, "staged": 0, "completed": 40, "failed": 1,
+                    "cancelled": 0,
+                ],
+            ])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var fleet = ""
+        public var node = ""
+        public var version = ""
+        public var schema = 0
+        public var daemon = false
+        public var daemonProblem: String?
+        public var nodes = 0
+        public var live = 0
+        public var counts = StateCounts()
+
+        public init() {}
+
+        public static let summary = "The fleet as a node sees it."
+        public static let wireFields: WireFields<Self> = [
+            .required("fleet", \.fleet, "Names the fleet; changes with a new database."),
+            .required("node", \.node, "The node that answers."),
+            .required("version", \.version, "The version of its xfer-fleet."),
+            .required("schema", \.schema, "The number of the database's schema."),
+            .required("daemon", \.daemon, "Whether the node's xferd answers."),
+            .optional("daemon_problem", \.daemonProblem, "Why the node's xferd cannot be used."),
+            .required("nodes", \.nodes, "Nodes that are known."),
+            .required("live", \.live, "Nodes whose beat this node has seen change lately."),
+            .required("counts", \.counts, "Tasks by state."),
+        ]
+    }
+}
+
+/// What a node does, as another one sees it.
+public enum FleetNodeState: String, WireEnum {
+    /// It beats.
+    case live
+    /// It has not beaten for a while; its tasks are not taken over yet.
+    case silent
+    /// It is dead: its tasks for any node were queued again, those for it alone wait.
+    case down
+}
+
+/// A node of the fleet on the wire.
+public struct FleetNodeRecord: WireRecord, Hashable {
+    public var name = ""
+    public var state = OpenEnum(FleetNodeState.live)
+    public var draining = false
+    public var places: [String] = []
+    public var slots = 0
+    public var leases: Int64 = 0
+    public var pinned: Int64 = 0
+    public var version = ""
+    public var beat: Int64 = 0
+
+    public init() {}
+
+    public static let summary = "A node of the fleet."
+    public static let wireFields: WireFields<Self> = [
+        .required("name", \.name, "Names the node."),
+        .required("state", \.state, "Whether it beats, as the node that answers sees it."),
+        .required("draining", \.draining, "Whether it takes no new tasks."),
+        .required("places", \.places, "Where its tasks come from, beside those for it alone."),
+        .required("slots", \.slots, "Tasks that it holds at most."),
+        .required("leases", \.leases, "Tasks that it holds. A node that drains and holds none may be stopped."),
+        .required("pinned", \.pinned, "Unfinished tasks that only it can carry out."),
+        .required("version", \.version, "The version of its xfer-fleet."),
+        .required("beat", \.beat, "Grows while the node lives."),
+    ]
+}
+
+/// `fleet.nodes`: all nodes.
+public enum FleetNodes: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "fleet.nodes"
+    public static let access = MethodAccess.users
+    public static let scope = MethodScope.read
+    public static let summary = "All nodes, by name, with what they hold. Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample("a node that drains", params: [:], result: ["nodes": [FleetExample.node]])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var nodes: [FleetNodeRecord] = []
+
+        public init() {}
+        public init(nodes: [FleetNodeRecord]) { self.nodes = nodes }
+
+        public static let summary = "The nodes by name."
+        public static let wireFields: WireFields<Self> = [.required("nodes", \.nodes, "The nodes.")]
+    }
+}
+
+/// `fleet.add`: as `task.add` with several tasks, at a place.
+public enum FleetAdd: RPCMethod {
+    public typealias Result = TaskAdd.Many
+
+    public static let name = "fleet.add"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.add
+    public static let summary =
+        "Adds up to 10,000 tasks that a place has to carry out, in one transaction. task.add adds them for any node, uploads for "
+        + "the node that is asked. Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.conflict, .limitExceeded, .storageUnavailable, .shuttingDown]
+    public static let examples = [
+        MethodExample(
+            "for one node", params: ["place": "node:a", "tasks": [["url": "https://example.org/a"]]],
+            result: ["ids": [18], "existing": []])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var place = ""
+        public var tasks: [NewTask] = []
+
+        public init() {}
+
+        public init(place: FleetPlace, tasks: [NewTask]) {
+            self.place = place.description
+            self.tasks = tasks
+        }
+
+        public static let summary = "Tasks and where they are carried out."
+        public static let wireFields: WireFields<Self> = [
+            .required("place", \.place, "Which nodes may carry them out.", .place, example: "node:a"),
+            .required("tasks", \.tasks, "The tasks, all or none.", .count(1...TaskLimits.batchSize)),
+        ]
+    }
+}
+
+/// `fleet.move`: gives tasks another place.
+public enum FleetMove: RPCMethod {
+    public typealias Result = SelectionResult.Listed
+
+    public static let name = "fleet.move"
+    public static let access = MethodAccess.owners
+    public static let scope = MethodScope.own
+    public static let summary =
+        "Gives tasks another place. A task that a node holds is handed back first; bytes it has received stay on that node "
+        + "and are not used again. Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "away from a dead node", params: ["ids": [17, 18], "place": "any"],
+            result: ["changed": [17], "unchanged": [["id": 18, "state": "completed"]], "missing": []])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var ids: [TaskID] = []
+        public var place = ""
+
+        public init() {}
+
+        public init(ids: [TaskID], place: FleetPlace) {
+            self.ids = ids
+            self.place = place.description
+        }
+
+        public static let summary = "Which tasks, and where to."
+        public static let wireFields: WireFields<Self> = [
+            .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
+            .required("place", \.place, "Which nodes may carry them out from now on.", .place, example: "any"),
+        ]
+    }
+}
+
+/// `fleet.drain`: a node takes no more tasks.
+public enum FleetDrain: RPCMethod {
+    public static let name = "fleet.drain"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Lets a node finish what it holds and take no new tasks, over restarts too. When it holds none, it may be stopped. "
+        + "Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
+    public static let examples = [
+        MethodExample("before maintenance", params: ["node": "a"], result: ["node": FleetExample.node])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var node = ""
+
+        public init() {}
+        public init(node: String) { self.node = node }
+
+        public static let summary = "Which node."
+        public static let wireFields: WireFields<Self> = [.fleetNode(\.node)]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var node = FleetNodeRecord()
+
+        public init() {}
+        public init(_ node: FleetNodeRecord) { self.node = node }
+
+        public static let summary = "The node as it is now."
+        public static let wireFields: WireFields<Self> = [.required("node", \.node, "The node as it is now.")]
+    }
+}
+
+/// `fleet.undrain`: a node takes tasks again.
+public enum FleetUndrain: RPCMethod {
+    public typealias Params = FleetDrain.Params
+    public typealias Result = FleetDrain.Result
+
+    public static let name = "fleet.undrain"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary = "Lets a drained node take tasks again. Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
+    public static let examples = [
+        MethodExample("after maintenance", params: ["node": "a"], result: ["node": FleetExample.liveNode])
+    ]
+}
+
+/// `fleet.forget`: removes a node that is lost for good.
+public enum FleetForget: RPCMethod {
+    public static let name = "fleet.forget"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Removes a node that does not come back. Without confirm it only says what would become of its tasks: those for any node "
+        + "are queued again, unfinished ones for it alone fail. A live node is not forgotten. Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
+    public static let examples = [
+        MethodExample(
+            "a look first", params: ["node": "c"],
+            result: ["forgotten": false, "requeued": [12], "failed": [9], "requeued_count": 1, "failed_count": 1])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var node = ""
+        public var confirm = false
+
+        public init() {}
+
+        public init(node: String, confirm: Bool) {
+            self.node = node
+            self.confirm = confirm
+        }
+
+        public static let summary = "Which node, and whether it is meant."
+        public static let wireFields: WireFields<Self> = [
+            .fleetNode(\.node),
+            .defaulted("confirm", \.confirm, "Whether to do it; false only says what it would mean."),
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var forgotten = false
+        public var requeued: [TaskID] = []
+        public var failed: [TaskID] = []
+        public var requeuedCount: Int64 = 0
+        public var failedCount: Int64 = 0
+
+        public init() {}
+
+        public static let summary = "What forgetting the node means for its tasks."
+        public static let wireFields: WireFields<Self> = [
+            .required("forgotten", \.forgotten, "Whether the node was removed."),
+            .required("requeued", \.requeued, "Tasks that other nodes take, at most 1,000 of them."),
+            .required("failed", \.failed, "Tasks that no other node can take, at most 1,000 of them."),
+            .required("requeued_count", \.requeuedCount, "How many are queued again."),
+            .required("failed_count", \.failedCount, "How many fail."),
+        ]
+    }
+}
+
+/// `fleet.limit`: bounds transfers from a host over all nodes.
+public enum FleetLimit: RPCMethod {
+    public typealias Result = Done
+
+    public static let name = "fleet.limit"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Bounds how many tasks of one host the nodes hold together, exactly. Answered by xfer-fleet."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample("at most ten", params: ["host": "example.org", "max_active": 10], result: [:])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var host = ""
+        public var maxActive: Int?
+
+        public init() {}
+
+        public init(host: String, maxActive: Int?) {
+            self.host = host
+            self.maxActive = maxActive
+        }
+
+        public static let summary = "A host and its limit."
+        public static let wireFields: WireFields<Self> = [
+            .required("host", \.host, "The host's name as URLs have it.", .length(1...255), .printable),
+            .nullable("max_active", \.maxActive, "Most tasks at a time; null is no limit.", .range(1...1_000_000)),
+        ]
+    }
+}
+
+extension WireField {
+    static func fleetNode(_ path: any WritableKeyPath<Record, String> & Sendable) -> WireField {
+        .required("node", path, "The node's name.", .length(1...64), .printable, example: "a")
+    }
+}
+
+extension WireLimit {
+    static let place = WireLimit.form(
+        "^(any|(node|label):[A-Za-z0-9._-]{1,64})$", expected: FleetPlace.expected
+    ) { FleetPlace($0) != nil }
+}
+
+/// What the fleet's methods have in their examples.
+private enum FleetExample {
+    static let node: JSONValue = [
+        "name": "a", "state": "live", "draining": true, "places": ["any"], "slots": 64, "leases": 3, "pinned": 0,
+        "version": "1.0.0", "beat": 4711,
+    ]
+    static let liveNode: JSONValue = [
+        "name": "a", "state": "live", "draining": false, "places": ["any"], "slots": 64, "leases": 0, "pinned": 0,
+        "version": "1.0.0", "beat": 4712,
+    ]
+}

@@ -1,0 +1,84 @@
+import Glibc
+import NIOConcurrencyHelpers
+
+/// Stands between a client and PostgreSQL's Unix socket, and breaks connections when it is told to. Ends with the last
+/// reference.
+public final class PostgresRelay: Sendable {
+    /// What happens with the bytes that pass.
+    public enum Mode: Sendable {
+        case passes
+        /// The next statement reaches the server; its answer does not come back, and the connection ends.
+        case swallowsTheNextAnswer
+        /// No byte passes any more, and no connection ends.
+        case stalls
+    }
+
+    private let directory: TemporaryDirectory
+    private let listener: Int32
+    private let mode = NIOLockedValueBox(Mode.passes)
+    private let descriptors = NIOLockedValueBox<[Int32]>([])
+
+    /// What libpq takes as `host`.
+    public var host: String { directory.path }
+
+    public init(to cluster: PostgresCluster) throws {
+        directory = try TemporaryDirectory("xfer-relay")
+        let target = "\(cluster.host)/.s.PGSQL.\(cluster.port)"
+        let listener = try UnixSocket.listen(at: directory.file(".s.PGSQL.5432"))
+        self.listener = listener
+        startThread { [mode, descriptors] in
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+                guard (try? UnixSocket.withAddress(target) { connect(server, $0, $1) }) == 0 else {
+                    close(client)
+                    close(server)
+                    continue
+                }
+                descriptors.withLockedValue { $0 += [client, server] }
+                startThread { Self.copy(from: client, to: server, mode, isAnswer: false) }
+                startThread { Self.copy(from: server, to: client, mode, isAnswer: true) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+        cut()
+    }
+
+    public func set(_ mode: Mode) { self.mode.withLockedValue { $0 = mode } }
+
+    /// Ends all connections.
+    public func cut() {
+        // The descriptors stay open until the process ends: a thread may still use their numbers.
+        descriptors.withLockedValue { list in for descriptor in list { shutdown(descriptor, Int32(SHUT_RDWR)) } }
+    }
+
+    private static func copy(
+        from source: Int32, to target: Int32, _ mode: NIOLockedValueBox<Mode>, isAnswer: Bool
+    ) {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = recv(source, &chunk, chunk.count, 0), count > 0 {
+            switch mode.withLockedValue({ $0 }) {
+            case .passes: break
+            case .swallowsTheNextAnswer:
+                guard isAnswer else { break }
+                mode.withLockedValue { $0 = .passes }
+                shutdown(source, Int32(SHUT_RDWR))
+                shutdown(target, Int32(SHUT_RDWR))
+                return
+            case .stalls: continue
+            }
+            var sent = 0
+            while sent < count {
+                let written = chunk.withUnsafeBytes {
+                    send(target, $0.baseAddress.map { $0 + sent }, count - sent, Int32(MSG_NOSIGNAL))
+                }
+                guard written > 0 else { return }
+                sent += written
+            }
+        }
+        shutdown(target, Int32(SHUT_RDWR))
+    }
+}

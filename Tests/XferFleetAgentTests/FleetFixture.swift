@@ -1,0 +1,58 @@
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// A database and the nodes of a fleet.
+struct FleetFixture {
+    let database: PostgresFixture
+    let nodes: [FleetNodeFixture]
+
+    var first: FleetNodeFixture { nodes[0] }
+
+    static var isPossible: Bool { PostgresFixture.programs != nil }
+
+    /// What is wrong over all nodes at the end: each task has one end, and its file is there once.
+    func faults(of tasks: [Int64: String]) async throws -> [String] {
+        var faults: [String] = []
+        let events = try await first.events()
+        let numbers = events.compactMap { $0["seq"]?.integerValue }
+        if numbers != (numbers.first.map { Array($0..<($0 + Int64(numbers.count))) } ?? []) {
+            faults.append("a gap in seq")
+        }
+        for (id, name) in tasks.sorted(by: { $0.key < $1.key }) {
+            let ends = events.filter { $0["task_id"]?.integerValue == id && $0["terminal"]?.boolValue == true }
+            if ends.count != 1 { faults.append("task \(id) has \(ends.count) ends") }
+            let state = try await first.task(id)["state"]?.stringValue
+            if state != "completed" { faults.append("task \(id) is \(state ?? "?")") }
+            let files = nodes.flatMap { node in node.files.filter { $0 == name }.map { _ in node.name } }
+            if files.count != 1 { faults.append("\(name) is on \(files)") }
+        }
+        let names = Set(tasks.values)
+        for node in nodes { faults += node.files.filter { !names.contains($0) }.map { "\($0) on \(node.name)" } }
+        return faults
+    }
+}
+
+/// Runs `body` with a fleet whose nodes are called a, b, …, and adds their logs to any error.
+func withFleet(
+    _ count: Int, fleet: [String: [String: String]] = [:], settings: [String: [String: String]] = [:],
+    body: (FleetFixture) async throws -> Void
+) async throws {
+    let database = try await PostgresFixture()
+    let names = ["a", "b", "c", "d"].prefix(count)
+    let nodes = try names.map { name in
+        try FleetNodeFixture(name, database: database.address(), fleet: fleet[name] ?? [:], settings: settings)
+    }
+    let fixture = FleetFixture(database: database, nodes: nodes)
+    let migrated = try await fixture.first.run("migrate")
+    guard migrated.isSuccess else { throw TimedOut("migrate: \(migrated)") }
+    do {
+        for node in nodes { try await node.start() }
+        try await body(fixture)
+    } catch {
+        let logs = nodes.map { "\($0.name):\n\($0.log.suffix(3000))\nxferd:\n\($0.daemon.log.suffix(1500))" }
+        throw TimedOut("\(error)\n\(logs.joined(separator: "\n"))\npostgres:\n\(database.log.suffix(1500))")
+    }
+    for node in nodes { await node.stop() }
+    await database.stop()
+}

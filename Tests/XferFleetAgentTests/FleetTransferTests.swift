@@ -1,0 +1,143 @@
+import StrictJSON
+import Testing
+import XferTestSupport
+
+@Suite(.serialized, .enabled(if: FleetFixture.isPossible, "needs PostgreSQL"))
+struct FleetTransferTests {
+    @Test func aDownloadAddedToAFleetIsPublishedByItsNode() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(1, length: 300_000)
+        server.serve("/file", version)
+        try await withFleet(1) { fleet in
+            let id = try await fleet.first.add(server.url("/file"), ["output": "far.bin", "label": "x"])
+            let task = try await fleet.first.wait(id, for: "completed")
+            let path = try #require(task["final_path"]?.stringValue)
+            #expect(path == "\(fleet.first.daemon.downloads)/far.bin")
+            #expect(try FileTree.read(path) == version.bytes)
+            #expect(task["label"]?.stringValue == "x" && task["url"]?.stringValue == server.url("/file"))
+            #expect(try await fleet.faults(of: [id: "far.bin"]) == [])
+            // Nothing is left of it in the node's daemon.
+            try await eventually("the node forgets the task") {
+                try await fleet.first.daemon.call("task.list")["tasks"]?.arrayValue == []
+            }
+            let ctl = try await fleet.first.ctl("--fleet", "list")
+            #expect(ctl.isSuccess && ctl.output.contains("completed"), "\(ctl)")
+            let waited = try await fleet.first.ctl("--fleet", "add", "--wait", "-o", "by-ctl", server.url("/file"))
+            #expect(waited.isSuccess, "\(waited)")
+            #expect(try FileTree.read("\(fleet.first.daemon.downloads)/by-ctl") == version.bytes)
+        }
+    }
+
+    @Test func aResponseOfADataTaskIsKeptInTheFleet() async throws {
+        let server = try await FaultServer()
+        server.on("/data") { _ in Reply(200, text: "hello") }
+        try await withFleet(1) { fleet in
+            let id = try await fleet.first.add(server.url("/data"), ["kind": "data"])
+            try await fleet.first.wait(id, for: "completed")
+            let result = try await fleet.first.call("task.result", ["id": .integer(id)])
+            #expect(result["data"]?.stringValue == "hello" && result["eof"]?.boolValue == true)
+        }
+    }
+
+    @Test func aFailureHasItsReasonAndCanBeTriedAgain() async throws {
+        let server = try await FaultServer()
+        server.on("/gone") { _ in Reply(404) }
+        try await withFleet(1) { fleet in
+            let id = try await fleet.first.add(server.url("/gone"), ["output": "back"])
+            let failed = try await fleet.first.wait(id, for: "failed")
+            #expect(failed["error"]?["reason"]?.stringValue == "http_status")
+            #expect(failed["error"]?["http_status"]?.integerValue == 404)
+            server.serve("/gone", .tagged(1, length: 10))
+            let answer = try await fleet.first.call("task.retry", ["ids": [.integer(id)]])
+            #expect(answer["changed"]?.arrayValue == [.integer(id)], "\(answer.text)")
+            try await eventually("it completes") { try await fleet.first.task(id)["state"]?.stringValue == "completed" }
+        }
+    }
+
+    @Test func threeNodesPublishEachTaskOnce() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "some bytes") }
+        try await withFleet(3, fleet: ["a": ["slots": "2"], "b": ["slots": "2"], "c": ["slots": "2"]]) { fleet in
+            let tasks = (0..<60).map { number -> JSONValue in
+                ["url": .string(server.url("/f\(number)")), "output": .string("f\(number)")]
+            }
+            let added = try await fleet.first.call("task.add", ["tasks": .array(tasks)])
+            let ids = added["ids"]?.arrayValue?.compactMap(\.integerValue) ?? []
+            #expect(ids.count == 60)
+            let waited = try await fleet.nodes[1].call(
+                "task.wait", ["ids": .array(ids.map(JSONValue.integer)), "timeout": 60])
+            #expect(waited["timed_out"]?.boolValue == false)
+            let names = Dictionary(uniqueKeysWithValues: zip(ids, (0..<60).map { "f\($0)" }))
+            #expect(try await fleet.faults(of: names) == [])
+            #expect(fleet.nodes.count { !$0.files.isEmpty } > 1, "one node did everything")
+        }
+    }
+
+    @Test func aTaskOfAPlaceIsCarriedOutThereAndWaitsWithItsReasonWithoutANode() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(2, fleet: ["b": ["labels": "[ssd]"]]) { fleet in
+            func add(_ place: String, _ name: String) async throws -> Int64 {
+                let task: JSONValue = ["url": .string(server.url("/\(name)")), "output": .string(name)]
+                let added = try await fleet.first.call("fleet.add", ["place": .string(place), "tasks": [task]])
+                return try #require(added["ids"]?.arrayValue?.first?.integerValue)
+            }
+            let ids = [try await add("node:b", "pinned"), try await add("label:ssd", "labelled")]
+            for id in ids { try await fleet.first.wait(id, for: "completed") }
+            #expect(fleet.nodes[1].files.sorted() == ["labelled", "pinned"])
+            let homeless = try await add("label:tape", "homeless")
+            let waiting = try await fleet.first.task(homeless)
+            #expect(waiting["state"]?.stringValue == "queued")
+            #expect(waiting["wait"]?["reason"]?.stringValue == "no_node")
+            let moved = try await fleet.first.ctl("fleet", "move", "\(homeless)", "--to", "node:a")
+            #expect(moved.isSuccess, "\(moved)")
+            try await fleet.first.wait(homeless, for: "completed")
+            #expect(fleet.first.files == ["homeless"])
+        }
+    }
+
+    @Test func whatAFleetDoesNotSupportIsRefusedByTheFieldsName() async throws {
+        try await withFleet(1) { fleet in
+            let refused: [(JSONObject, String)] = [
+                (["credential": ["scheme": "basic", "user": "u", "password": "p"]], "credential"),
+                (["headers": ["Authorization": "Bearer x"]], "headers.Authorization"), (["profile": "p"], "profile"),
+                (["policy": "p"], "policy"), (["slot": "s"], "slot"), (["after": [1]], "after"),
+                (["finalize": "manual"], "finalize"), (["on_complete": "h"], "on_complete"),
+                (["lease": "l"], "lease"),
+            ]
+            for (fields, field) in refused {
+                let error = await #expect(throws: RPCRefusal.self) {
+                    try await fleet.first.add("http://127.0.0.1:1/", fields)
+                }
+                #expect(
+                    error?.path == field && error?.reason == "not_in_fleet", "\(field): \(error?.description ?? "")")
+            }
+            let user = await #expect(throws: RPCRefusal.self) {
+                _ = try await fleet.first.add("http://u:p@127.0.0.1:1/")
+            }
+            #expect(user?.path == "url" && user?.message.contains("u:p") == false)
+            let slot = await #expect(throws: RPCRefusal.self) {
+                _ = try await fleet.first.call("slot.get", ["slot": "s"])
+            }
+            #expect(slot?.reason == "not_in_fleet")
+            let counts = try await fleet.first.call("queue.stats")["counts"]
+            #expect(counts?["queued"]?.integerValue == 0)
+        }
+    }
+
+    @Test func anAddWithTheSameKeyIsOneTask() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(2) { fleet in
+            let first = try await fleet.first.add(server.url("/k"), ["client_key": "k", "output": "k"])
+            let second = try await fleet.nodes[1].add(server.url("/k"), ["client_key": "k", "output": "k"])
+            #expect(first == second)
+            let other = await #expect(throws: RPCRefusal.self) {
+                try await fleet.nodes[1].add(server.url("/other"), ["client_key": "k", "output": "k"])
+            }
+            #expect(other?.reason == "key_reused" && other?.path == "client_key")
+            try await fleet.first.wait(first, for: "completed")
+            #expect(try await fleet.faults(of: [first: "k"]) == [])
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import XferCore
+import XferModel
+
+/// The rules of a fleet by brute force: lists that are searched from end to end, no indices, no counts.
+struct FleetModel {
+    struct Lane: Hashable {
+        var priority: Priority
+        let owner: String
+        let group: String?
+        let host: String
+        var place: FleetPlace
+    }
+
+    /// Names a group: owner and name.
+    struct Group: Hashable {
+        let owner: String
+        let name: String
+    }
+
+    struct Task {
+        let id: Int64
+        var lane: Lane
+        let isRepeatable: Bool
+        /// Its `not_before` has not come.
+        var isDelayed = false
+        var state: FleetTaskState
+        /// Orders queued tasks of one lane.
+        var rank = 0
+        var claim: String?
+        var node: String?
+        var hasBegun = false
+        var isCancelling = false
+        var declined: Set<String> = []
+        var wishes: [FleetWish] = []
+        /// How often its request may have been made since it was added or retried.
+        var runs = 0
+    }
+
+    struct Node {
+        let labels: Set<String>
+        var isDown = false
+        var isDraining = false
+    }
+
+    var tasks: [Int64: Task] = [:]
+    var nodes: [String: Node] = [:]
+    var hostLimits: [String: Int] = [:]
+    var ownerLimits: [String: Int] = [:]
+    var groupLimits: [Group: Int] = [:]
+    var pausedGroups: Set<Group> = []
+    private var head = 0
+    private var tail = 0
+
+    /// By id, so that random choices depend on the seed alone.
+    var sorted: [Task] { tasks.values.sorted { $0.id < $1.id } }
+
+    func tasks(of node: String) -> [Task] { sorted.filter { $0.state == .leased && $0.node == node } }
+
+    mutating func add(_ task: Task, toHead: Bool = false) {
+        tasks[task.id] = task
+        if task.state == .queued { enqueue(task.id, toHead: toHead) }
+    }
+
+    mutating func enqueue(_ id: Int64, toHead: Bool) {
+        tasks[id]?.state = .queued
+        tasks[id]?.claim = nil
+        tasks[id]?.node = nil
+        tasks[id]?.hasBegun = false
+        tasks[id]?.isCancelling = false
+        tasks[id]?.wishes = []
+        if toHead {
+            head -= 1
+            tasks[id]?.rank = head
+        } else {
+            tail += 1
+            tasks[id]?.rank = tail
+        }
+    }
+
+    /// Keeps the order of the ids.
+    mutating func enqueueAtHead(_ ids: [Int64]) { for id in ids.reversed() { enqueue(id, toHead: true) } }
+
+    mutating func end(_ id: Int64, _ ending: FleetEnding) {
+        tasks[id]?.state = ending.state
+        tasks[id]?.claim = nil
+        tasks[id]?.wishes = []
+        tasks[id]?.declined = []
+    }
+
+    mutating func pause(_ id: Int64) {
+        tasks[id]?.state = .paused
+        tasks[id]?.claim = nil
+        tasks[id]?.node = nil
+        tasks[id]?.hasBegun = false
+        tasks[id]?.wishes = []
+    }
+
+    /// Whether this claim is still the task's.
+    func holds(_ id: Int64, _ claim: String) -> Bool {
+        tasks[id].map { $0.state == .leased && $0.claim == claim } ?? false
+    }
+
+    /// The verdicts on a node's leases, applied.
+    mutating func takeOver(_ node: String, _ cause: TakeoverRules.Cause, only: Set<Int64>? = nil) {
+        var queued: [Int64] = []
+        for task in tasks(of: node) where only?.contains(task.id) ?? true {
+            let verdict = TakeoverRules.judge(
+                cause, place: task.lane.place, isRepeatable: task.isRepeatable, hasBegun: task.hasBegun,
+                isCancelling: task.isCancelling)
+            switch verdict {
+            case .keep: break
+            case .queue: queued.append(task.id)
+            case .end(let ending): end(task.id, ending)
+            }
+        }
+        enqueueAtHead(queued)
+    }
+}
