@@ -44,9 +44,11 @@ import XferPostgres
 
     private func run(fill: Int) async throws {
         show("adds singly", try await rate { fleet, _ in try await fleet.add([Self.task(0)]).count })
-        show("adds by 1,000", try await rate { fleet, _ in
-            try await fleet.add((0..<1000).map { Self.task($0) }).count
-        })
+        show(
+            "adds by 1,000",
+            try await rate { fleet, _ in
+                try await fleet.add((0..<1000).map { Self.task($0) }).count
+            })
         try await drain()
 
         try await top(to: 200_000)

@@ -101,7 +101,8 @@ import XferTestSupport
         let world = try await FleetWorld()
         try await world.fleet.setHost("a.example", maxActive: 7)
         try await world.fleet.setOwner("ada", maxActive: 5)
-        _ = try await world.fleet.add((0..<300).map { FleetWorld.task($0.isMultiple(of: 2) ? "a.example" : "b.example") })
+        _ = try await world.fleet.add(
+            (0..<300).map { FleetWorld.task($0.isMultiple(of: 2) ? "a.example" : "b.example") })
         let ended = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<6 {
                 let agent = try await world.anotherAgent()

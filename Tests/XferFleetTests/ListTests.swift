@@ -66,8 +66,10 @@ import XferTestSupport
             Issue.record("\(made)")
             return
         }
-        #expect(try await world.fleet.addBatch(owner: "ada", name: "b", clientKey: "k", fingerprint: "f") == .existing(id))
-        #expect(try await world.fleet.addBatch(owner: "ada", name: "b", clientKey: "k", fingerprint: "g") == .conflict(id))
+        #expect(
+            try await world.fleet.addBatch(owner: "ada", name: "b", clientKey: "k", fingerprint: "f") == .existing(id))
+        #expect(
+            try await world.fleet.addBatch(owner: "ada", name: "b", clientKey: "k", fingerprint: "g") == .conflict(id))
         _ = try await world.fleet.add(
             (0..<3).map { _ in
                 var task = FleetWorld.task()

@@ -3,7 +3,8 @@ import XferPostgres
 
 @Suite struct PostgresArrayTests {
     @Test func textsAreQuotedSuchThatPostgreSQLReadsThemAsTheyAre() {
-        #expect(PostgresArray.texts(["a", nil, "", #"q"b\c"#, "{,}", "NULL"]) == #"{"a",NULL,"","q\"b\\c","{,}","NULL"}"#)
+        #expect(
+            PostgresArray.texts(["a", nil, "", #"q"b\c"#, "{,}", "NULL"]) == #"{"a",NULL,"","q\"b\\c","{,}","NULL"}"#)
         #expect(PostgresArray.integers([1, nil, -2]) == "{1,NULL,-2}")
         #expect(PostgresArray.bools([true, false]) == "{t,f}")
     }

@@ -38,7 +38,8 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(name: .customLong("system"), help: "Talk to the system's daemon only.")
     var isSystem = false
 
-    @Flag(name: .customLong("fleet"), help: "Talk to the fleet of this machine's xfer-fleet: one queue for many daemons.")
+    @Flag(
+        name: .customLong("fleet"), help: "Talk to the fleet of this machine's xfer-fleet: one queue for many daemons.")
     var isFleet = false
 
     @Option(help: ArgumentHelp("Talk to the daemon at this Unix socket.", valueName: "path"), completion: .file())

@@ -127,8 +127,9 @@ extension AllowedRoots {
         case ENOENT: .missing(path: asked)
         case ENOTDIR: .notADirectory(path: asked)
         case EACCES: .notWritable(path: asked, code: code)
-        // Container runtimes return EPERM for system calls they do not know.
-        case ENOSYS, EPERM: .unsupported("the kernel lacks openat2, Linux 5.6 or later is needed")
+        // Container runtimes return EPERM for system calls they do not know, systemd's RestrictSUIDSGID= returns ENOSYS.
+        case ENOSYS, EPERM:
+            .unsupported("openat2 is needed: the kernel is older than Linux 5.6, or a filter of system calls forbids it")
         default: .system(operation: "open", path: asked, code: code)
         }
     }

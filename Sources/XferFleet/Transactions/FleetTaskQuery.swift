@@ -33,4 +33,3 @@ enum FleetTaskQuery {
             detail: try row.optional(22), spec: try row.optional(23))
     }
 }
-

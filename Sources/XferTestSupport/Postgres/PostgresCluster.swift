@@ -45,9 +45,11 @@ public final class PostgresCluster: Sendable {
         // Compiling the statements of small tables takes longer than running them.
         all["jit"] = "off"
         all["max_connections"] = settings["max_connections"] ?? "60"
-        let arguments = ["-D", directory.file("data")] + all.sorted { $0.key < $1.key }.flatMap {
-            ["-c", "\($0.key)=\($0.value)"]
-        }
+        let arguments =
+            ["-D", directory.file("data")]
+            + all.sorted { $0.key < $1.key }.flatMap {
+                ["-c", "\($0.key)=\($0.value)"]
+            }
         var options = ChildProcess.Options()
         options.output = directory.file("log")
         options.errors = directory.file("log")
@@ -113,9 +115,12 @@ public final class PostgresCluster: Sendable {
         return copy
     }
 
-    private static func initialise(_ programs: String, _ directory: TemporaryDirectory, _ password: String?) async throws {
+    private static func initialise(_ programs: String, _ directory: TemporaryDirectory, _ password: String?)
+        async throws
+    {
         var arguments = [
-            "-D", directory.file("data"), "-U", user, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--auth-local=trust",
+            "-D", directory.file("data"), "-U", user, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync",
+            "--auth-local=trust",
             "--auth-host=scram-sha-256",
         ]
         if let password {

@@ -148,7 +148,8 @@ struct DatabaseRun {
         let want = Int.random(in: 1...6, using: &rules.generator)
         let claims: [FleetClaim]
         do {
-            claims = try await fleet.claim(try registration(index), want: want, cursor: &cursors[name, default: .init()])
+            claims = try await fleet.claim(
+                try registration(index), want: want, cursor: &cursors[name, default: .init()])
         } catch FleetError.superseded {
             if model.nodes[name]?.isDown == false { wrong.append("\(name) is superseded") }
             return
@@ -194,7 +195,9 @@ struct DatabaseRun {
         do {
             let outcome = try await fleet.report(try registration(index), report)
             if isDown { wrong.append("\(name) is down and reported") }
-            if Set(outcome.lost.map(\.rawValue)) != lost { wrong.append("lost \(outcome.lost), expected \(lost.sorted())") }
+            if Set(outcome.lost.map(\.rawValue)) != lost {
+                wrong.append("lost \(outcome.lost), expected \(lost.sorted())")
+            }
             for change in apply { change(&model) }
             nodes[index].past += nodes[index].held.filter { seen.contains($0.task) }
             nodes[index].held.removeAll { seen.contains($0.task) }
@@ -249,7 +252,9 @@ struct DatabaseRun {
         guard model.nodes[name]?.isDown == false else { return }
         model.nodes[name]?.isDown = true
         model.takeOver(name, .dead)
-        if try await fleet.beat(try registration(index), figures: nil) { wrong.append("\(name) beats although it is down") }
+        if try await fleet.beat(try registration(index), figures: nil) {
+            wrong.append("\(name) beats although it is down")
+        }
     }
 
     private mutating func comeBack(_ index: Int) async throws {

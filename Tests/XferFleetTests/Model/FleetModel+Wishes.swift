@@ -42,7 +42,8 @@ extension FleetModel {
     }
 
     /// A release by the node that holds the task.
-    mutating func release(_ id: Int64, toPause isPause: Bool = false, movedTo place: FleetPlace? = nil, declines: Bool) {
+    mutating func release(_ id: Int64, toPause isPause: Bool = false, movedTo place: FleetPlace? = nil, declines: Bool)
+    {
         guard let task = tasks[id] else { return }
         if task.isCancelling {
             end(id, .cancelled)

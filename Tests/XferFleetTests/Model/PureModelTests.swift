@@ -161,7 +161,9 @@ private struct PureRun {
 
     private mutating func check() {
         for task in model.tasks.values {
-            if (task.state == .leased) != (task.claim != nil) { wrong.append("task \(task.id) is \(task.state) with a claim") }
+            if (task.state == .leased) != (task.claim != nil) {
+                wrong.append("task \(task.id) is \(task.state) with a claim")
+            }
             if task.state == .leased, task.node == nil { wrong.append("task \(task.id) is leased to no node") }
         }
     }

@@ -42,7 +42,9 @@ struct RandomRules {
         generator.chance(50) ? .operators : .owner(generator.pick(Self.owners) ?? "ada")
     }
 
-    mutating func ending() -> FleetEnding { generator.pick([.completed, .completed, .failed, .cancelled]) ?? .completed }
+    mutating func ending() -> FleetEnding {
+        generator.pick([.completed, .completed, .failed, .cancelled]) ?? .completed
+    }
 
     mutating func limit() -> Int? { generator.chance(30) ? nil : Int.random(in: 1...4, using: &generator) }
 }
