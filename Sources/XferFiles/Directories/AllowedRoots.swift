@@ -129,7 +129,7 @@ extension AllowedRoots {
         case EACCES: .notWritable(path: asked, code: code)
         // Container runtimes return EPERM for system calls they do not know, systemd's RestrictSUIDSGID= returns ENOSYS.
         case ENOSYS, EPERM:
-            .unsupported("openat2 is needed: the kernel is older than Linux 5.6, or a filter of system calls forbids it")
+            .unsupported("openat2 is needed: the kernel is older than Linux 5.6, or a filter of system calls denies it")
         default: .system(operation: "open", path: asked, code: code)
         }
     }
