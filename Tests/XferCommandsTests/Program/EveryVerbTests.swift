@@ -11,7 +11,9 @@ import XferTestSupport
     private static let least: [String: [String]] = [
         "add": ["http://h/"], "backup": ["f"], "batch add": ["-i", "/dev/stdin"], "batch show": ["1"],
         "cache remove": ["1"], "cache show": ["1"], "cat": ["1"], "completions": ["bash"], "failed-url remove": ["1"],
-        "group pause": ["g"], "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"],
+        "fleet add": ["http://h/", "--place", "any"], "fleet drain": ["n"], "fleet forget": ["n"],
+        "fleet limit": ["h", "2"], "fleet move": ["1", "--to", "any"], "fleet undrain": ["n"], "group pause": ["g"],
+        "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"],
         "group show": ["g"], "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"], "policy show": ["p"],
         "policy test": ["https://h/"], "profile remove": ["p"], "profile set": ["p"], "profile show": ["p"],
         "result": ["1"], "rpc": ["daemon.status"], "set-source": ["1", "http://h/"], "slot cancel": ["s"],
@@ -80,7 +82,7 @@ import XferTestSupport
         let goals = ["--top", "--bottom", "--before", "--after"]
         if verb == "move", !goals.contains(name) { words.append("--top") }
         // What is there already is not given twice.
-        for given in ["--max-active", "--scope", "-i"] where words.contains(given) && argument.names.contains(given) {
+        for given in ["--max-active", "--scope", "-i", "--place", "--to"] where words.contains(given) && argument.names.contains(given) {
             words.removeLast(2)
         }
         words.append(name)
