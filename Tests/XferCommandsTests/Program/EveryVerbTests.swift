@@ -82,7 +82,8 @@ import XferTestSupport
         let goals = ["--top", "--bottom", "--before", "--after"]
         if verb == "move", !goals.contains(name) { words.append("--top") }
         // What is there already is not given twice.
-        for given in ["--max-active", "--scope", "-i", "--place", "--to"] where words.contains(given) && argument.names.contains(given) {
+        for given in ["--max-active", "--scope", "-i", "--place", "--to"]
+        where words.contains(given) && argument.names.contains(given) {
             words.removeLast(2)
         }
         words.append(name)
