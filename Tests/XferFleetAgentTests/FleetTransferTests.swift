@@ -16,6 +16,13 @@ struct FleetTransferTests {
             #expect(try FileTree.read(path) == version.bytes)
             #expect(task["label"]?.stringValue == "x" && task["url"]?.stringValue == server.url("/file"))
             #expect(try await fleet.faults(of: [id: "far.bin"]) == [])
+            let events = try await fleet.first.call("events.since", ["seq": 0])["events"]?.arrayValue ?? []
+            let own = events.filter { $0["task_id"] == .integer(id) }
+            #expect(own.map { $0["type"]?.stringValue } == ["task.added", "task.started", "task.completed"])
+            #expect(own.first?["url"]?.stringValue == server.url("/file") && own.first?["label"]?.stringValue == "x")
+            #expect(own.last?["node"]?.stringValue == "a" && own.last?["path"]?.stringValue == path)
+            let joined = try await fleet.first.ctl("--fleet", "events", "--no-follow", "--since", "0")
+            #expect(joined.isSuccess && joined.output.contains("fleet.node_joined"), "\(joined)")
             // Nothing is left of it in the node's daemon.
             try await eventually("the node forgets the task") {
                 try await fleet.first.daemon.call("task.list")["tasks"]?.arrayValue == []

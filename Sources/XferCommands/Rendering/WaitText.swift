@@ -28,6 +28,8 @@ enum WaitText {
         case .groupFull: return "for a free place in its group"
         case .profileFull: return "for a free place of its profile"
         case .queueFull: return "for a free place in the queue"
+        case .noNode: return "for a node that may take it; `xferctl fleet nodes` lists them"
+        case .nodeDown: return "for its node, which is down; `xferctl fleet nodes` tells more"
         case nil: return words(reason) + span
         }
     }

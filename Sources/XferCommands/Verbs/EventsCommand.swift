@@ -40,7 +40,7 @@ struct EventsCommand: ParsableCommand {
         if !type.isEmpty {
             stream.types = type.map(\.word)
         } else if progress {
-            stream.types = EventName.allCases
+            stream.types = EventStream.known(options.connection)
         }
         stream.tasks = task.isEmpty ? nil : task.map(\.id)
         stream.since = since

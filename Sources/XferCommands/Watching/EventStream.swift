@@ -8,16 +8,24 @@ struct EventStream {
     let options: ConnectionOptions
     /// Whether events are printed as the JSON they came as.
     let isRaw: Bool
-    var types: [EventName] = EventName.allCases.filter { $0 != .progress }
+    /// Nil is all of them but progress.
+    var types: [EventName]?
     /// Nil is about everything.
     var tasks: [TaskID]?
     /// Nil begins with what happens next.
     var since: Int64?
 
+    private var wanted: [EventName] { types ?? Self.known(options).filter { $0 != .progress } }
+
+    /// All types that the other side has.
+    static func known(_ options: ConnectionOptions) -> [EventName] {
+        options.isFleet ? EventName.allCases : EventName.ofDaemon
+    }
+
     /// Returns only by an error; Ctrl-C is `.interrupted`.
     func follow() throws(CommandFailure) {
         var session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
-        var cursor = EventCursor(types: types, tasks: tasks, since: since)
+        var cursor = EventCursor(types: wanted, tasks: tasks, since: since)
         try cursor.subscribe(session.daemon)
         while true {
             switch session.next(until: nil) {
@@ -42,7 +50,7 @@ struct EventStream {
     func readAll() throws(CommandFailure) {
         let daemon = try DaemonSession.open(options.instance())
         var params = EventsSince.Params(seq: since ?? 0)
-        params.types = OneOrMany(types.filter { if case .durable = $0 { true } else { false } })
+        params.types = OneOrMany(wanted.filter(\.isDurable))
         params.taskIDs = tasks.map { OneOrMany($0) }
         while true {
             let answer = try daemon.call(EventsSince.self, params)

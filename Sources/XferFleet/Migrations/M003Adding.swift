@@ -7,7 +7,8 @@ extension FleetMigration {
             CREATE FUNCTION fleet_add(
                 l_priorities smallint[], l_owners text[], l_groups text[], l_hosts text[], l_places text[],
                 t_lanes integer[], t_keys text[], t_prints text[], t_heads boolean[], t_due bigint[],
-                t_repeatable boolean[], t_paused boolean[], t_batches bigint[], t_labels text[], t_specs text[])
+                t_repeatable boolean[], t_paused boolean[], t_batches bigint[], t_labels text[], t_specs text[],
+                t_summaries text[])
             RETURNS TABLE (ordinal bigint, task bigint, outcome text) \(settings) AS $$
             #variable_conflict use_column
             DECLARE
@@ -20,6 +21,7 @@ extension FleetMigration {
                 v_ids bigint[];
                 v_added bigint[];
                 v_owners bigint[];
+                v_summaries text[];
             BEGIN
                 FOR r IN SELECT * FROM unnest(l_priorities, l_owners, l_groups, l_hosts, l_places)
                     WITH ORDINALITY AS u(priority, owner, name, host, place, n) ORDER BY n
@@ -43,8 +45,9 @@ extension FleetMigration {
                 PERFORM 1 FROM fleet_lane l WHERE l.id = ANY (v_lanes) ORDER BY l.id FOR NO KEY UPDATE;
                 WITH items AS (
                     SELECT u.*, v_lanes[u.lane] AS lane_id, v_owner_ids[u.lane] AS owner_id
-                    FROM unnest(t_lanes, t_keys, t_prints, t_due, t_repeatable, t_batches, t_labels, t_specs)
-                        WITH ORDINALITY AS u(lane, key, print, due, repeatable, batch, label, spec, n)
+                    FROM unnest(t_lanes, t_keys, t_prints, t_due, t_repeatable, t_batches, t_labels, t_specs,
+                            t_summaries)
+                        WITH ORDINALITY AS u(lane, key, print, due, repeatable, batch, label, spec, summary, n)
                 ), fresh AS (
                     SELECT i.*, nextval('fleet_task_id_seq') AS id FROM (
                         SELECT * FROM items i WHERE i.key IS NULL OR NOT EXISTS (
@@ -59,8 +62,9 @@ extension FleetMigration {
                     FROM fresh f ORDER BY f.owner_id, f.key
                     ON CONFLICT (owner, client_key) DO NOTHING RETURNING t.id
                 )
-                SELECT array_agg(f.n ORDER BY f.n), array_agg(f.id ORDER BY f.n), array_agg(f.owner_id ORDER BY f.n)
-                INTO v_known, v_ids, v_owners
+                SELECT array_agg(f.n ORDER BY f.n), array_agg(f.id ORDER BY f.n), array_agg(f.owner_id ORDER BY f.n),
+                    array_agg(f.summary ORDER BY f.n)
+                INTO v_known, v_ids, v_owners, v_summaries
                 FROM fresh f JOIN inserted i ON i.id = f.id;
 
                 IF v_ids IS NOT NULL THEN
@@ -78,7 +82,7 @@ extension FleetMigration {
                         WHERE NOT t_paused[u.n] AND t_heads[u.n] AND coalesce(t.not_before <= now(), true)
                         ORDER BY u.n DESC);
                     PERFORM fleet_enqueue(v_added, array_fill(0, ARRAY[cardinality(v_added)]), NULL, true);
-                    PERFORM fleet_tell('added', NULL, v_ids, v_owners, NULL);
+                    PERFORM fleet_tell('added', NULL, v_ids, v_owners, v_summaries);
                 END IF;
 
                 RETURN QUERY SELECT u.n, u.id, 'added'::text FROM unnest(v_known, v_ids) AS u(n, id);

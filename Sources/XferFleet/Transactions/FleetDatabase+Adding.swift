@@ -28,7 +28,7 @@ extension FleetDatabase {
             SELECT a.ordinal, a.task, a.outcome FROM fleet_add(
                 $1::smallint[], $2::text[], $3::text[], $4::text[], $5::text[],
                 $6::integer[], $7::text[], $8::text[], $9::boolean[], $10::bigint[],
-                $11::boolean[], $12::boolean[], $13::bigint[], $14::text[], $15::text[]) a
+                $11::boolean[], $12::boolean[], $13::bigint[], $14::text[], $15::text[], $16::text[]) a
             """,
             [
                 PostgresArray.integers(lanes.map { Int64(clamping: $0.priority) }),
@@ -40,7 +40,7 @@ extension FleetDatabase {
                 PostgresArray.integers(tasks.map { $0.notBefore?.rawValue }),
                 PostgresArray.bools(tasks.map(\.isRepeatable)), PostgresArray.bools(tasks.map(\.startsPaused)),
                 PostgresArray.integers(tasks.map { $0.batch?.rawValue }), PostgresArray.texts(tasks.map(\.label)),
-                PostgresArray.texts(tasks.map(\.spec)),
+                PostgresArray.texts(tasks.map(\.spec)), PostgresArray.texts(tasks.map(\.summary)),
             ])
         var outcomes: [FleetAddOutcome?] = Array(repeating: nil, count: tasks.count)
         for (ordinal, outcome) in try answer.map(Self.outcome) where outcomes.indices.contains(ordinal) {

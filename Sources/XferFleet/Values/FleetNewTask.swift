@@ -24,12 +24,14 @@ public struct FleetNewTask: Hashable, Sendable {
     public var label: String?
     /// JSON text for the node: parameters of `task.add`.
     public var spec: String
+    /// JSON text of an object without secrets: what the event of the add says.
+    public var summary: String
 
     public init(
         owner: String, clientKey: String? = nil, fingerprint: String, priority: Priority = .normal,
         order: QueueOrder = .fifo, group: String? = nil, host: String, place: FleetPlace = .any,
         notBefore: Timestamp? = nil, isRepeatable: Bool = true, startsPaused: Bool = false, batch: FleetBatchID? = nil,
-        label: String? = nil, spec: String
+        label: String? = nil, spec: String, summary: String = "{}"
     ) {
         self.owner = owner
         self.clientKey = clientKey
@@ -45,6 +47,7 @@ public struct FleetNewTask: Hashable, Sendable {
         self.batch = batch
         self.label = label
         self.spec = spec
+        self.summary = summary
     }
 }
 

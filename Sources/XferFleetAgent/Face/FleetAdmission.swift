@@ -48,7 +48,15 @@ struct FleetAdmission: Sendable {
             priority: task.priority ?? .normal, group: task.group, host: try Self.host(of: task, path),
             place: place ?? pinned ?? .any, notBefore: task.schedule.notBefore.applied(to: nil),
             isRepeatable: Self.isRepeatable(task), startsPaused: task.paused ?? false, batch: batch, label: task.label,
-            spec: Self.specification(task))
+            spec: Self.specification(task), summary: Self.summary(of: task))
+    }
+
+    /// What `task.added` says of the task.
+    private static func summary(of task: NewTask) -> String {
+        let payload = EventPayload.taskAdded(
+            url: Redaction.url(task.url ?? task.urls?.first ?? ""), label: task.label, group: task.group)
+        let event = Event(seq: 0, time: Timestamp(microseconds: 0), taskID: nil, owner: nil, payload: payload)
+        return JSONValue.object(EventMessage(event).body).text
     }
 
     // MARK: Fields

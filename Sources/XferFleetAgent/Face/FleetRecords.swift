@@ -67,8 +67,8 @@ struct FleetRecords: Sendable {
             wait.until = task.notBefore
         case .queued where !standing.nodes.contains(where: { $0.serves(task.place) && !$0.isDown && !$0.isDraining }):
             let isDown = standing.nodes.contains { $0.serves(task.place) && $0.isDown }
-            wait.reason = .unknown(isDown && task.place.isPinned ? "node_down" : "no_node")
-        case .leased where task.isNodeDown: wait.reason = .unknown("node_down")
+            wait.reason = OpenEnum(isDown && task.place.isPinned ? .nodeDown : .noNode)
+        case .leased where task.isNodeDown: wait.reason = OpenEnum(.nodeDown)
         default: return nil
         }
         return wait
@@ -76,21 +76,12 @@ struct FleetRecords: Sendable {
 
     // MARK: Events
 
-    /// The type under which clients of `xferd` know what happened; nil for what only a fleet has.
-    private static func type(_ event: FleetEvent, _ detail: JSONValue) -> EventType? {
-        switch event.kind {
-        case .added: .taskAdded
-        case .leased: .taskStarted
-        case .paused: .taskPaused
-        case .resumed, .retried: .taskResumed
-        case .removed: .taskRemoved
-        case .ended:
-            switch ending(detail) {
-            case .completed: .taskCompleted
-            case .cancelled: .taskCancelled
-            default: .taskFailed
-            }
-        default: nil
+    /// The type under which clients know what happened.
+    private static func type(_ event: FleetEvent, _ detail: JSONValue) -> EventName {
+        switch (event.kind, ending(detail)) {
+        case (.ended, .completed): .durable(.taskCompleted)
+        case (.ended, .cancelled): .durable(.taskCancelled)
+        default: event.kind.names[0]
         }
     }
 
@@ -100,20 +91,7 @@ struct FleetRecords: Sendable {
 
     /// The kinds of a client's types; nil for all.
     static func kinds(_ types: [EventName]?) -> Set<FleetEvent.Kind>? {
-        types.map { types in
-            types.reduce(into: []) { kinds, name in
-                guard case .durable(let type) = name else { return }
-                switch type {
-                case .taskAdded: kinds.insert(.added)
-                case .taskStarted: kinds.formUnion([.leased])
-                case .taskPaused: kinds.insert(.paused)
-                case .taskResumed: kinds.formUnion([.resumed, .retried])
-                case .taskRemoved: kinds.insert(.removed)
-                case .taskCompleted, .taskFailed, .taskCancelled: kinds.insert(.ended)
-                default: break
-                }
-            }
-        }
+        types.map { types in Set(FleetEvent.Kind.allCases.filter { !Set($0.names).isDisjoint(with: types) }) }
     }
 
     /// Whether a client that asked for these types gets the event: ends of several types are of one kind.
@@ -126,7 +104,7 @@ struct FleetRecords: Sendable {
         let detail = (try? JSONValue(parsing: event.detail.utf8)) ?? [:]
         let type = Self.type(event, detail)
         var fields: JSONObject = ["time": event.at.wire]
-        fields["type"] = .string(type?.rawValue ?? "fleet.\(event.kind.rawValue)")
+        fields["type"] = type.wire
         fields["seq"] = .integer(event.seq)
         if let task = event.task { fields["task_id"] = .integer(task.rawValue) }
         if let name = event.owner { fields["owner"] = owner(name).wire }
@@ -136,33 +114,56 @@ struct FleetRecords: Sendable {
     }
 
     /// The fields that the type has in `xferd`, from what the fleet keeps.
-    private static func content(_ type: EventType?, _ detail: JSONValue) -> JSONObject {
+    private static func content(_ type: EventName, _ detail: JSONValue) -> JSONObject {
         guard var object = detail.objectValue else { return JSONObject() }
         object["detail"] = nil
         let result = detail["detail"] ?? detail
         switch type {
-        case .taskCompleted:
+        case .durable(.taskCompleted):
             object["terminal"] = true
             object["state"] = TaskState.completed.wire
             object["path"] = result["final_path"]
             object["size"] = result["progress"]?["received"] ?? 0
-        case .taskFailed:
+        case .durable(.taskFailed):
             object["terminal"] = true
             object["state"] = TaskState.failed.wire
             object["error"] = result["error"] ?? FailureRecord().wire
-        case .taskCancelled:
+        case .durable(.taskCancelled):
             object["terminal"] = true
             object["state"] = TaskState.cancelled.wire
-        case .taskAdded:
-            if object["url"] == nil { object["url"] = object["host"] ?? "" }
-        case .taskStarted:
+        case .durable(.taskAdded):
+            if object["url"] == nil { object["url"] = "" }
+        case .durable(.taskStarted):
             if object["attempt"] == nil { object["attempt"] = 1 }
             object["offset"] = 0
-        case .taskPaused:
-            object["received"] = 0
+        case .durable(.taskPaused): object = ["received": 0]
+        case .durable(.taskResumed), .durable(.taskRemoved): object = [:]
         default: break
         }
         return object
+    }
+}
+
+extension FleetEvent.Kind {
+    /// The types under which clients know it, at least one: ends are of several.
+    fileprivate var names: [EventName] {
+        switch self {
+        case .added: [.durable(.taskAdded)]
+        case .leased: [.durable(.taskStarted)]
+        case .paused: [.durable(.taskPaused)]
+        case .resumed, .retried: [.durable(.taskResumed)]
+        case .removed: [.durable(.taskRemoved)]
+        case .ended: [.durable(.taskFailed), .durable(.taskCompleted), .durable(.taskCancelled)]
+        case .released: [.fleet(.taskReleased)]
+        case .changed: [.fleet(.taskChanged)]
+        case .nodeJoined: [.fleet(.nodeJoined)]
+        case .nodeDown: [.fleet(.nodeDown)]
+        case .nodeDraining: [.fleet(.nodeDraining)]
+        case .nodeUndrained: [.fleet(.nodeUndrained)]
+        case .nodeForgotten: [.fleet(.nodeForgotten)]
+        case .limitChanged: [.fleet(.limitChanged)]
+        case .fleetCreated: [.fleet(.created)]
+        }
     }
 }
 

@@ -71,6 +71,10 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case profileFull = "profile_full"
     /// As many transfers are active as may be.
     case queueFull = "queue_full"
+    /// In a fleet: no node that is there serves the task's place.
+    case noNode = "no_node"
+    /// In a fleet: the only node that may go on with the task is down.
+    case nodeDown = "node_down"
 }
 
 extension WaitReason {

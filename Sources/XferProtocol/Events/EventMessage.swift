@@ -10,6 +10,8 @@ public struct EventMessage: WireValue, Hashable {
     public var taskID: TaskID?
     /// Nil for events about the service.
     public var owner: Owner?
+    /// In a fleet's events: the node that carries the task out, if one does. Files lie there.
+    public var node: String?
     /// The durable event before this one in the same subscription; 0 before the first.
     public var prevSeq: Int64?
     public var subscription: Int64?
@@ -91,6 +93,7 @@ extension EventMessage {
         type = envelope.type
         taskID = envelope.taskID
         owner = envelope.owner
+        node = envelope.node
         prevSeq = envelope.prevSeq
         subscription = envelope.subscription
     }
@@ -134,10 +137,8 @@ extension EventMessage {
             properties["type"] = ["type": "string", "const": name.wire]
             for (key, value) in own.properties.members { properties[key] = value }
             var required = envelope["required"]?.arrayValue ?? []
-            if case .durable(let type) = name {
-                required.append("seq")
-                if type.isAboutTask { required += ["task_id", "owner"] }
-            }
+            if name.isDurable { required.append("seq") }
+            if name.isAboutTask { required += ["task_id", "owner"] }
             required += own.required
             return [
                 "description": .string(own.text), "type": "object", "properties": .object(properties),
@@ -147,11 +148,6 @@ extension EventMessage {
     }
 }
 
-extension EventType {
-    /// Whether events of this type name a task.
-    var isAboutTask: Bool { rawValue.hasPrefix("task.") || self == .cacheHit }
-}
-
 /// The fields every event has.
 struct EventEnvelope: WireRecord {
     var seq: Int64?
@@ -159,6 +155,7 @@ struct EventEnvelope: WireRecord {
     var type = OpenEnum<EventName>.unknown("")
     var taskID: TaskID?
     var owner: Owner?
+    var node: String?
     var prevSeq: Int64?
     var subscription: Int64?
 
@@ -170,6 +167,7 @@ struct EventEnvelope: WireRecord {
         type = message.type
         taskID = message.taskID
         owner = message.owner
+        node = message.node
         prevSeq = message.prevSeq
         subscription = message.subscription
     }
@@ -181,6 +179,9 @@ struct EventEnvelope: WireRecord {
         .required("type", \.type, "What happened."),
         .optional("task_id", \.taskID, "The task it is about."),
         .optional("owner", \.owner, "The uid of that task's owner."),
+        .optional(
+            "node", \.node,
+            "In a fleet: the node that carries the task out. Its file lies there, under that node's names."),
         .optional(
             "prev_seq", \.prevSeq,
             "In a notification: the durable event before it in this subscription; 0 before the first."),

@@ -3,16 +3,24 @@ public import XferModel
 /// The types of events as clients see them: the durable ones and those that only live on a connection.
 public enum EventName: WireEnum {
     case durable(EventType)
+    /// Durable as well, but only a fleet has them.
+    case fleet(FleetEventName)
     /// `task.progress`: a running task's counters, coalesced.
     case progress
     /// `events.overflow`: the client did not read; it goes on with `events.since`.
     case overflow
 
-    public static let allCases: [EventName] = EventType.allCases.map(EventName.durable) + [.progress, .overflow]
+    public static let allCases: [EventName] = ofDaemon + FleetEventName.allCases.map(EventName.fleet)
+    /// Those that `xferd` has.
+    public static let ofDaemon: [EventName] = EventType.allCases.map(EventName.durable) + [.progress, .overflow]
+
+    /// Whether `events.since` has events of this type.
+    public var isDurable: Bool { self != .progress && self != .overflow }
 
     public var wireName: String {
         switch self {
         case .durable(let type): type.rawValue
+        case .fleet(let type): type.rawValue
         case .progress: "task.progress"
         case .overflow: "events.overflow"
         }
@@ -23,8 +31,13 @@ public enum EventName: WireEnum {
         case "task.progress": self = .progress
         case "events.overflow": self = .overflow
         default:
-            guard let type = EventType(rawValue: wireName) else { return nil }
-            self = .durable(type)
+            if let type = EventType(rawValue: wireName) {
+                self = .durable(type)
+            } else if let type = FleetEventName(rawValue: wireName) {
+                self = .fleet(type)
+            } else {
+                return nil
+            }
         }
     }
 }
@@ -35,10 +48,20 @@ extension EventName {
         wireName.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined() + "Event"
     }
 
+    /// Whether events of this type name a task and its owner.
+    var isAboutTask: Bool {
+        switch self {
+        case .durable(let type): type.rawValue.hasPrefix("task.") || type == .cacheHit
+        case .fleet(let type): type.isAboutTask
+        case .progress, .overflow: false
+        }
+    }
+
     /// Content of this type, for the schema.
     var example: any EventContent {
         switch self {
         case .durable(let type): EventPayload.example(of: type)
+        case .fleet(let type): type
         case .progress:
             ProgressSnapshot(
                 taskID: TaskID(1), owner: Owner(uid: 0), phase: .transferring, received: 0, total: nil, rate: 0)

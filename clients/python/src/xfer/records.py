@@ -117,6 +117,8 @@ WaitReason = Literal[
     "group_full",
     "profile_full",
     "queue_full",
+    "no_node",
+    "node_down",
 ]
 
 
@@ -385,6 +387,15 @@ EventName = Literal[
     "daemon.stopping",
     "task.progress",
     "events.overflow",
+    "fleet.task_released",
+    "fleet.task_changed",
+    "fleet.node_joined",
+    "fleet.node_down",
+    "fleet.node_draining",
+    "fleet.node_undrained",
+    "fleet.node_forgotten",
+    "fleet.limit_changed",
+    "fleet.created",
 ]
 
 
@@ -3304,6 +3315,10 @@ class TaskAddedEvent:
     url: str
     """The URL; secrets in it are ***."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3326,6 +3341,7 @@ class TaskAddedEvent:
             task_id=wire["task_id"],
             owner=wire["owner"],
             url=wire["url"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
             label=wire.get("label"),
@@ -3354,6 +3370,10 @@ class TaskRestoredEvent:
     received: int
     """Bytes that were kept."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3370,6 +3390,7 @@ class TaskRestoredEvent:
             task_id=wire["task_id"],
             owner=wire["owner"],
             received=wire["received"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3399,6 +3420,10 @@ class TaskStartedEvent:
     offset: int
     """Bytes kept from earlier tries."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3416,6 +3441,7 @@ class TaskStartedEvent:
             owner=wire["owner"],
             attempt=wire["attempt"],
             offset=wire["offset"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3448,6 +3474,10 @@ class TaskResponseEvent:
     resumed: bool
     """Whether kept bytes are continued."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3469,6 +3499,7 @@ class TaskResponseEvent:
             status=wire["status"],
             total=wire["total"],
             resumed=wire["resumed"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
             etag=wire.get("etag"),
@@ -3502,6 +3533,10 @@ class TaskRedirectedEvent:
     to: str
     """Where to; secrets in it are ***."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3520,6 +3555,7 @@ class TaskRedirectedEvent:
             status=wire["status"],
             from_=wire["from"],
             to=wire["to"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3546,6 +3582,10 @@ class TaskWaitingEvent:
     wait: WaitRecord
     """What it waits for."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3565,6 +3605,7 @@ class TaskWaitingEvent:
             task_id=wire["task_id"],
             owner=wire["owner"],
             wait=WaitRecord.from_wire(wire["wait"]),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
             error=optional(FailureRecord.from_wire, wire.get("error")),
@@ -3592,6 +3633,10 @@ class TaskPausedEvent:
     received: int
     """Bytes that were committed by then; what came since is kept as well, and task.get tells."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3608,6 +3653,7 @@ class TaskPausedEvent:
             task_id=wire["task_id"],
             owner=wire["owner"],
             received=wire["received"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3631,6 +3677,10 @@ class TaskResumedEvent:
     owner: Owner
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3646,6 +3696,7 @@ class TaskResumedEvent:
             type=wire["type"],
             task_id=wire["task_id"],
             owner=wire["owner"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3676,6 +3727,10 @@ class TaskSourceChangedEvent:
     dropped: int
     """Bytes that were dropped."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3693,6 +3748,7 @@ class TaskSourceChangedEvent:
             owner=wire["owner"],
             reason=wire["reason"],
             dropped=wire["dropped"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3724,6 +3780,10 @@ class CacheHitEvent:
     fresh: bool
     """Whether it may be used without asking (RFC 9111 section 4.2)."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3741,6 +3801,7 @@ class CacheHitEvent:
             owner=wire["owner"],
             age=wire["age"],
             fresh=wire["fresh"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3764,6 +3825,10 @@ class TaskRefreshedEvent:
     owner: Owner
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3779,6 +3844,7 @@ class TaskRefreshedEvent:
             type=wire["type"],
             task_id=wire["task_id"],
             owner=wire["owner"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3802,6 +3868,10 @@ class TaskNotModifiedEvent:
     owner: Owner
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3817,6 +3887,7 @@ class TaskNotModifiedEvent:
             type=wire["type"],
             task_id=wire["task_id"],
             owner=wire["owner"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3848,6 +3919,10 @@ class TaskStagedEvent:
     size: int
     """The file's length in bytes."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3865,6 +3940,7 @@ class TaskStagedEvent:
             owner=wire["owner"],
             state=wire["state"],
             size=wire["size"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -3897,6 +3973,10 @@ class TaskCompletedEvent:
     size: int
     """Its length in bytes."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3924,6 +4004,7 @@ class TaskCompletedEvent:
             terminal=wire["terminal"],
             state=wire["state"],
             size=wire["size"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
             path=wire.get("path"),
@@ -3959,6 +4040,10 @@ class TaskFailedEvent:
     error: FailureRecord
     """Why."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -3977,6 +4062,7 @@ class TaskFailedEvent:
             terminal=wire["terminal"],
             state=wire["state"],
             error=FailureRecord.from_wire(wire["error"]),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4006,6 +4092,10 @@ class TaskCancelledEvent:
     state: TaskState
     """The state it ended in."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4023,6 +4113,7 @@ class TaskCancelledEvent:
             owner=wire["owner"],
             terminal=wire["terminal"],
             state=wire["state"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4057,6 +4148,10 @@ class TaskSupersededEvent:
     by: TaskID
     """The task that is in the slot now."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4075,6 +4170,7 @@ class TaskSupersededEvent:
             terminal=wire["terminal"],
             state=wire["state"],
             by=wire["by"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4098,6 +4194,10 @@ class TaskRemovedEvent:
     owner: Owner
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4113,6 +4213,7 @@ class TaskRemovedEvent:
             type=wire["type"],
             task_id=wire["task_id"],
             owner=wire["owner"],
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4150,6 +4251,10 @@ class BatchCompletedEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4169,6 +4274,7 @@ class BatchCompletedEvent:
             skipped=wire["skipped"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4198,6 +4304,10 @@ class QueueIdleEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4215,6 +4325,7 @@ class QueueIdleEvent:
             failed=wire["failed"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4241,6 +4352,10 @@ class ActivityChangedEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4257,6 +4372,7 @@ class ActivityChangedEvent:
             active=wire["active"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4285,6 +4401,10 @@ class NetworkChangedEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4301,6 +4421,7 @@ class NetworkChangedEvent:
             network=wire["network"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4345,6 +4466,10 @@ class PolicyViolationEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4370,6 +4495,7 @@ class PolicyViolationEvent:
             chain=listed(ShownCertificateRecord.from_wire)(wire["chain"]),
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
             verify_error=wire.get("verify_error"),
@@ -4427,6 +4553,10 @@ class PolicyExpiringEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4446,6 +4576,7 @@ class PolicyExpiringEvent:
             days=wire["days"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4477,6 +4608,10 @@ class SessionInvalidatedEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4494,6 +4629,7 @@ class SessionInvalidatedEvent:
             version=wire["version"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4526,6 +4662,10 @@ class DaemonStartedEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4544,6 +4684,7 @@ class DaemonStartedEvent:
             restored=wire["restored"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4570,6 +4711,10 @@ class DaemonStoppingEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4586,6 +4731,7 @@ class DaemonStoppingEvent:
             mode=wire["mode"],
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4627,6 +4773,10 @@ class TaskProgressEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4648,6 +4798,7 @@ class TaskProgressEvent:
             seq=wire.get("seq"),
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -4676,6 +4827,10 @@ class EventsOverflowEvent:
     owner: Optional[Owner] = None
     """The uid of that task's owner."""
 
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
     prev_seq: Optional[int] = None
     """In a notification: the durable event before it in this subscription; 0 before the first."""
 
@@ -4692,6 +4847,398 @@ class EventsOverflowEvent:
             seq=wire.get("seq"),
             task_id=wire.get("task_id"),
             owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetTaskReleasedEvent:
+    """In a fleet: a node gave a task back, or lost it; any node of its place may take it."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.task_released"]
+
+    task_id: TaskID
+    """The task it is about."""
+
+    owner: Owner
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetTaskReleasedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire["task_id"],
+            owner=wire["owner"],
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetTaskChangedEvent:
+    """In a fleet: a task's place, priority or limits were changed."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.task_changed"]
+
+    task_id: TaskID
+    """The task it is about."""
+
+    owner: Owner
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    wish: Optional[str] = None
+    """What was asked for."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetTaskChangedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire["task_id"],
+            owner=wire["owner"],
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+            wish=wire.get("wish"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetNodeJoinedEvent:
+    """In a fleet: a node has joined, or has come back."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.node_joined"]
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodeJoinedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetNodeDownEvent:
+    """In a fleet: a node is silent for so long that others take its tasks over."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.node_down"]
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodeDownEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetNodeDrainingEvent:
+    """In a fleet: a node finishes what it holds and takes no more."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.node_draining"]
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodeDrainingEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetNodeUndrainedEvent:
+    """In a fleet: a node takes tasks again."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.node_undrained"]
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodeUndrainedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetNodeForgottenEvent:
+    """In a fleet: a node that is lost for good was removed."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.node_forgotten"]
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodeForgottenEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetLimitChangedEvent:
+    """In a fleet: the limit of a host, of a group or of an owner, or whether a group is paused."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.limit_changed"]
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetLimitChangedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class FleetCreatedEvent:
+    """In a fleet: its database was made. The first event there is."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["fleet.created"]
+
+    task_id: Optional[TaskID] = None
+    """The task it is about."""
+
+    owner: Optional[Owner] = None
+    """The uid of that task's owner."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> FleetCreatedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire.get("task_id"),
+            owner=wire.get("owner"),
+            node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
         )
@@ -5234,6 +5781,15 @@ Event = Union[
     DaemonStoppingEvent,
     TaskProgressEvent,
     EventsOverflowEvent,
+    FleetTaskReleasedEvent,
+    FleetTaskChangedEvent,
+    FleetNodeJoinedEvent,
+    FleetNodeDownEvent,
+    FleetNodeDrainingEvent,
+    FleetNodeUndrainedEvent,
+    FleetNodeForgottenEvent,
+    FleetLimitChangedEvent,
+    FleetCreatedEvent,
     UnknownEvent,
 ]
 """An event."""
@@ -5286,6 +5842,15 @@ EVENT_TYPES: Dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "daemon.stopping": DaemonStoppingEvent.from_wire,
     "task.progress": TaskProgressEvent.from_wire,
     "events.overflow": EventsOverflowEvent.from_wire,
+    "fleet.task_released": FleetTaskReleasedEvent.from_wire,
+    "fleet.task_changed": FleetTaskChangedEvent.from_wire,
+    "fleet.node_joined": FleetNodeJoinedEvent.from_wire,
+    "fleet.node_down": FleetNodeDownEvent.from_wire,
+    "fleet.node_draining": FleetNodeDrainingEvent.from_wire,
+    "fleet.node_undrained": FleetNodeUndrainedEvent.from_wire,
+    "fleet.node_forgotten": FleetNodeForgottenEvent.from_wire,
+    "fleet.limit_changed": FleetLimitChangedEvent.from_wire,
+    "fleet.created": FleetCreatedEvent.from_wire,
 }
 
 

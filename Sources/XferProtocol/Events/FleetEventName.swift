@@ -1,0 +1,36 @@
+/// The types of durable events that only a fleet has. What happens to a task otherwise has the names of `EventType` there,
+/// too.
+public enum FleetEventName: String, CaseIterable, Sendable {
+    case taskReleased = "fleet.task_released"
+    case taskChanged = "fleet.task_changed"
+    case nodeJoined = "fleet.node_joined"
+    case nodeDown = "fleet.node_down"
+    case nodeDraining = "fleet.node_draining"
+    case nodeUndrained = "fleet.node_undrained"
+    case nodeForgotten = "fleet.node_forgotten"
+    case limitChanged = "fleet.limit_changed"
+    case created = "fleet.created"
+
+    /// Whether events of this type name a task.
+    var isAboutTask: Bool { self == .taskReleased || self == .taskChanged }
+}
+
+extension FleetEventName: EventContent {
+    func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
+        switch self {
+        case .taskReleased:
+            event.summary("In a fleet: a node gave a task back, or lost it; any node of its place may take it.")
+        case .taskChanged:
+            event.summary("In a fleet: a task's place, priority or limits were changed.")
+            event.optional("wish", "", "What was asked for.")
+        case .nodeJoined: event.summary("In a fleet: a node has joined, or has come back.")
+        case .nodeDown: event.summary("In a fleet: a node is silent for so long that others take its tasks over.")
+        case .nodeDraining: event.summary("In a fleet: a node finishes what it holds and takes no more.")
+        case .nodeUndrained: event.summary("In a fleet: a node takes tasks again.")
+        case .nodeForgotten: event.summary("In a fleet: a node that is lost for good was removed.")
+        case .limitChanged:
+            event.summary("In a fleet: the limit of a host, of a group or of an owner, or whether a group is paused.")
+        case .created: event.summary("In a fleet: its database was made. The first event there is.")
+        }
+    }
+}
