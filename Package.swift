@@ -176,8 +176,8 @@ let package = Package(
         library(
             "XferFleetAgent",
             [
-                "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferClient", "XferFiles", "XferProtocol",
-                "JSONRPC",
+                "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferGateway", "XferManager", "XferStore",
+                "XferClient", "XferFiles", "XferProtocol", "JSONRPC",
                 "XferSystem", "XferModel", "StrictJSON", lifecycle, unixSignals, logging, nioLocks,
             ]),
         .executableTarget(

@@ -59,8 +59,9 @@ enum ImportTable {
 
         // The agent of a fleet's node.
         "XferFleetAgent": posix + [
-            "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferClient", "XferFiles", "XferProtocol", "JSONRPC",
-            "XferSystem", "XferModel", "StrictJSON", "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers",
+            "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferGateway", "XferManager", "XferStore",
+            "XferClient", "XferFiles", "XferProtocol", "JSONRPC", "XferSystem", "XferModel", "StrictJSON",
+            "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers",
         ],
         "xfer-fleet": ["CVersion", "XferFleetAgent", "XferDaemon", "XferModel", "ArgumentParser", "Glibc"],
 

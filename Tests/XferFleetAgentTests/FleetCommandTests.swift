@@ -79,7 +79,9 @@ struct FleetCommandTests {
                 try await fleet.first.call("queue.stats")["counts"]?["running"]?.integerValue == 2
             }
             try await eventually("both requests have come") { server.requests.count == 2 }
-            #expect(try await fleet.database.query("SELECT leased FROM fleet_host WHERE max_active = 2") == "2\n")
+            #expect(
+                try await fleet.database.sql("SELECT leased FROM fleet_host WHERE max_active = 2", in: "fleet") == "2\n"
+            )
             gate.open()
             try await eventually("all complete") {
                 try await fleet.first.call("queue.stats")["counts"]?["completed"]?.integerValue == 6

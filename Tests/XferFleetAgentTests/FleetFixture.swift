@@ -4,12 +4,12 @@ import XferTestSupport
 
 /// A database and the nodes of a fleet.
 struct FleetFixture {
-    let database: PostgresFixture
+    let database: PostgresCluster
     let nodes: [FleetNodeFixture]
 
     var first: FleetNodeFixture { nodes[0] }
 
-    static var isPossible: Bool { PostgresFixture.programs != nil }
+    static var isPossible: Bool { PostgresCluster.programs != nil }
 
     /// What is wrong over all nodes at the end: each task has one end, and its file is there once.
     func faults(of tasks: [Int64: String]) async throws -> [String] {
@@ -33,15 +33,27 @@ struct FleetFixture {
     }
 }
 
+/// A server of its own, which a test may kill, with one empty database.
+func makeFleetDatabase() async throws -> PostgresCluster {
+    let cluster = try await PostgresCluster(["max_connections": "200"])
+    try await cluster.makeDatabase("fleet")
+    return cluster
+}
+
+extension PostgresCluster {
+    /// That database's address.
+    var fleet: String { connection("fleet") }
+}
+
 /// Runs `body` with a fleet whose nodes are called a, b, …, and adds their logs to any error.
 func withFleet(
     _ count: Int, fleet: [String: [String: String]] = [:], settings: [String: [String: String]] = [:],
     body: (FleetFixture) async throws -> Void
 ) async throws {
-    let database = try await PostgresFixture()
+    let database = try await makeFleetDatabase()
     let names = ["a", "b", "c", "d"].prefix(count)
     let nodes = try names.map { name in
-        try FleetNodeFixture(name, database: database.address(), fleet: fleet[name] ?? [:], settings: settings)
+        try FleetNodeFixture(name, database: database.fleet, fleet: fleet[name] ?? [:], settings: settings)
     }
     let fixture = FleetFixture(database: database, nodes: nodes)
     let migrated = try await fixture.first.run("migrate")

@@ -6,8 +6,8 @@ import XferTestSupport
 @Suite(.serialized, .enabled(if: FleetFixture.isPossible, "needs PostgreSQL"))
 struct FleetOutageTests {
     @Test func anAgentWithoutADatabaseWaitsAndSaysSo() async throws {
-        let database = try await PostgresFixture()
-        let node = try FleetNodeFixture("a", database: database.address())
+        let database = try await makeFleetDatabase()
+        let node = try FleetNodeFixture("a", database: database.fleet)
         #expect(try await node.run("migrate").isSuccess)
         await database.stop()
         try await node.daemon.start()
@@ -22,8 +22,8 @@ struct FleetOutageTests {
     }
 
     @Test func anAgentBeforeAMigrationEndsWithAnAdvice() async throws {
-        let database = try await PostgresFixture()
-        let node = try FleetNodeFixture("a", database: database.address())
+        let database = try await makeFleetDatabase()
+        let node = try FleetNodeFixture("a", database: database.fleet)
         try await node.daemon.start()
         let result = try await node.run("run")
         #expect(result.exit == .code(78) && result.errors.contains("xfer-fleet migrate"), "\(result)")
@@ -34,7 +34,7 @@ struct FleetOutageTests {
     @Test func theOlderOfTwoAgentsWithOneStateDirectoryStops() async throws {
         try await withFleet(1) { fleet in
             let clone = try FleetNodeFixture(
-                "a", database: fleet.database.address(), fleet: ["daemon": fleet.first.daemon.socket])
+                "a", database: fleet.database.fleet, fleet: ["daemon": fleet.first.daemon.socket])
             try await clone.startAgent()
             try await eventually("the older one stops") { fleet.first.process?.isRunning == false }
             #expect(await fleet.first.stopAgent() == .code(78))
@@ -46,7 +46,7 @@ struct FleetOutageTests {
 
     @Test func anotherMachineWithTheNameOfALiveNodeIsRefused() async throws {
         try await withFleet(1) { fleet in
-            let other = try FleetNodeFixture("a", database: fleet.database.address())
+            let other = try FleetNodeFixture("a", database: fleet.database.fleet)
             try await other.daemon.start()
             let result = try await other.run("run")
             #expect(result.exit == .code(78) && result.errors.contains("choose another name"), "\(result)")
@@ -69,8 +69,9 @@ struct FleetOutageTests {
             try await eventually("the request stalls") { !server.requests(to: "/h").isEmpty }
             let holder = try #require(
                 try await eventually("a node holds it") {
-                    let name = try await fleet.database.query(
-                        "SELECT n.name FROM fleet_lease l JOIN fleet_node n ON n.id = l.node WHERE l.task = \(id)")
+                    let name = try await fleet.database.sql(
+                        "SELECT n.name FROM fleet_lease l JOIN fleet_node n ON n.id = l.node WHERE l.task = \(id)",
+                        in: "fleet")
                     return fleet.nodes.first { "\($0.name)\n" == name }
                 } as FleetNodeFixture?)
             let other = try #require(fleet.nodes.first { $0.name != holder.name })
@@ -98,12 +99,12 @@ struct FleetOutageTests {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/o", .tagged(1, length: 200_000), faults: [[.stall(at: 50_000, until: gate)]])
-        let database = try await PostgresFixture()
-        let proxy = try await SwallowingProxy(to: database.port)
+        let database = try await makeFleetDatabase()
+        let relay = try PostgresRelay(to: database)
         let nodes = [
-            try FleetNodeFixture("a", database: database.address(port: proxy.port), fleet: ["labels": "[ab]"]),
-            try FleetNodeFixture("b", database: database.address(), fleet: ["labels": "[ab]"]),
-            try FleetNodeFixture("c", database: database.address()),
+            try FleetNodeFixture("a", database: relay.connection("fleet"), fleet: ["labels": "[ab]"]),
+            try FleetNodeFixture("b", database: database.fleet, fleet: ["labels": "[ab]"]),
+            try FleetNodeFixture("c", database: database.fleet),
         ]
         #expect(try await nodes[1].run("migrate").isSuccess)
         try await nodes[0].start()
@@ -113,7 +114,7 @@ struct FleetOutageTests {
         try await eventually("the request stalls") { !server.requests(to: "/o").isEmpty }
         try await nodes[1].start()
         try await nodes[2].start()
-        proxy.swallow(true)
+        relay.set(.stalls)
         try await eventually("its daemon stops the task by itself") {
             let tasks = try await nodes[0].daemon.call("task.list")["tasks"]?.arrayValue ?? []
             return tasks.contains { $0["wait"]?["reason"]?.stringValue == "lease" }
@@ -122,7 +123,7 @@ struct FleetOutageTests {
         // Longer than any timeout at the usual speed of these tests.
         try await Task.sleep(for: .seconds(10))
         gate.open()
-        proxy.swallow(false)
+        relay.set(.passes)
         try await eventually("the node joins again") {
             let all = try await nodes[1].call("fleet.nodes")["nodes"]?.arrayValue ?? []
             return all.allSatisfy { $0["state"]?.stringValue == "live" }
@@ -133,7 +134,6 @@ struct FleetOutageTests {
         let fleet = FleetFixture(database: database, nodes: [nodes[1], nodes[0], nodes[2]])
         #expect(try await fleet.faults(of: [id: "o"]) == [])
         for node in nodes { await node.stop() }
-        await proxy.stop()
         await database.stop()
     }
 

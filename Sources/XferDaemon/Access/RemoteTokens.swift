@@ -1,20 +1,24 @@
 import JSONRPC
 import NIOConcurrencyHelpers
-import XferGateway
-import XferManager
-import XferModel
+package import XferGateway
+package import XferManager
+package import XferModel
 
 /// The tokens for the gateway, each with the groups of its user.
 ///
 /// Groups are looked up when a token is added and when the configuration is read, since a lookup may block.
-final class RemoteTokens: TokenDirectory {
-    private let tokens: TokenCommands
+package final class RemoteTokens: TokenDirectory {
+    private let registry: TokenRegistry
+    private let clock: @Sendable () -> Timestamp
     private let users = NIOLockedValueBox<[Owner: PeerCredentials]>([:])
 
-    init(_ tokens: TokenCommands) { self.tokens = tokens }
+    package init(_ registry: TokenRegistry, clock: @escaping @Sendable () -> Timestamp) {
+        self.registry = registry
+        self.clock = clock
+    }
 
     /// Looks up the groups of a token's user.
-    func learn(_ owner: Owner) {
+    package func learn(_ owner: Owner) {
         let account = AccountDirectory.account(owner.rawValue)
         // A user without an account has no groups, so only a grant to the user itself applies.
         let user = PeerCredentials(
@@ -24,13 +28,19 @@ final class RemoteTokens: TokenDirectory {
     }
 
     /// Looks up the groups of all tokens' users.
-    func refresh() async throws {
-        for owner in Set(try await tokens.list().map(\.owner)) { learn(owner) }
+    package func refresh() {
+        for owner in Set(registry.all.map(\.owner)) { learn(owner) }
     }
 
-    func token(for text: String) -> GatewayToken? { tokens.token(for: text).flatMap { complete($0) } }
+    /// Looks up the groups of users that are not known yet.
+    package func learnNew() {
+        let known = users.withLockedValue { Set($0.keys) }
+        for owner in Set(registry.all.map(\.owner)).subtracting(known) { learn(owner) }
+    }
 
-    func token(_ id: Int64) -> GatewayToken? { tokens.token(id).flatMap { complete($0) } }
+    package func token(for text: String) -> GatewayToken? { registry.token(for: text, at: clock()).flatMap(complete) }
+
+    package func token(_ id: Int64) -> GatewayToken? { registry.token(id, at: clock()).flatMap(complete) }
 
     private func complete(_ token: AccessToken) -> GatewayToken? {
         users.withLockedValue { $0[token.owner] }.map {

@@ -106,7 +106,7 @@ public enum Daemon {
                 configurationProblem: { configuration.rejection },
                 shutDown: { mode in Task { await shutdown.perform(mode, on: manager) } }
             ).all
-        let tokens = RemoteTokens(manager.tokens)
+        let tokens = RemoteTokens(manager.tokens.registry, clock: Clocks.wall)
         let hasListeners = !settings.listen.isEmpty
         handlers += TokenHandlers(tokens: manager.tokens, learn: { if hasListeners { tokens.learn($0) } }).all
         let memory = MemoryCare()
@@ -126,7 +126,7 @@ public enum Daemon {
         if let gateway {
             configuration.onReload {
                 gateway.reloadCertificates()
-                try? await tokens.refresh()
+                tokens.refresh()
             }
         }
 
@@ -139,7 +139,7 @@ public enum Daemon {
         ]
         if let gateway {
             try await manager.tokens.load()
-            try await tokens.refresh()
+            tokens.refresh()
             manager.tokens.onRevocation { gateway.revoke(tokenID: $0) }
             listening.append(GatewayService(gateway: gateway, listeners: settings.listen, logger: logger))
         }

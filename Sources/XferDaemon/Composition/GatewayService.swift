@@ -1,22 +1,28 @@
 import Glibc
-import JSONRPC
-import Logging
+package import JSONRPC
+package import Logging
 import Metrics
 import ServiceLifecycle
-import XferGateway
+package import XferGateway
 import XferManager
 import XferModel
 
 /// Listens on the network where the configuration says so.
-struct GatewayService: Service {
-    let gateway: Gateway
-    let listeners: [Settings.Listener]
-    let logger: Logger
+package struct GatewayService: Service {
+    private let gateway: Gateway
+    private let listeners: [Settings.Listener]
+    private let logger: Logger
+
+    package init(gateway: Gateway, listeners: [Settings.Listener], logger: Logger) {
+        self.gateway = gateway
+        self.listeners = listeners
+        self.logger = logger
+    }
 
     /// How long calls under way may take to end when the service stops.
     private static let grace = Duration.milliseconds(300)
 
-    func run() async throws {
+    package func run() async throws {
         do {
             for listener in listeners {
                 guard let configuration = listener.configuration else { continue }
@@ -38,7 +44,7 @@ struct GatewayService: Service {
 
 extension Gateway {
     /// The gateway with the limits of the settings.
-    convenience init(
+    package convenience init(
         _ service: DaemonService, _ routes: [HTTPRoute], _ tokens: RemoteTokens, _ settings: Settings,
         storeID: String, _ logger: Logger
     ) {

@@ -1,10 +1,10 @@
 import JSONRPC
 import XferManager
-import XferModel
+package import XferModel
 import XferProtocol
 
 /// `token.*`: decode, authorise, call, encode.
-struct TokenHandlers: Sendable {
+package struct TokenHandlers: Sendable {
     let tokens: TokenCommands
     /// Prepares the gateway for tokens of this user.
     let learn: @Sendable (Owner) -> Void
@@ -25,21 +25,24 @@ struct TokenHandlers: Sendable {
 
     private func add(_ params: TokenAdd.Params, _ context: CallContext) async throws -> TokenAdd.Result {
         try Self.requireSocket(context)
-        var owner = context.caller.owner
-        if let user = params.user {
-            guard let found = AccountDirectory.system.owner(user), found.rawValue != AccessPolicy.overflowUID else {
-                throw ManagerError.invalidField(
-                    path: "user", reason: "there is no user \"\(user)\"", expected: "a user's name or uid")
-            }
-            owner = found
-        }
+        let owner = try Self.owner(params.user, context)
         learn(owner)
         let (token, text) = try await tokens.add(params.name, for: owner, params.scope, expiresAt: params.expiresAt)
         return TokenAdd.Result(token: TokenRecord(token), secret: text)
     }
 
+    /// Whom the token calls for; the caller, if nobody is named.
+    package static func owner(_ user: String?, _ context: CallContext) throws -> Owner {
+        guard let user else { return context.caller.owner }
+        guard let found = AccountDirectory.system.owner(user), found.rawValue != AccessPolicy.overflowUID else {
+            throw ManagerError.invalidField(
+                path: "user", reason: "there is no user \"\(user)\"", expected: "a user's name or uid")
+        }
+        return found
+    }
+
     /// A stolen token must not be able to make another one, which would outlive it.
-    private static func requireSocket(_ context: CallContext) throws {
+    package static func requireSocket(_ context: CallContext) throws {
         guard context.connection.remote == nil else {
             throw ManagerError.permissionDenied(path: nil, reason: "tokens are changed over the Unix socket only")
         }

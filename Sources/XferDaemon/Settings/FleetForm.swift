@@ -15,6 +15,8 @@ extension Settings {
         public var slots = 64
         /// Where `xfer-fleet` listens.
         public var socket: String
+        /// Where `xfer-fleet` listens on the network; empty is nowhere.
+        public var listen: [Listener] = []
         /// Where `xferd` listens.
         public var daemon: String
 

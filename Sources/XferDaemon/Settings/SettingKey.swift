@@ -290,6 +290,9 @@ extension SettingKey {
             "fleet.socket", \.fleet.socket, .path, reload: false,
             "Unix socket on which xfer-fleet answers"),
         SettingKey(
+            "fleet.listen", \.fleet.listen, .listeners, reload: false,
+            "Addresses on which xfer-fleet answers the fleet's clients on the network, as listen is xferd's"),
+        SettingKey(
             "fleet.daemon", \.fleet.daemon, .path, reload: false,
             "Unix socket of the xferd that carries the node's tasks out"),
     ]

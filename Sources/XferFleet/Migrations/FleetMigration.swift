@@ -1,4 +1,4 @@
-/// One step of the fleet's schema, never edited once it has landed. The schema's number is that of the steps taken.
+/// One step of the fleet's schema, never edited once it is in a release. The schema's number is that of the steps taken.
 struct FleetMigration: Sendable {
     /// For people looking into the database.
     let name: String
@@ -8,6 +8,7 @@ struct FleetMigration: Sendable {
     /// In order; new ones go to the end, each in a file of its own.
     static let all: [FleetMigration] = [
         .tables, .positions, .adding, .claiming, .reporting, .wishing, .nodes, .limits, .showing,
+        .tokens,
     ]
 
     /// The oldest program that may work with this schema, by the number of steps it knows. A step that a program of the

@@ -30,6 +30,11 @@ extension FleetDatabase {
         }
     }
 
+    /// What names the fleet; changes with a new database.
+    public func fleetID() async throws(FleetError) -> String {
+        try await calls.run("SELECT fleet FROM fleet_meta").one { (row) throws(PostgresError) in try row.text(0) }
+    }
+
     /// Says that the node lives.
     ///
     /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.

@@ -6,6 +6,8 @@ import ServiceLifecycle
 import UnixSignals
 public import XferDaemon
 import XferFleet
+import XferGateway
+import XferManager
 import XferModel
 import XferPostgres
 import XferProtocol
@@ -103,28 +105,41 @@ public enum FleetAgent {
         let notifier = ServiceNotifier(environment: configuration.instance.environment)
         guard let database = try await open(configuration, notifier, logger) else { return }
         let changes = Doorbells()
+        let tokens = FleetTokens(database)
+        let listeners = configuration.fleet.listen
         let node = NodeAgent(
             configuration, database: database,
             daemon: LocalDaemon(socket: configuration.fleet.daemon, timeout: AgentConfiguration.daemonTimeout),
-            changes: changes, logger: logger)
+            changes: changes, tokens: listeners.isEmpty ? nil : tokens, logger: logger)
         let face = FleetFace(
-            configuration: configuration, database: database, changes: changes,
+            configuration: configuration, database: database, changes: changes, tokens: tokens,
             standing: { node.standing.withLockedValue { $0 } }, ring: { node.bell.ring() })
         let (access, warnings) = AccessPolicy.load(configuration.settings, ownUID: geteuid())
         for warning in warnings { logger.warning("\(warning)") }
         let service = DaemonService(
             handlers: face.handlers, access: access, memory: MemoryCare(), required: MethodRegistry.documented)
-        let server = RPCServer(
-            service: service, routes: routes(FleetMetrics(face: face), node), limits: RPCLimits(configuration.settings))
+        let routes = routes(face, service, node)
+        let server = RPCServer(service: service, routes: routes, limits: RPCLimits(configuration.settings))
+        var services: [any Service] = [
+            SocketService(
+                server: server, endpoints: [RPCEndpoint(path: socket, settings: configuration.settings)],
+                notifier: notifier, logger: logger)
+        ]
+        var gateway: Gateway?
+        if !listeners.isEmpty {
+            try await tokens.refresh()
+            let made = Gateway(
+                service, routes, tokens.remote, configuration.settings, storeID: try await database.fleetID(), logger)
+            tokens.registry.onRevocation { made.revoke(tokenID: $0) }
+            services.append(GatewayService(gateway: made, listeners: listeners, logger: logger))
+            gateway = made
+        }
+        services += [
+            NodeService(node: node), CertificateService(gateway: gateway, tokens: tokens),
+            AliveService(watchdog: Watchdog(environment: configuration.instance.environment)),
+        ]
         let group = ServiceGroup(
-            services: [
-                SocketService(
-                    server: server, endpoints: [RPCEndpoint(path: socket, settings: configuration.settings)],
-                    notifier: notifier, logger: logger),
-                NodeService(node: node),
-                AliveService(watchdog: Watchdog(environment: configuration.instance.environment)),
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         do {
             try await group.run()
         } catch {
@@ -134,8 +149,9 @@ public enum FleetAgent {
         database.close()
     }
 
-    private static func routes(_ metrics: FleetMetrics, _ node: NodeAgent) -> [HTTPRoute] {
-        [
+    private static func routes(_ face: FleetFace, _ service: DaemonService, _ node: NodeAgent) -> [HTTPRoute] {
+        let metrics = FleetMetrics(face: face)
+        return [
             HTTPRoute("/openrpc.json") { _, _ in
                 HTTPAnswer(contentType: "application/json", body: .bytes(Array(OpenRPCDocument.text.utf8)))
             },
@@ -144,6 +160,9 @@ public enum FleetAgent {
                     contentType: "text/plain; version=0.0.4; charset=utf-8",
                     body: .bytes(Array(await metrics.text().utf8)))
             },
+            EventStreamRoute { since, connection in
+                try await face.stream(since: since, for: service.caller(connection))
+            }.route,
             HTTPRoute("/healthz") { _, _ in
                 let standing = node.standing.withLockedValue { $0 }
                 return (standing.databaseProblem ?? standing.daemonProblem).map {
@@ -205,6 +224,22 @@ struct NodeService: Service {
     let node: NodeAgent
 
     func run() async throws { try await cancelWhenGracefulShutdown { try await node.run() } }
+}
+
+/// Reads the listeners' certificates and the groups of the tokens' users again on SIGHUP.
+struct CertificateService: Service {
+    let gateway: Gateway?
+    let tokens: FleetTokens
+
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sighup)
+        await cancelWhenGracefulShutdown {
+            for await _ in signals {
+                gateway?.reloadCertificates()
+                tokens.remote.refresh()
+            }
+        }
+    }
 }
 
 /// Notifies the service manager's watchdog while Swift tasks run.

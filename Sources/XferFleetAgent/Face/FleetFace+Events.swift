@@ -51,21 +51,35 @@ extension FleetFace {
                 data: ErrorData(reason: "no_notifications"))
         }
         let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
-        let newest = try await attempt { () throws(FleetError) in try await database.queueFigures() }.newestEvent
-        let since = params.since ?? newest
-        let page = try await attempt { () throws(FleetError) in
-            try await database.events(since: since, limit: 1, filter: filter)
-        }
-        let gap = since > 0 && page.oldest > since.addingSaturated(1) ? page.oldest : nil
-        let feed = FleetFeed(
-            self, filter, types: params.types?.values, since: gap.map { $0 - 1 } ?? since, gapBefore: gap)
+        let (feed, newest) = try await feed(filter, types: params.types?.values, since: params.since)
         guard let id = subscriptions.start(feed, on: context.connection) else {
             throw RPCFailure(
                 .limitExceeded, "a connection can have \(ConnectionSubscriptions.maxPerConnection) subscriptions",
                 data: ErrorData(
                     reason: "limit_exceeded", limit: Int64(clamping: ConnectionSubscriptions.maxPerConnection)))
         }
-        return EventsSubscribe.Result(subscription: id, lastSeq: newest, firstSeq: gap)
+        return EventsSubscribe.Result(subscription: id, lastSeq: newest, firstSeq: feed.gapBefore)
+    }
+}
+
+extension FleetFace {
+    /// Server-sent events; all that the caller may see.
+    func stream(since: Int64?, for caller: Caller) async throws -> any EventSource {
+        try await feed(filter(nil, nil, FleetCaller(caller)), types: nil, since: since).feed
+    }
+
+    /// The events after `since`, or from now on, and the newest one there is.
+    private func feed(
+        _ filter: FleetEventFilter, types: [EventName]?, since: Int64?
+    ) async throws -> (feed: FleetFeed, newest: Int64) {
+        let newest = try await attempt { () throws(FleetError) in try await database.queueFigures() }.newestEvent
+        let start = since ?? newest
+        let page = try await attempt { () throws(FleetError) in
+            try await database.events(since: start, limit: 1, filter: filter)
+        }
+        let gap = start > 0 && page.oldest > start.addingSaturated(1) ? page.oldest : nil
+        let feed = FleetFeed(self, filter, types: types, since: gap.map { $0 - 1 } ?? start, gapBefore: gap)
+        return (feed, newest)
     }
 }
 

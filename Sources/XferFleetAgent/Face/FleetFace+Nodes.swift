@@ -47,6 +47,7 @@ extension FleetFace {
                 result.stateDirectory = configuration.instance.paths.stateDirectory
                 result.socket = configuration.fleet.socket
                 result.storeID = standing.fleet
+                result.node = configuration.node
                 result.degraded = standing.databaseProblem != nil
                 result.degradedReason = standing.databaseProblem
                 result.counts = (try? await counts()) ?? StateCounts()

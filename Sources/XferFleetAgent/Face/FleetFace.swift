@@ -13,6 +13,7 @@ struct FleetFace: Sendable {
     let configuration: AgentConfiguration
     let database: FleetDatabase
     let changes: Doorbells
+    let tokens: FleetTokens
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
     /// The node's standing, copied.
@@ -24,7 +25,9 @@ struct FleetFace: Sendable {
 
     /// Handlers for the methods that a fleet has, and refusals for all others of `xferd`.
     var handlers: [Handler] {
-        let own = taskHandlers + batchHandlers + groupHandlers + eventHandlers + fleetHandlers + statusHandlers
+        let own =
+            taskHandlers + batchHandlers + groupHandlers + eventHandlers + fleetHandlers + tokenHandlers
+            + statusHandlers
         let names = Set(own.map(\.name))
         return own + MethodRegistry.documented.filter { !names.contains($0.name) }.map { Self.refusal($0) }
     }

@@ -18,6 +18,8 @@ actor NodeAgent {
     let daemon: LocalDaemon
     let logger: Logger
     let changes: Doorbells
+    /// Read again with every beat; nil when nobody can call over the network.
+    let tokens: FleetTokens?
     nonisolated let bell = Doorbell()
     /// What handlers and metrics show of the node.
     nonisolated let standing = NIOLockedValueBox(NodeStanding())
@@ -46,12 +48,13 @@ actor NodeAgent {
 
     init(
         _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: Doorbells,
-        logger: Logger
+        tokens: FleetTokens?, logger: Logger
     ) {
         self.configuration = configuration
         self.database = database
         self.daemon = daemon
         self.changes = changes
+        self.tokens = tokens
         self.logger = logger
     }
 
@@ -203,6 +206,7 @@ actor NodeAgent {
             try await daemon.renew(until: rules.leaseEnd(beatSentAt: sentAt))
         }
         try await observe(registration)
+        try await tokens?.refresh()
         try await tidy(sentAt)
         try await lookAtRunning(registration)
     }

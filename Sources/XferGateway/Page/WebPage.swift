@@ -21,6 +21,7 @@ enum WebPage {
         ("keyboard.js", PackageResources.keyboard_js),
         ("limits-dialog.js", PackageResources.limits_dialog_js),
         ("main.js", PackageResources.main_js),
+        ("nodes-dialog.js", PackageResources.nodes_dialog_js),
         ("notices.js", PackageResources.notices_js),
         ("page.css", PackageResources.page_css),
         ("rates.js", PackageResources.rates_js),

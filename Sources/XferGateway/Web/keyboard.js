@@ -7,13 +7,15 @@ import { byID, element, takesText } from "./dom.js";
  */
 function table({ list, selection, details, commands, dialogs, views }) {
     const go = (step) => (event) => list.move(step(), event.shiftKey);
+    const open = (name) => () => { if (!byID(`open-${name}`).hidden) dialogs[name].open(); };
     const focusRow = (index) => (event) => list.focusRow(index(), event.shiftKey);
     return [
         { keys: ["?"], text: "show the keys", run: () => dialogs.keys.showModal() },
-        { keys: ["a"], text: "add tasks (or paste or drop URLs)", run: () => dialogs.add.open() },
-        { keys: ["g"], text: "groups and batches", run: () => dialogs.groups.open() },
-        { keys: ["L"], text: "limits and timetable", run: () => dialogs.limits.open() },
-        { keys: ["p"], text: "trust policies", run: () => dialogs.trust.open() },
+        { keys: ["a"], text: "add tasks (or paste or drop URLs)", run: open("add") },
+        { keys: ["g"], text: "groups and batches", run: open("groups") },
+        { keys: ["L"], text: "limits and timetable", run: open("limits") },
+        { keys: ["n"], text: "nodes of the fleet", run: open("nodes") },
+        { keys: ["p"], text: "trust policies", run: open("trust") },
         { keys: [..."1234567"], text: "choose a view", run: (event) => views.choose(Number(event.key) - 1) },
         { keys: ["/"], text: "go to the list", run: () => list.node.focus() },
         { keys: ["Escape"], text: "close the details, or clear the selection",

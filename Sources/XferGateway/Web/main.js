@@ -7,6 +7,7 @@ import { EventStream } from "./events.js";
 import { GroupsDialog } from "./groups-dialog.js";
 import { enableKeyboard } from "./keyboard.js";
 import { LimitsDialog, limitTask } from "./limits-dialog.js";
+import { NodesDialog } from "./nodes-dialog.js";
 import { showError, warn } from "./notices.js";
 import { Rates } from "./rates.js";
 import { Selection } from "./selection.js";
@@ -40,7 +41,7 @@ const limitFocused = () => commands.isPossible("limit") && limitTask([...selecti
 const toolbar = new Toolbar({ commands, selection, details, limitTask: limitFocused });
 const dialogs = {
     add: new AddDialog(), groups: new GroupsDialog((name) => views.chooseGroup(name)), limits: new LimitsDialog(),
-    trust: new TrustDialog(), keys: byID("keys-dialog"), limitTask: limitFocused,
+    nodes: new NodesDialog(), trust: new TrustDialog(), keys: byID("keys-dialog"), limitTask: limitFocused,
 };
 
 let stream = null;
@@ -99,6 +100,7 @@ function connect() {
         showQueue();
         summary.showConnection(true);
         summary.show(detail.status);
+        showFleet(detail.status.node !== undefined);
         // What happened before is read now; what happens from now on comes as events.
         rates.forgetTasks();
         store.refreshAll();
@@ -128,6 +130,13 @@ function showQueue() {
     byID("login").hidden = true;
     byID("queue").hidden = false;
     list.node.focus();
+}
+
+/** A fleet has nodes; limits of one daemon and its trust policies are for that daemon's own page. */
+function showFleet(isFleet) {
+    byID("open-nodes").hidden = !isFleet;
+    for (const name of ["limits", "trust"]) byID(`open-${name}`).hidden = isFleet;
+    views.isFleet = isFleet;
 }
 
 /** A token of the scope `add` reads nothing: the page adds, and shows no list. */
@@ -166,7 +175,7 @@ function bindButtons() {
         await logOut();
         showLogin();
     });
-    for (const name of ["add", "groups", "limits", "trust"]) {
+    for (const name of ["add", "groups", "limits", "nodes", "trust"]) {
         byID(`open-${name}`).addEventListener("click", () => dialogs[name].open());
     }
     byID("open-keys").addEventListener("click", () => dialogs.keys.showModal());

@@ -17,6 +17,8 @@ export class Views {
     #index = 0;
     #group = null;
     #counts = {};
+    /** Whether the tasks are those of a fleet, in which no order of starts goes over all nodes. */
+    isFleet = false;
 
     /** `show` is called with the view of `task.list` that is to be listed. */
     constructor(show) {
@@ -35,7 +37,8 @@ export class Views {
     get name() { return VIEWS[this.#index].name; }
 
     get view() {
-        const { states, order = "desc" } = VIEWS[this.#index];
+        const { states, order: wanted } = VIEWS[this.#index];
+        const order = this.isFleet ? "desc" : wanted ?? "desc";
         const filter = { ...(states.length > 0 && { state: states }), ...(this.#group && { group: this.#group }) };
         return { filter: Object.keys(filter).length > 0 ? filter : { all: true }, order };
     }

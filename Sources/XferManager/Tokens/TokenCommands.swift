@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import XferCore
 import XferFiles
 public import XferModel
@@ -75,59 +74,17 @@ public struct TokenCommands: ManagerPart, Sendable {
 
     /// The token that `text` is; nil if there is none, or it has expired or was revoked.
     public func token(for text: String) -> AccessToken? {
-        guard TokenText.isPlausible(text), let digest = try? TokenText.digest(text),
-            let token = registry.token(withDigest: digest), !token.isExpired(at: clock())
-        else { return nil }
-        return token
+        registry.token(for: text, at: clock())
     }
 
     /// The token with this id; nil if it has expired or was revoked.
     public func token(_ id: Int64) -> AccessToken? {
-        registry.token(id).flatMap { $0.isExpired(at: clock()) ? nil : $0 }
+        registry.token(id, at: clock())
     }
 
     /// Calls `body` with the id of each token that is revoked, after it is revoked.
     public func onRevocation(_ body: @escaping @Sendable (Int64) -> Void) { registry.onRevocation(body) }
 
-    private var registry: TokenRegistry { context.tokens }
-}
-
-/// The tokens in memory.
-final class TokenRegistry: Sendable {
-    private struct State {
-        var byDigest: [[UInt8]: AccessToken] = [:]
-        var byID: [Int64: StoredToken] = [:]
-        var onRevocation: (@Sendable (Int64) -> Void)?
-    }
-
-    private let state = NIOLockedValueBox(State())
-
-    func replaceAll(_ tokens: [StoredToken]) {
-        state.withLockedValue { state in
-            state.byDigest = Dictionary(tokens.map { ($0.digest, $0.token) }) { $1 }
-            state.byID = Dictionary(tokens.map { ($0.token.id, $0) }) { $1 }
-        }
-    }
-
-    func insert(_ stored: StoredToken) {
-        state.withLockedValue { state in
-            state.byDigest[stored.digest] = stored.token
-            state.byID[stored.token.id] = stored
-        }
-    }
-
-    func remove(_ id: Int64) {
-        let notify = state.withLockedValue { state in
-            if let stored = state.byID.removeValue(forKey: id) { state.byDigest[stored.digest] = nil }
-            return state.onRevocation
-        }
-        notify?(id)
-    }
-
-    /// Looking a digest up takes a time that depends on stored digests, which reveals nothing of a token.
-    func token(withDigest digest: [UInt8]) -> AccessToken? { state.withLockedValue { $0.byDigest[digest] } }
-
-    func token(_ id: Int64) -> AccessToken? { state.withLockedValue { $0.byID[id]?.token } }
-
-    func onRevocation(_ body: @escaping @Sendable (Int64) -> Void) { state.withLockedValue { $0.onRevocation = body } }
+    /// The tokens as `load` and the calls since then left them.
+    package var registry: TokenRegistry { context.tokens }
 }

@@ -1,13 +1,13 @@
-import XferFiles
+package import XferFiles
 import XferModel
 
 /// The text of a token: a prefix by which scanners for leaked secrets recognise it, and 256 random bits in hexadecimal.
-enum TokenText {
+package enum TokenText {
     static let prefix = "xfer_"
     /// Characters after the prefix.
     private static let digits = 64
 
-    static func random() -> String { prefix + RandomText.secret() }
+    package static func random() -> String { prefix + RandomText.secret() }
 
     /// Whether `text` has the form of a token. Other texts are refused without computing their digest.
     static func isPlausible(_ text: String) -> Bool {
@@ -17,7 +17,7 @@ enum TokenText {
     }
 
     /// SHA-256 of the text. A slow hash would protect guessable passwords, and nothing of 256 random bits.
-    static func digest(_ text: String) throws(FileError) -> [UInt8] {
+    package static func digest(_ text: String) throws(FileError) -> [UInt8] {
         var context = try DigestContext(.sha256)
         let bytes = Array(text.utf8)
         bytes.withUnsafeBytes { context.update($0) }

@@ -39,6 +39,7 @@ public enum DaemonStatus: RPCMethod {
         public var stateDirectory = ""
         public var socket = ""
         public var storeID = ""
+        public var node: String?
         public var degraded = false
         public var degradedReason: String?
         public var configurationProblem: String?
@@ -57,6 +58,7 @@ public enum DaemonStatus: RPCMethod {
             .required("state_dir", \.stateDirectory, "Absolute path of its state directory."),
             .required("socket", \.socket, "The socket it answers on."),
             .required("store_id", \.storeID, "Changes with a new database: ids and sequence numbers then start anew."),
+            .optional("node", \.node, "Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
             .required("degraded", \.degraded, "Whether the database cannot be written: nothing starts, reading works."),
             .optional("degraded_reason", \.degradedReason, "Why the database cannot be written."),
             .optional(

@@ -139,7 +139,10 @@ public final class FleetNodeFixture: Sendable {
     }
 
     /// `xferctl` with the agent's socket.
-    public func ctl(_ arguments: String...) async throws -> Command.Result {
+    public func ctl(_ arguments: String...) async throws -> Command.Result { try await ctl(arguments) }
+
+    /// `xferctl` with the agent's socket.
+    public func ctl(_ arguments: [String]) async throws -> Command.Result {
         try await Command.run(
             "\(Command.productsDirectory)/xferctl", arguments, environment: environment, directory: daemon.downloads)
     }

@@ -1,6 +1,8 @@
 import Glibc
+import NIOConcurrencyHelpers
 
-/// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last reference.
+/// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last reference,
+/// and can be killed and started again before.
 ///
 /// It syncs as a real one does: what it answers is durable. root may not run PostgreSQL, so root runs it as `postgres`.
 public final class PostgresCluster: Sendable {
@@ -18,7 +20,9 @@ public final class PostgresCluster: Sendable {
     /// Directory of the Unix socket: what libpq takes as `host`.
     public var host: String { directory.path }
     private let directory: TemporaryDirectory
-    private let process: ChildProcess
+    /// The server and its arguments.
+    private let command: [String]
+    private let process = NIOLockedValueBox<ChildProcess?>(nil)
 
     /// - Parameters:
     ///   - settings: of the server, for example `fsync: off`.
@@ -50,24 +54,45 @@ public final class PostgresCluster: Sendable {
             + all.sorted { $0.key < $1.key }.flatMap {
                 ["-c", "\($0.key)=\($0.value)"]
             }
+        command = Self.unprivileged("\(programs)/postgres", arguments)
+        try await start()
+    }
+
+    deinit { process.withLockedValue { $0 }?.signal(SIGQUIT) }
+
+    /// Returns when the server answers.
+    public func start() async throws {
+        guard let programs = Self.programs else { return }
         var options = ChildProcess.Options()
         options.output = directory.file("log")
         options.errors = directory.file("log")
         options.directory = directory.path
-        let command = Self.unprivileged("\(programs)/postgres", arguments)
-        process = try ChildProcess(command[0], Array(command.dropFirst()), options: options)
-        try await awaitReady(programs)
+        let fresh = options
+        // After a kill, processes of the server before may hold its memory for a moment: then it is tried again.
+        do {
+            try await eventually("PostgreSQL answers") {
+                if process.withLockedValue({ $0?.isRunning }) != true {
+                    let started = try ChildProcess(command[0], Array(command.dropFirst()), options: fresh)
+                    process.withLockedValue { $0 = started }
+                }
+                let answer = try await Command.run(
+                    "\(programs)/pg_isready", ["-q", "-h", host, "-p", String(port), "-U", Self.user, "-d", "postgres"])
+                return answer.isSuccess
+            }
+        } catch { throw TimedOut("\(error): \(log)") }
     }
 
-    deinit { process.signal(SIGQUIT) }
+    /// SIGKILL to the server; its sessions end by themselves.
+    public func kill9() async { await end(SIGKILL) }
 
-    private func awaitReady(_ programs: String) async throws {
-        try await eventually("PostgreSQL starts") {
-            guard process.isRunning else { throw TimedOut("PostgreSQL does not start: \(log)") }
-            let answer = try await Command.run(
-                "\(programs)/pg_isready", ["-q", "-h", host, "-p", String(port), "-U", Self.user, "-d", "postgres"])
-            return answer.isSuccess
-        }
+    /// A fast shutdown.
+    public func stop() async { await end(SIGINT) }
+
+    private func end(_ signal: Int32) async {
+        guard let ending = process.withLockedValue({ $0 }) else { return }
+        ending.signal(signal)
+        await ending.exit()
+        process.withLockedValue { $0 = nil }
     }
 
     /// What the server has written.

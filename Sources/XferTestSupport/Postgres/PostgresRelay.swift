@@ -9,24 +9,31 @@ public final class PostgresRelay: Sendable {
         case passes
         /// The next statement reaches the server; its answer does not come back, and the connection ends.
         case swallowsTheNextAnswer
-        /// No byte passes any more, and no connection ends.
+        /// No byte passes and no connection ends, as when a network drops packets; they arrive when bytes pass again.
         case stalls
     }
 
     private let directory: TemporaryDirectory
     private let listener: Int32
     private let mode = NIOLockedValueBox(Mode.passes)
+    /// Whether it does not stall.
+    private let gate = ConditionLock(value: true)
     private let descriptors = NIOLockedValueBox<[Int32]>([])
 
     /// What libpq takes as `host`.
     public var host: String { directory.path }
+
+    /// A connection string for one of the server's databases.
+    public func connection(_ database: String) -> String {
+        "host=\(host) port=5432 user=\(PostgresCluster.user) dbname=\(database)"
+    }
 
     public init(to cluster: PostgresCluster) throws {
         directory = try TemporaryDirectory("xfer-relay")
         let target = "\(cluster.host)/.s.PGSQL.\(cluster.port)"
         let listener = try UnixSocket.listen(at: directory.file(".s.PGSQL.5432"))
         self.listener = listener
-        startThread { [mode, descriptors] in
+        startThread { [mode, gate, descriptors] in
             while case let client = accept(listener, nil, nil), client >= 0 {
                 let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
                 guard (try? UnixSocket.withAddress(target) { connect(server, $0, $1) }) == 0 else {
@@ -35,8 +42,8 @@ public final class PostgresRelay: Sendable {
                     continue
                 }
                 descriptors.withLockedValue { $0 += [client, server] }
-                startThread { Self.copy(from: client, to: server, mode, isAnswer: false) }
-                startThread { Self.copy(from: server, to: client, mode, isAnswer: true) }
+                startThread { Self.copy(from: client, to: server, mode, gate, isAnswer: false) }
+                startThread { Self.copy(from: server, to: client, mode, gate, isAnswer: true) }
             }
         }
     }
@@ -45,9 +52,14 @@ public final class PostgresRelay: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
         cut()
+        set(.passes)
     }
 
-    public func set(_ mode: Mode) { self.mode.withLockedValue { $0 = mode } }
+    public func set(_ mode: Mode) {
+        self.mode.withLockedValue { $0 = mode }
+        gate.lock()
+        gate.unlock(withValue: mode != .stalls)
+    }
 
     /// Ends all connections.
     public func cut() {
@@ -56,7 +68,8 @@ public final class PostgresRelay: Sendable {
     }
 
     private static func copy(
-        from source: Int32, to target: Int32, _ mode: NIOLockedValueBox<Mode>, isAnswer: Bool
+        from source: Int32, to target: Int32, _ mode: NIOLockedValueBox<Mode>, _ gate: ConditionLock<Bool>,
+        isAnswer: Bool
     ) {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = recv(source, &chunk, chunk.count, 0), count > 0 {
@@ -68,7 +81,9 @@ public final class PostgresRelay: Sendable {
                 shutdown(source, Int32(SHUT_RDWR))
                 shutdown(target, Int32(SHUT_RDWR))
                 return
-            case .stalls: continue
+            case .stalls:
+                gate.lock(whenValue: true)
+                gate.unlock()
             }
             var sent = 0
             while sent < count {

@@ -95,6 +95,13 @@ public final class NginxFixture: Sendable {
         }
     }
 
+    /// Ends the server when its requests have ended, and gives all of them: the log follows the answers.
+    public func finish() async throws -> [LogLine] {
+        process.signal(SIGQUIT)
+        await process.exit()
+        return try log
+    }
+
     /// Stops the server and waits until it has ended.
     public func stop() async {
         process.signal(SIGTERM)

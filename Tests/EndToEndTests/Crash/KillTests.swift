@@ -36,7 +36,7 @@ import XferTestSupport
             try await daemon.expectDownloads(["big.bin"])
             #expect(try await daemon.events(of: id, types: "task.completed").count == 1)
             #expect(try await daemon.events(of: id).filter { $0["terminal"] == true }.count == 1)
-            let log = try nginx.log
+            let log = try await nginx.finish()
             #expect(log.reduce(0) { $0 + $1.bodyBytes } - length <= 20 * Self.interval)
             // After each kill no more than one interval of what had been reported is asked for again,
             // and nothing when all was there.
@@ -74,7 +74,7 @@ import XferTestSupport
             try expectFile(try await daemon.complete(id), is: source)
             try await daemon.expectDownloads(["big.bin"])
             #expect(try await daemon.events(of: id).filter { $0["terminal"] == true }.count == 1)
-            let log = try nginx.log
+            let log = try await nginx.finish()
             #expect(log.filter { $0.range != "-" }.count >= connections)
             // What was at stake on each connection, and what the server had sent ahead, a second's worth.
             let perConnection = interval + slow.limitRate

@@ -35,7 +35,7 @@ struct MeteredTests {
             try await daemon.completes(careful, source)
             try await daemon.completes(late, other)
             #expect(try await daemon.networkStates() == ["unmetered", "metered", "unmetered"])
-            #expect(try world.nginx.log.last { $0.target == "/f" }?.status == 206)
+            try await eventually("it is logged") { try world.nginx.log.last { $0.target == "/f" }?.status == 206 }
         }
     }
 

@@ -30,9 +30,11 @@ struct WaitingForNetworkTests {
             for id in [first] + ids { #expect(Set(try await daemon.waitReasons(of: id)) == ["network"]) }
             #expect(try await daemon.networkStates() == ["unmetered", "offline", "unmetered"])
             // The big one went on where it was, and the order is that in which they were added.
-            let log = try world.nginx.log
-            #expect(log.map(\.target).filter { $0 != "/0" } == ["/1", "/2", "/3", "/4", "/5"])
-            #expect(log.filter { $0.target == "/0" }.last?.status == 206)
+            try await eventually("the ends are logged") {
+                let log = try world.nginx.log
+                return log.count { $0.target != "/0" } >= 5 && log.last { $0.target == "/0" }?.status == 206
+            }
+            #expect(try world.nginx.log.map(\.target).filter { $0 != "/0" } == ["/1", "/2", "/3", "/4", "/5"])
         }
     }
 
@@ -101,6 +103,7 @@ struct WaitingForNetworkTests {
             try await world.home.ip("route", "add", "default", "via", "198.51.100.1", "metric", "100")
             try await daemon.completes(id, source)
             // The server may not know yet that the first request has ended.
+            try await eventually("the second is logged") { try world.nginx.log.contains { $0.range != "-" } }
             let log = try world.nginx.log
             #expect(log.count { $0.status == 206 && $0.range != "-" } == 1, "\(log)")
             #expect(try await daemon.task(id)["attempts"] == 1)

@@ -5470,6 +5470,9 @@ class DaemonStatusResult:
     activity: bool
     """Whether transfers are going on, debounced."""
 
+    node: Optional[str] = None
+    """Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
+
     degraded_reason: Optional[str] = None
     """Why the database cannot be written."""
 
@@ -5491,6 +5494,7 @@ class DaemonStatusResult:
             counts=StateCounts.from_wire(wire["counts"]),
             network=wire["network"],
             activity=wire["activity"],
+            node=wire.get("node"),
             degraded_reason=wire.get("degraded_reason"),
             config_problem=wire.get("config_problem"),
         )

@@ -1,0 +1,27 @@
+public import XferModel
+
+/// A token of clients on the network.
+public struct FleetToken: Hashable, Sendable {
+    /// Never used again.
+    public let id: Int64
+    public let name: String
+    /// SHA-256 in hexadecimal.
+    public let digest: String
+    /// The user that it calls for, by a name that is the same on all nodes.
+    public let owner: String
+    public let scope: TokenScope
+    public let createdAt: Timestamp
+    /// It is refused from then on; nil is never.
+    public let expiresAt: Timestamp?
+
+    /// Most tokens that may exist.
+    public static let limit = 1000
+}
+
+/// What became of a token that was to be added.
+public enum FleetTokenOutcome: Hashable, Sendable {
+    case added(FleetToken)
+    case nameTaken
+    /// There are `FleetToken.limit` of them.
+    case tooMany
+}
