@@ -29,15 +29,17 @@ struct FleetWorld {
         ).0
     }
 
-    func join(_ name: String = "one", labels: Set<String> = [], slots: Int = 10) async throws -> FleetRegistration {
-        try await fleet.register(Self.node(name, labels: labels, slots: slots))
+    func join(
+        _ name: String = "one", labels: Set<String> = [], storages: Set<String> = [], slots: Int = 10
+    ) async throws -> FleetRegistration {
+        try await fleet.register(Self.node(name, labels: labels, storages: storages, slots: slots))
     }
 
-    static func node(_ name: String, labels: Set<String> = [], slots: Int = 10, store: String? = nil)
-        -> FleetNodeDescription
-    {
+    static func node(
+        _ name: String, labels: Set<String> = [], storages: Set<String> = [], slots: Int = 10, store: String? = nil
+    ) -> FleetNodeDescription {
         FleetNodeDescription(
-            name: name, labels: labels, slots: slots, storeID: store ?? "store-\(name)", digests: ["policy:a": "1"],
+            name: name, labels: labels, storages: storages, slots: slots, storeID: store ?? "store-\(name)", digests: ["policy:a": "1"],
             version: "1.0.0")
     }
 

@@ -41,7 +41,8 @@ struct DiscardingTests {
         try await stalled.halfWay([id])
         let scheduler = stalled.manager.scheduler
         let transfer = try #require(await scheduler.runs[id]?.transfer)
-        await scheduler.beginPass()
+        // A pass of the scheduler's own would resume those that wait when it ends.
+        try await eventually("no other pass runs") { await scheduler.beginPass() }
         async let deleted = scheduler.beginDeleting([transfer])
         try await eventually("it waits for the pass") { await scheduler.passes.waiters.count == 1 }
         await scheduler.stopAll()
@@ -93,10 +94,12 @@ struct DiscardingTests {
 }
 
 extension RunScheduler {
-    /// As if a pass had begun and its starts were not launched yet.
-    fileprivate func beginPass() {
+    /// As if a pass had begun and its starts were not launched yet; false while another one runs.
+    fileprivate func beginPass() -> Bool {
+        guard !passes.isRunning else { return false }
         passes.isRunning = true
         passes.count += 1
+        return true
     }
 
     fileprivate func endPassOfTest() {

@@ -47,10 +47,10 @@ struct FleetCommand: ParsableCommand {
         @Argument(help: "What to download.")
         var urls: [String]
 
-        @Option(help: ArgumentHelp("Which nodes: any, node:NAME or label:NAME.", valueName: "place"))
+        @Option(help: ArgumentHelp("Which nodes: \(FleetPlace.expected).", valueName: "place"))
         var place: String
 
-        @Option(name: .shortAndLong, help: ArgumentHelp("Directory on the node, absolute.", valueName: "dir"))
+        @Option(name: .shortAndLong, help: ArgumentHelp("Directory on the node or the shared storage, absolute.", valueName: "dir"))
         var dir: String?
 
         @OptionGroup var options: VerbOptions
@@ -75,7 +75,7 @@ struct FleetCommand: ParsableCommand {
         @Argument(help: "The tasks' ids.")
         var ids: [Int64]
 
-        @Option(help: ArgumentHelp("Which nodes: any, node:NAME or label:NAME.", valueName: "place"))
+        @Option(help: ArgumentHelp("Which nodes: \(FleetPlace.expected).", valueName: "place"))
         var to: String
 
         @OptionGroup var options: VerbOptions

@@ -25,9 +25,13 @@ public enum TakeoverRules {
     ///   - isRepeatable: whether the task's request may be made twice.
     ///   - hasBegun: whether the node may have made the request.
     ///   - isCancelling: whether a wish to cancel waits for the node.
+    ///   - isPublishing: whether the node has a permit to publish on shared storage. Then the next node that claims the
+    ///     task looks there before anything else is decided.
     public static func judge(
-        _ cause: Cause, place: FleetPlace, isRepeatable: Bool, hasBegun: Bool, isCancelling: Bool
+        _ cause: Cause, place: FleetPlace, isRepeatable: Bool, hasBegun: Bool, isCancelling: Bool,
+        isPublishing: Bool = false
     ) -> Verdict {
+        if isPublishing { return .queue }
         if cause == .dead, place.isPinned { return .keep }
         if hasBegun, !isRepeatable { return .end(.outcomeUnknown) }
         if isCancelling { return .end(.cancelled) }

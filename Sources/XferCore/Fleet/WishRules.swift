@@ -1,3 +1,5 @@
+public import XferModel
+
 /// Decides which wishes apply to a task of the fleet, by its state and its owner.
 public enum WishRules {
     /// Who makes a wish.
@@ -21,11 +23,15 @@ public enum WishRules {
         case wrongState
     }
 
-    /// - Parameter isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
+    /// - Parameters:
+    ///   - place: the task's present one.
+    ///   - isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
     public static func judge(
-        _ wish: FleetWish, by caller: Caller, owner: String, state: FleetTaskState, isCancelling: Bool
+        _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState, isCancelling: Bool
     ) -> Verdict {
         if case .owner(let name) = caller, name != owner { return .noSuchTask }
+        // Its directory has another meaning on shared storage.
+        if case .move(let other) = wish, (other.storage == nil) != (place.storage == nil) { return .wrongState }
         switch state {
         case .queued: return judgeWaiting(wish)
         // It has no place in a lane yet.

@@ -17,11 +17,13 @@ struct TaskRecords: Sendable {
         let mayResume = columns.contains("resumable") && tasks.contains { $0.transferID != nil }
         let resumable = mayResume ? try await queries.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await queries.segments(of: tasks) : [:]
+        let staged = columns.contains("staged_file") ? try await queries.stagedFiles(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && queries.degradation != nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         return tasks.map { task in
             var record = TaskRecord(
                 task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
+            record.stagedFile = staged[task.id].flatMap { StagedFileRecord($0.file, inDirectory: $0.directory) }
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))
             } else if let wait = waits[task.id] {

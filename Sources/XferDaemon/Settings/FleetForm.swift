@@ -11,6 +11,9 @@ extension Settings {
         public var node = ""
         /// Tasks for `label:NAME` run on nodes that have it.
         public var labels: [String] = []
+        /// Where shared storages are mounted, by their names: absolute paths. Tasks for `storage:NAME` run on nodes that
+        /// have it.
+        public var storages: [String: String] = [:]
         /// Tasks that the node holds at a time.
         public var slots = 64
         /// Where `xfer-fleet` listens.
@@ -72,6 +75,28 @@ extension SettingForm where Value == String {
         return text
     } write: {
         YAMLText.quoted($0)
+    }
+}
+
+extension SettingForm where Value == [String: String] {
+    /// Shared storages: where this node has mounted each.
+    static let storages = SettingForm(
+        expected: "a mapping from names to absolute paths", isScalar: false
+    ) { node, context throws(SettingMismatch) in
+        guard let members = node.members else {
+            throw SettingMismatch(expected: "a mapping from names to absolute paths", found: node)
+        }
+        var storages: [String: String] = [:]
+        for member in members {
+            guard let name = member.key.text, FleetPlace.isName(name) else {
+                throw SettingMismatch(expected: FleetPlace.expectedName, found: member.key)
+            }
+            storages[name] = try SettingForm<String>.path.read(member.value, context)
+        }
+        return storages
+    } write: { storages in
+        let members = storages.sorted { $0.key < $1.key }.map { "\(YAMLText.quoted($0.key)): \(YAMLText.quoted($0.value))" }
+        return "{" + members.joined(separator: ", ") + "}"
     }
 }
 

@@ -284,6 +284,10 @@ extension SettingKey {
             "fleet.labels", \.fleet.labels, .labels, reload: false,
             "Labels of the node: it also takes tasks whose place is label:NAME"),
         SettingKey(
+            "fleet.storages", \.fleet.storages, .storages, reload: false,
+            "Where shared storages are mounted on this node, by name: it also takes tasks whose place is storage:NAME. Each has "
+                + "a file .xfer-storage with its name in it"),
+        SettingKey(
             "fleet.slots", \.fleet.slots, .integer(1...10_000), reload: false,
             "Tasks of the fleet that the node holds at a time"),
         SettingKey(

@@ -17,7 +17,7 @@ public struct FileStatus: Hashable, Sendable {
     /// When the file's content was last changed, to the microsecond.
     public let modifiedAt: Timestamp
     /// The same time in nanoseconds since 1970; see `FileTime`.
-    let modificationNanoseconds: Int64
+    public let modificationNanoseconds: Int64
 
     init(_ facts: stat) {
         identity = FileIdentity(facts)

@@ -8,12 +8,12 @@ struct FleetMigration: Sendable {
     /// In order; new ones go to the end, each in a file of its own.
     static let all: [FleetMigration] = [
         .tables, .positions, .adding, .claiming, .reporting, .wishing, .nodes, .limits, .showing,
-        .tokens,
+        .tokens, .permits,
     ]
 
     /// The oldest program that may work with this schema, by the number of steps it knows. A step that a program of the
     /// version before cannot live with raises it.
-    static let minimum = 9
+    static let minimum = 11
 
     /// Every function of the schema runs with these settings, whatever the server's are.
     ///

@@ -77,6 +77,13 @@ extension FleetMigration {
                     ON CONFLICT (task) DO UPDATE SET received = excluded.received, total = excluded.total;
                 END IF;
 
+                -- A node that reports has settled what it was permitted to publish.
+                IF EXISTS (SELECT 1 FROM fleet_permit) THEN
+                    DELETE FROM fleet_permit p USING fleet_lease l, unnest(e_tasks || r_tasks, e_claims || r_claims)
+                        AS u(task, claim)
+                    WHERE p.task = u.task AND p.claim = u.claim AND l.task = u.task AND l.claim = u.claim
+                        AND l.node = a_node;
+                END IF;
                 IF cardinality(e_tasks) > 0 THEN
                     WITH gone AS (SELECT g.* FROM fleet_unlease(a_node, e_tasks, e_claims) g)
                     SELECT array_agg(g.task ORDER BY u.n), array_agg(g.lane), array_agg(g.attempt ORDER BY u.n),

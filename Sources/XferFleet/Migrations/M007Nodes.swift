@@ -69,6 +69,11 @@ extension FleetMigration {
                 SELECT name INTO v_name FROM fleet_node
                 WHERE id = a_node AND (is_down OR NOT a_must_be_down) FOR NO KEY UPDATE;
                 IF NOT FOUND THEN RETURN 0; END IF;
+                IF EXISTS (SELECT 1 FROM fleet_permit) THEN
+                    UPDATE fleet_permit p SET was_cancelling = true FROM fleet_lease l
+                    WHERE p.task = ANY (a_tasks) AND l.task = p.task AND l.claim = p.claim AND l.node = a_node
+                        AND l.is_cancelling;
+                END IF;
                 WITH chosen AS (
                     SELECT l.task, l.claim, u.verdict, u.detail, u.n
                     FROM unnest(a_tasks, a_claims, a_begun, a_verdicts, a_details)

@@ -55,7 +55,8 @@ extension FleetDatabase {
     func leases(ofNode node: FleetNodeID, after: FleetTaskID?, limit: Int?) async throws(FleetError) -> [FleetLease] {
         try await work.run(
             """
-            SELECT e.task, e.claim, l.place, t.is_repeatable, e.has_begun, e.is_cancelling
+            SELECT e.task, e.claim, l.place, t.is_repeatable, e.has_begun, e.is_cancelling,
+                EXISTS (SELECT 1 FROM fleet_permit p WHERE p.task = e.task AND p.claim = e.claim)
             FROM fleet_lease e JOIN fleet_lane l ON l.id = e.lane JOIN fleet_task t ON t.id = e.task
             WHERE e.node = $1::bigint AND e.task > $2::bigint ORDER BY e.task LIMIT $3::bigint
             """, [node.description, String(after?.rawValue ?? 0), limit.map { String($0) }]
@@ -63,7 +64,8 @@ extension FleetDatabase {
             FleetLease(
                 hold: FleetHold(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)),
                 place: try row.place(2),
-                isRepeatable: try row.bool(3), hasBegun: try row.bool(4), isCancelling: try row.bool(5))
+                isRepeatable: try row.bool(3), hasBegun: try row.bool(4), isCancelling: try row.bool(5),
+                isPublishing: try row.bool(6))
         }
     }
 }

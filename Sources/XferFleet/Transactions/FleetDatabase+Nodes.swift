@@ -11,8 +11,11 @@ extension FleetDatabase {
         if let label = node.labels.first(where: { !FleetPlace.isName($0) }) {
             throw .invalid(field: "labels", reason: "\(label) is no name")
         }
+        if let storage = node.storages.first(where: { !FleetPlace.isName($0) }) {
+            throw .invalid(field: "storages", reason: "\(storage) is no name")
+        }
         let digests = node.digests.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
-        let places = FleetPlace.served(byNode: node.name, labels: node.labels).map(\.description)
+        let places = node.places.map(\.description)
         let answer = try await work.run(
             """
             SELECT r.node, r.incarnation, r.applied, m.fleet FROM fleet_meta m, fleet_register(
@@ -69,7 +72,7 @@ extension FleetDatabase {
             """
             SELECT n.id, n.name, array_to_string(n.labels, ' '), n.slots, n.store_id, array_to_string(n.digests, E'\\n'),
                 n.version, n.incarnation, b.beat, (extract(epoch FROM b.at) * 1000000)::bigint, n.is_draining, n.is_down,
-                n.is_down AND NOT n.is_settled, b.figures, \(counts)
+                n.is_down AND NOT n.is_settled, b.figures, \(counts), array_to_string(n.places, ' ')
             FROM fleet_node n JOIN fleet_beat b ON b.node = n.id ORDER BY n.name
             """
         ).map(Self.node)
@@ -82,6 +85,8 @@ extension FleetDatabase {
             id: FleetNodeID(try row.integer(0)),
             description: FleetNodeDescription(
                 name: try row.text(1), labels: Set(try row.text(2).split(separator: " ").map(String.init)),
+                storages: Set(
+                    try row.text(16).split(separator: " ").compactMap { FleetPlace(String($0))?.storage }),
                 slots: Int(clamping: try row.integer(3)), storeID: try row.text(4),
                 digests: Dictionary(pairs) { $1 }, version: try row.text(6)),
             incarnation: try row.integer(7), beat: try row.integer(8),

@@ -50,7 +50,7 @@ extension FleetDatabase {
         let verdicts = leases.map { lease in
             TakeoverRules.judge(
                 cause, place: lease.place, isRepeatable: lease.isRepeatable, hasBegun: lease.hasBegun,
-                isCancelling: lease.isCancelling)
+                isCancelling: lease.isCancelling, isPublishing: lease.isPublishing)
         }
         let decided = zip(leases, verdicts).filter { $0.1 != .keep }
         guard !decided.isEmpty else { return }
@@ -113,7 +113,8 @@ extension FleetDatabase {
             """
             SELECT t.id, CASE WHEN s.task IS NOT NULL THEN 'leased' WHEN p.task IS NOT NULL THEN 'paused'
                     WHEN d.task IS NOT NULL THEN 'delayed' ELSE 'queued' END,
-                l.place, t.is_repeatable, coalesce(s.has_begun, false), coalesce(s.is_cancelling, false)
+                l.place, t.is_repeatable, coalesce(s.has_begun, false), coalesce(s.is_cancelling, false),
+                EXISTS (SELECT 1 FROM fleet_permit m WHERE m.task = s.task AND m.claim = s.claim)
             FROM fleet_task t JOIN fleet_lane l ON l.id = t.lane
             LEFT JOIN fleet_lease s ON s.task = t.id LEFT JOIN fleet_paused p ON p.task = t.id
             LEFT JOIN fleet_delayed d ON d.task = t.id LEFT JOIN fleet_node n ON n.id = s.node
@@ -126,7 +127,7 @@ extension FleetDatabase {
                 id: FleetTaskID(try row.integer(0)), state: try row.state(1),
                 verdict: TakeoverRules.judge(
                     .forgotten, place: try row.place(2), isRepeatable: try row.bool(3), hasBegun: try row.bool(4),
-                    isCancelling: try row.bool(5)))
+                    isCancelling: try row.bool(5), isPublishing: try row.bool(6)))
         }
     }
 }

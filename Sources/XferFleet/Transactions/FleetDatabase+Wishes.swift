@@ -38,7 +38,7 @@ extension FleetDatabase {
                     continue
                 }
                 let verdict = WishRules.judge(
-                    wish, by: caller, owner: found.owner, state: found.state, isCancelling: found.isCancelling)
+                    wish, by: caller, owner: found.owner, place: found.place, state: found.state, isCancelling: found.isCancelling)
                 outcomes[id] = FleetWishOutcome(
                     task: id, verdict: verdict, state: verdict == .noSuchTask ? nil : found.state)
                 if verdict == .apply || verdict == .deliver { judged.append((id, found.state, verdict)) }
@@ -74,6 +74,7 @@ extension FleetDatabase {
 
     private struct Judgeable {
         let owner: String
+        let place: FleetPlace
         let state: FleetTaskState
         let isCancelling: Bool
     }
@@ -81,14 +82,16 @@ extension FleetDatabase {
     private func judgeable(_ tasks: [FleetTaskID]) async throws(FleetError) -> [FleetTaskID: Judgeable] {
         let rows = try await calls.run(
             """
-            SELECT t.id, o.name, \(FleetTaskQuery.state), coalesce(s.is_cancelling, false)
+            SELECT t.id, o.name, \(FleetTaskQuery.state), coalesce(s.is_cancelling, false), l.place
             FROM unnest($1::bigint[]) AS u(id) JOIN fleet_task t ON t.id = u.id JOIN fleet_owner o ON o.id = t.owner
+            JOIN fleet_lane l ON l.id = t.lane
             \(FleetTaskQuery.positions)
             """, [PostgresArray.integers(tasks.map(\.rawValue))]
         ).map { (row) throws(PostgresError) in
             (
                 FleetTaskID(try row.integer(0)),
-                Judgeable(owner: try row.text(1), state: try row.state(2), isCancelling: try row.bool(3))
+                Judgeable(
+                    owner: try row.text(1), place: try row.place(4), state: try row.state(2), isCancelling: try row.bool(3))
             )
         }
         return Dictionary(rows) { $1 }

@@ -28,6 +28,8 @@ public struct FleetLease: Hashable, Sendable {
     public let hasBegun: Bool
     /// Whether a wish to cancel waits for the node.
     public let isCancelling: Bool
+    /// Whether the node has a permit to publish its file on shared storage.
+    public let isPublishing: Bool
 }
 
 /// Where the next claim of a node begins to look, so that lanes take turns. Not durable.

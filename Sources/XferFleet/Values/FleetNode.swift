@@ -6,6 +6,8 @@ public struct FleetNodeDescription: Hashable, Sendable {
     /// See `FleetPlace.isName`.
     public var name: String
     public var labels: Set<String>
+    /// Shared storages that it has mounted.
+    public var storages: Set<String>
     /// Tasks that it runs at once.
     public var slots: Int
     /// Identifies the store of its xferd: another store under the same name is another machine.
@@ -16,16 +18,20 @@ public struct FleetNodeDescription: Hashable, Sendable {
     public var version: String
 
     public init(
-        name: String, labels: Set<String> = [], slots: Int, storeID: String, digests: [String: String] = [:],
+        name: String, labels: Set<String> = [], storages: Set<String> = [], slots: Int, storeID: String, digests: [String: String] = [:],
         version: String
     ) {
         self.name = name
         self.labels = labels
+        self.storages = storages
         self.slots = slots
         self.storeID = storeID
         self.digests = digests
         self.version = version
     }
+
+    /// Where its tasks come from.
+    public var places: [FleetPlace] { FleetPlace.served(byNode: name, labels: labels, storages: storages) }
 }
 
 /// A node's standing in the fleet from one registration to the next.

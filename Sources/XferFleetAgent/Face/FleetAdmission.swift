@@ -42,6 +42,7 @@ struct FleetAdmission: Sendable {
             throw Self.refusal(
                 path + "place", "the files that it sends are on node \(node)", expected: pinned.description)
         }
+        if case .storage = place { try Self.requireFitForStorage(task, path) }
         return FleetNewTask(
             owner: owner, clientKey: task.clientKey,
             fingerprint: try Self.digest("\(place?.description ?? "") \(task.canonicalText)"),
@@ -57,6 +58,19 @@ struct FleetAdmission: Sendable {
             url: Redaction.url(task.url ?? task.urls?.first ?? ""), label: task.label, group: task.group)
         let event = Event(seq: 0, time: Timestamp(microseconds: 0), taskID: nil, owner: nil, payload: payload)
         return JSONValue.object(EventMessage(event).body).text
+    }
+
+    /// On shared storage there are downloads alone, and `dir` is a path beneath the storage.
+    private static func requireFitForStorage(_ task: NewTask, _ path: String) throws(RPCFailure) {
+        if let kind = task.kind, kind != .download {
+            throw refusal(path + "kind", "only downloads go to shared storage", expected: "download")
+        }
+        if task.dir?.split(separator: "/").contains("..") == true {
+            throw refusal(path + "dir", "it leads out of the storage", expected: "a path beneath the storage without ..")
+        }
+        if task.output?.contains("/") == true {
+            throw refusal(path + "output", "the directory on shared storage is dir", expected: "a name without /")
+        }
     }
 
     // MARK: Fields

@@ -195,7 +195,7 @@ extension FleetCounts {
 
 extension FleetNodeRow {
     func serves(_ place: FleetPlace) -> Bool {
-        FleetPlace.served(byNode: description.name, labels: description.labels).contains(place)
+        description.places.contains(place)
     }
 
     func record(_ observer: BeatObserver, _ rules: LeaseRules, at now: MonotonicInstant) -> FleetNodeRecord {
@@ -204,7 +204,7 @@ extension FleetNodeRow {
         record.state = OpenEnum(
             isDown ? .down : observer.liveness(of: description.name, rules, at: now) == .live ? .live : .silent)
         record.draining = isDraining
-        record.places = FleetPlace.served(byNode: description.name, labels: description.labels).map(\.description)
+        record.places = description.places.map(\.description)
         record.slots = description.slots
         record.leases = Int64(clamping: leases)
         record.pinned = Int64(clamping: pinned)

@@ -8,7 +8,7 @@ import XferProtocol
 /// the fleet keeps it.
 enum Handover {
     /// The parameters of the daemon's `task.add`; nil if the stored text is not a task's.
-    static func newTask(_ claim: FleetClaim, fleet: String) -> NewTask? {
+    static func newTask(_ claim: FleetClaim, fleet: String, _ storages: StorageMounts) -> NewTask? {
         guard var fields = object(claim.spec) else { return nil }
         for (name, value) in claim.limits.flatMap(object)?.members ?? [] {
             fields[name] = value == .null ? nil : value
@@ -20,6 +20,13 @@ enum Handover {
         fields["retry_failed"] = true
         // Only this node can carry out what is for it alone: no other one takes it over.
         if !claim.place.isPinned { fields["lease"] = .string(LocalDaemon.lease) }
+        if let storage = claim.place.storage {
+            let directory = (fields["dir"]?.stringValue ?? "").split(separator: "/").joined(separator: "/")
+            guard let path = storages.path(of: directory, on: storage) else { return nil }
+            fields["dir"] = .string(path)
+            // The agent publishes it under a permit.
+            fields["finalize"] = "manual"
+        }
         return try? NewTask(lenient: .object(fields))
     }
 
@@ -51,9 +58,9 @@ enum Handover {
     }
 
     /// The detail of a task that the daemon refused.
-    static func detail(_ failure: RPCFailure, node: String) -> String {
+    static func detail(_ failure: RPCFailure, reason: FailureReason? = nil, node: String) -> String {
         var record = FailureRecord()
-        record.reason = .known(.rejectedByPolicy)
+        record.reason = .known(reason ?? .rejectedByPolicy)
         record.message = "node \(node): \(failure.data?.path.map { $0 + ": " } ?? "")\(failure.message)"
         return JSONValue.object(["error": record.wire]).text
     }

@@ -89,7 +89,7 @@ struct LocalDaemon: Sendable {
         }
     }
 
-    /// Events that concern whether a task has ended, after one; nil if some of them are not kept any more.
+    /// Events that concern whether a task has ended or is staged, after one; nil if some of them are not kept any more.
     func ends(since seq: Int64) async throws -> EventsSince.Page? {
         var params = EventsSince.Params(seq: seq)
         params.types = OneOrMany(Self.endings)
@@ -98,8 +98,9 @@ struct LocalDaemon: Sendable {
         return page
     }
 
-    /// Types of events after which a task of the fleet is over on this node.
+    /// Types of events after which a task of the fleet is over on this node, or waits for a permit.
     static let endings: [EventName] = [
+        .durable(.taskStaged),
         .durable(.taskCompleted), .durable(.taskFailed), .durable(.taskCancelled), .durable(.taskSuperseded),
         .durable(.taskRemoved),
     ]
@@ -110,6 +111,11 @@ struct LocalDaemon: Sendable {
             try await client.cancel(TaskSelection(ids: chunk))
             try await client.remove(TaskSelection(ids: chunk))
         }
+    }
+
+    /// Publishes staged tasks.
+    func commit(_ ids: [TaskID]) async throws {
+        _ = try await client.call(TaskCommit.self, TaskSelection(ids: ids))
     }
 
     func remove(_ ids: [TaskID]) async throws {

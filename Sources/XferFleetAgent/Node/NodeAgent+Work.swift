@@ -14,6 +14,7 @@ extension NodeAgent {
     /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed before.
     func reconcile(_ registration: FleetRegistration) async throws {
         held.removeAll()
+        staged = [:]
         unadded = []
         outbox = Outbox()
         // What ends from here on is seen in the events, what ended before in the list.
@@ -27,7 +28,7 @@ extension NodeAgent {
             let local = byTask[lease.hold.task.rawValue]
             switch ReconcileRules.step(isLeased: true, local: local?.state) {
             case .giveBack: absent.append(lease.hold)
-            case .follow: if let local { held.insert(lease.hold, as: local.id) }
+            case .follow: if let local { follow(lease.hold, as: local.id, local.state) }
             case .report:
                 if let local {
                     held.insert(lease.hold, as: local.id)
@@ -38,18 +39,27 @@ extension NodeAgent {
         }
         let leased = Set(leases.map(\.hold.task.rawValue))
         var over: [TaskID] = []
+        var stagedOnes: [(local: TaskID, task: FleetTaskID)] = []
         for local in known where !leased.contains(local.key.task) {
             switch ReconcileRules.step(isLeased: false, local: local.state) {
-            case .abandon, .remove: over.append(local.id)
+            case .abandon, .remove:
+                over.append(local.id)
+                if local.state == .staged { stagedOnes.append((local.id, FleetTaskID(local.key.task))) }
             default: break
             }
         }
         if !over.isEmpty {
             logger.notice("tasks of the fleet that are no longer this node's are dropped: \(over.count)")
         }
+        try await finishPermitted(stagedOnes, registration)
         try await daemon.discard(over)
         for chunk in absent.chunks(of: ClaimRules.most) { try await database.abandon(registration, chunk) }
         try await gather(ended)
+    }
+
+    private func follow(_ hold: FleetHold, as local: TaskID, _ state: TaskState) {
+        held.insert(hold, as: local)
+        if state == .staged { staged[local] = 0 }
     }
 
     // MARK: Claims
@@ -72,6 +82,7 @@ extension NodeAgent {
 
     /// Adds what was claimed to the daemon. A crash before or after it is found out by `reconcile`.
     private func handOver(_ registration: FleetRegistration) async throws {
+        try await settlePermits(unadded.filter { $0.place.storage != nil }, registration)
         let once = unadded.filter { !$0.isRepeatable }.map(\.hold)
         let void = once.isEmpty ? [] : Set(try await database.begin(registration, once))
         unadded.removeAll { void.contains($0.hold.task) }
@@ -86,7 +97,9 @@ extension NodeAgent {
     private func add(_ claims: [FleetClaim], _ registration: FleetRegistration) async throws {
         var tasks: [(claim: FleetClaim, task: NewTask)] = []
         for claim in claims {
-            if let task = Handover.newTask(claim, fleet: registration.fleet) {
+            if let storage = claim.place.storage, storages.paths[storage] == nil {
+                outbox.release(claim.hold, .decline, reason: "node \(configuration.node) has no storage \(storage)")
+            } else if let task = Handover.newTask(claim, fleet: registration.fleet, storages) {
                 tasks.append((claim, task))
             } else {
                 let failure = RPCFailure(.invalidParams, "the stored task cannot be read by this version")
@@ -112,19 +125,23 @@ extension NodeAgent {
     /// Tasks that the node held before, and that its daemon still has.
     private func meetAgain(_ ids: [TaskID], _ tasks: [(claim: FleetClaim, task: NewTask)]) async throws {
         guard !ids.isEmpty else { return }
-        let records = try await daemon.tasks(ids, fields: TaskColumns(["state", "client_key"]) ?? .all)
+        let records = try await daemon.tasks(ids, fields: Handover.stagedFields)
         var ended: [TaskID] = []
         for (id, record) in records {
             guard let state = record.state?.value else { continue }
-            switch ReconcileRules.step(claimedAgain: state) {
+            // The node that had the task in between has removed the part, so that it is published once.
+            let isPartGone = if let file = record.stagedFile { await !storages.exists(file.path) } else { false }
+            switch isPartGone ? .remove : ReconcileRules.step(claimedAgain: state) {
             case .report: ended.append(id)
             case .remove:
-                try await daemon.remove([id])
+                try await isPartGone ? daemon.discard([id]) : daemon.remove([id])
                 guard let hold = held.remove(id), let again = tasks.first(where: { $0.claim.hold == hold }) else {
                     continue
                 }
                 if let fresh = try await daemon.add([again.task]).ids.first { held.insert(hold, as: fresh) }
-            default: if state == .paused { try await daemon.client.resume(TaskSelection(ids: [id])) }
+            default:
+                if state == .paused { try await daemon.client.resume(TaskSelection(ids: [id])) }
+                if state == .staged { staged[id] = 0 }
             }
         }
         try await gather(ended)
@@ -173,7 +190,9 @@ extension NodeAgent {
                 outbox.release(hold, .queue, reason: "removed from xferd of node \(configuration.node)")
                 continue
             }
+            if record.state?.value == .staged { staged[id] = staged[id] ?? 0 }
             guard let ending = Handover.ending(record) else { continue }
+            staged[id] = nil
             let hasResult = ending == .completed && record.kind?.value.map { $0 != .download } == true
             let result = hasResult ? try await daemon.result(of: id) : nil
             outbox.end(hold, ending, detail: Handover.detail(record), result: result, removing: id)
@@ -195,7 +214,7 @@ extension NodeAgent {
         for hold in message.report.ends.map(\.hold) + message.report.releases.map(\.hold) {
             if let local = held.local(of: hold) { held.remove(local) }
         }
-        try await drop(outcome.lost)
+        try await drop(outcome.lost, registration)
         standing.withLockedValue {
             $0.held = held.count
             $0.ends = $0.ends.addingSaturated(
@@ -208,23 +227,29 @@ extension NodeAgent {
     }
 
     /// Other nodes have these tasks now: they end here without a file.
-    private func drop(_ lost: [FleetTaskID]) async throws {
-        let locals = lost.compactMap { held.local(of: $0) }
-        guard !locals.isEmpty else { return }
-        logger.warning("the fleet has given tasks to other nodes: \(locals.count) are dropped here")
-        for local in locals { held.remove(local) }
-        try await daemon.discard(locals)
+    func drop(_ lost: [FleetTaskID], _ registration: FleetRegistration) async throws {
+        let gone = lost.compactMap { task in held.local(of: task).map { (local: $0, task: task) } }
+        guard !gone.isEmpty else { return }
+        logger.warning("the fleet has given tasks to other nodes: \(gone.count) are dropped here")
+        try await finishPermitted(gone.filter { staged[$0.local] != nil }, registration)
+        for (local, _) in gone {
+            held.remove(local)
+            staged[local] = nil
+        }
+        try await daemon.discard(gone.map(\.local))
     }
 }
 
 extension Handover {
     /// What is read of an ended task.
     static let fetched = TaskColumns(keptFields + ["state"]) ?? .all
+    /// What is read of a task that may be staged.
+    static let stagedFields = TaskColumns(["state", "staged_file"]) ?? .all
 }
 
 extension ErrorCode {
     /// Whether the refusal is about the task, so that the same call would be refused again.
-    fileprivate var isOfTheTask: Bool {
+    var isOfTheTask: Bool {
         switch self {
         case .invalidParams, .permissionDenied, .rejectedByPolicy, .conflict, .notFound, .invalidState: true
         default: false

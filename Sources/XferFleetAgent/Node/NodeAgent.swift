@@ -20,13 +20,18 @@ actor NodeAgent {
     let changes: Doorbells
     /// Read again with every beat; nil when nobody can call over the network.
     let tokens: FleetTokens?
+    let storages: StorageMounts
     nonisolated let bell = Doorbell()
     /// What handlers and metrics show of the node.
     nonisolated let standing = NIOLockedValueBox(NodeStanding())
 
     /// The node's place in the fleet; nil until it has registered.
     var registration: FleetRegistration?
+    /// Shared storages that the registration names.
+    var registeredStorages: Set<String> = []
     var held = HeldTasks()
+    /// Held tasks that wait for a permit to be published, and how often xferd has refused to publish each.
+    var staged: [TaskID: Int] = [:]
     /// Claimed, and not yet in the daemon.
     var unadded: [FleetClaim] = []
     /// What the fleet is to be told next; emptied when it was.
@@ -56,6 +61,7 @@ actor NodeAgent {
         self.changes = changes
         self.tokens = tokens
         self.logger = logger
+        storages = StorageMounts(configuration.fleet.storages)
     }
 
     var rules: LeaseRules { configuration.rules }
@@ -101,6 +107,7 @@ actor NodeAgent {
         try await carryOutWishes(registration)
         try await claim(registration)
         while try await collectEnds(registration) { try await report(registration) }
+        try await publishStaged(registration)
         try await report(registration)
     }
 
@@ -147,8 +154,10 @@ actor NodeAgent {
     private func join() async throws {
         guard let storeID else { return }
         let fleet = configuration.fleet
+        await storages.firstLook(atMost: rules.beatInterval)
+        registeredStorages = mountedStorages()
         let description = FleetNodeDescription(
-            name: configuration.node, labels: Set(fleet.labels), slots: fleet.slots, storeID: storeID,
+            name: configuration.node, labels: Set(fleet.labels), storages: registeredStorages, slots: fleet.slots, storeID: storeID,
             version: XferVersion.current)
         guard let registration = try await register(description) else { return try await watchRival(description.name) }
         rival = nil
@@ -161,6 +170,10 @@ actor NodeAgent {
             metadata: [
                 "node": "\(registration.name)", "incarnation": "\(registration.incarnation)", "holds": "\(held.count)",
             ])
+    }
+
+    private func mountedStorages() -> Set<String> {
+        storages.mounted(within: rules.beatInterval * 3, at: Clocks.monotonic())
     }
 
     /// Nil if the name belongs to another store.
@@ -202,6 +215,12 @@ actor NodeAgent {
         }
         onDatabaseAnswer()
         lastBeatAt = sentAt
+        guard mountedStorages() == registeredStorages else {
+            logger.notice("other shared storages are mounted than before: the node registers anew")
+            self.registration = nil
+            return bell.ring()
+        }
+        storages.look()
         if standing.withLockedValue({ $0.daemonProblem == nil }) {
             try await daemon.renew(until: rules.leaseEnd(beatSentAt: sentAt))
         }

@@ -41,6 +41,22 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
+    /// The files of those that are staged, with the directories they lie in.
+    public func stagedFiles(of tasks: [TransferTask]) async throws -> [TaskID: (file: ReadyFile, directory: String)] {
+        let staged = tasks.filter { $0.state == .staged }
+        guard !staged.isEmpty else { return [:] }
+        return try await store.read { reader in
+            try staged.reduce(into: [:]) { known, task in
+                guard let file = try StoreError.nilIfUnreadable({ try reader.readyFile(of: task.id) }),
+                    let transfer = try StoreError.nilIfUnreadable({
+                        try task.transferID.flatMap { try reader.transfer($0) }
+                    })
+                else { return }
+                known[task.id] = (file, transfer.partial.directory)
+            }
+        }
+    }
+
     /// The kept segments of these downloads, as committed; none for completed ones.
     public func segments(of tasks: [TransferTask]) async throws -> [TaskID: [Segment]] {
         let kept = tasks.filter { $0.specification.kind == .download && $0.transferID != nil && $0.state != .completed }

@@ -5,16 +5,18 @@ public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
     case node(String)
     /// Every node with this label.
     case label(String)
+    /// Every node that has this shared storage mounted; the file lies on it.
+    case storage(String)
 
     /// Accepted texts, to follow the word "expected".
-    public static let expected = "any, node:NAME or label:NAME"
+    public static let expected = "any, node:NAME, label:NAME or storage:NAME"
 
-    /// The most characters of a node's name or a label.
+    /// The most characters of the name of a node, a label or a storage.
     public static let nameLength = 64
-    /// Accepted names of nodes and labels, to follow the word "expected".
+    /// Accepted names of nodes, labels and storages, to follow the word "expected".
     public static let expectedName = "a name of at most 64 letters, digits, dots, hyphens and underscores"
 
-    /// `any`, `node:NAME` or `label:NAME`; nil for every other text.
+    /// `any`, `node:NAME`, `label:NAME` or `storage:NAME`; nil for every other text.
     public init?(_ text: String) {
         if text == "any" {
             self = .any
@@ -25,11 +27,12 @@ public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
         switch parts[0] {
         case "node": self = .node(String(parts[1]))
         case "label": self = .label(String(parts[1]))
+        case "storage": self = .storage(String(parts[1]))
         default: return nil
         }
     }
 
-    /// Whether a node or a label may have this name: letters of ASCII, digits, `-`, `_` and `.`, at most 64.
+    /// Whether a node, a label or a storage may have this name: letters of ASCII, digits, `-`, `_` and `.`, at most 64.
     public static func isName(_ text: some StringProtocol) -> Bool {
         (1...nameLength).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -47,14 +50,20 @@ public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
         case .any: "any"
         case .node(let name): "node:\(name)"
         case .label(let name): "label:\(name)"
+        case .storage(let name): "storage:\(name)"
         }
     }
 
     /// Whether only one node can take the task.
     public var isPinned: Bool { if case .node = self { true } else { false } }
 
+    /// The shared storage that the task's file lies on; nil for the node's own disk.
+    public var storage: String? { if case .storage(let name) = self { name } else { nil } }
+
     /// The places that a node serves, as tasks name them.
-    public static func served(byNode name: String, labels: Set<String>) -> [FleetPlace] {
-        [.node(name)] + labels.sorted().map { .label($0) } + [.any]
+    public static func served(
+        byNode name: String, labels: Set<String>, storages: Set<String> = []
+    ) -> [FleetPlace] {
+        [.node(name)] + labels.sorted().map { .label($0) } + storages.sorted().map { .storage($0) } + [.any]
     }
 }

@@ -337,7 +337,7 @@ extension WireField {
 
 extension WireLimit {
     static let place = WireLimit.form(
-        "^(any|(node|label):[A-Za-z0-9._-]{1,64})$", expected: FleetPlace.expected
+        "^(any|(node|label|storage):[A-Za-z0-9._-]{1,64})$", expected: FleetPlace.expected
     ) { FleetPlace($0) != nil }
 }
 

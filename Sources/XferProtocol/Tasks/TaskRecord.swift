@@ -14,6 +14,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var resumable: Bool?
     public var transfer: TransferID?
     public var ranges: [SegmentRecord]?
+    public var stagedFile: StagedFileRecord?
 
     public var url: String?
     public var urls: [String]?
@@ -85,6 +86,9 @@ public struct TaskRecord: WireRecord, Hashable {
                 "ranges", \.ranges,
                 "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."
             ),
+            .optional(
+                "staged_file", \.stagedFile, "Of a staged task the file that waits for its name. Only when asked for by task.get."
+            ),
             .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
             .optional(
                 "urls", \.urls,
@@ -144,6 +148,40 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("started_at", \.startedAt, "When its first try began."),
             .optional("finished_at", \.finishedAt, "When its last run ended."),
         ])
+}
+
+/// The file of a staged task: by these facts it is known again under another name, and on other machines that share its
+/// storage.
+public struct StagedFileRecord: WireRecord, Hashable {
+    public var path = ""
+    public var name = ""
+    public var inode = ""
+    public var size: Int64 = 0
+    public var modifiedAt: Int64 = 0
+    public var checksum: String?
+
+    public init() {}
+
+    /// Nil while a hook works on the file.
+    public init?(_ ready: ReadyFile, inDirectory directory: String) {
+        guard let facts = ready.facts else { return nil }
+        path = directory == "/" ? "/\(ready.name)" : "\(directory)/\(ready.name)"
+        name = ready.finalName
+        inode = String(facts.identity.inode)
+        size = facts.length
+        modifiedAt = facts.modifiedAt
+        checksum = ready.digest?.description
+    }
+
+    public static let summary = "The whole, verified file of a staged task."
+    public static let wireFields: WireFields<Self> = [
+        .required("path", \.path, "Absolute path of the file as it is now."),
+        .required("name", \.name, "The name it gets, unless on_conflict chooses another one."),
+        .required("inode", \.inode, "Its inode number, in decimal digits."),
+        .required("size", \.size, "Its length in bytes."),
+        .required("modified_at", \.modifiedAt, "When it was written last, in nanoseconds since 1970."),
+        .optional("checksum", \.checksum, "Its digest, if one was computed."),
+    ]
 }
 
 /// How far a task is.

@@ -6,7 +6,7 @@ public import StrictJSON
 /// by `scale`.
 public final class FleetNodeFixture: Sendable {
     /// By which the agent divides its times.
-    public static let scale = 20
+    private let scale: Int
 
     public let name: String
     public let daemon: DaemonFixture
@@ -15,9 +15,11 @@ public final class FleetNodeFixture: Sendable {
 
     /// - Parameter database: an address for libpq.
     public init(
-        _ name: String, database: String, fleet: [String: String] = [:], settings: [String: [String: String]] = [:]
+        _ name: String, database: String, scale: Int = 20, fleet: [String: String] = [:],
+        settings: [String: [String: String]] = [:]
     ) throws {
         self.name = name
+        self.scale = scale
         daemon = try DaemonFixture()
         notify = try NotifySocket(path: daemon.directory.file("fleet-notify"))
         var settings = settings
@@ -39,7 +41,7 @@ public final class FleetNodeFixture: Sendable {
 
     private var environment: [String: String] {
         daemon.environment.merging([
-            "XFER_FLEET_TIME_SCALE": "\(Self.scale)", "NOTIFY_SOCKET": notify.path, "XFERD_FLEET_SOCKET": socket,
+            "XFER_FLEET_TIME_SCALE": "\(scale)", "NOTIFY_SOCKET": notify.path, "XFERD_FLEET_SOCKET": socket,
         ]) { $1 }
     }
 

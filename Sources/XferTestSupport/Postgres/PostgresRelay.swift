@@ -6,6 +6,8 @@ import NIOConcurrencyHelpers
 public final class PostgresRelay: Sendable {
     /// What happens with the bytes that pass.
     public enum Mode: Sendable {
+        /// A statement with this text waits until another mode is set; others pass.
+        case stallsAt(String, ConditionGate)
         case passes
         /// The next statement reaches the server; its answer does not come back, and the connection ends.
         case swallowsTheNextAnswer
@@ -16,6 +18,8 @@ public final class PostgresRelay: Sendable {
     private let directory: TemporaryDirectory
     private let listener: Int32
     private let mode = NIOLockedValueBox(Mode.passes)
+    /// Statements that wait.
+    private let stalled = NIOLockedValueBox(0)
     /// Whether it does not stall.
     private let gate = ConditionLock(value: true)
     private let descriptors = NIOLockedValueBox<[Int32]>([])
@@ -33,7 +37,7 @@ public final class PostgresRelay: Sendable {
         let target = "\(cluster.host)/.s.PGSQL.\(cluster.port)"
         let listener = try UnixSocket.listen(at: directory.file(".s.PGSQL.5432"))
         self.listener = listener
-        startThread { [mode, gate, descriptors] in
+        startThread { [mode, gate, descriptors, stalled] in
             while case let client = accept(listener, nil, nil), client >= 0 {
                 let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
                 guard (try? UnixSocket.withAddress(target) { connect(server, $0, $1) }) == 0 else {
@@ -42,8 +46,8 @@ public final class PostgresRelay: Sendable {
                     continue
                 }
                 descriptors.withLockedValue { $0 += [client, server] }
-                startThread { Self.copy(from: client, to: server, mode, gate, isAnswer: false) }
-                startThread { Self.copy(from: server, to: client, mode, gate, isAnswer: true) }
+                startThread { Self.copy(from: client, to: server, mode, gate, stalled, isAnswer: false) }
+                startThread { Self.copy(from: server, to: client, mode, gate, stalled, isAnswer: true) }
             }
         }
     }
@@ -55,10 +59,17 @@ public final class PostgresRelay: Sendable {
         set(.passes)
     }
 
+    /// Whether a statement waits.
+    public var isStalling: Bool { stalled.withLockedValue { $0 } > 0 }
+
     public func set(_ mode: Mode) {
-        self.mode.withLockedValue { $0 = mode }
+        let last = self.mode.withLockedValue { current in
+            defer { current = mode }
+            return current
+        }
+        if case .stallsAt(_, let old) = last { old.open() }
         gate.lock()
-        gate.unlock(withValue: mode != .stalls)
+        if case .stalls = mode { gate.unlock(withValue: false) } else { gate.unlock(withValue: true) }
     }
 
     /// Ends all connections.
@@ -69,7 +80,7 @@ public final class PostgresRelay: Sendable {
 
     private static func copy(
         from source: Int32, to target: Int32, _ mode: NIOLockedValueBox<Mode>, _ gate: ConditionLock<Bool>,
-        isAnswer: Bool
+        _ stalled: NIOLockedValueBox<Int>, isAnswer: Bool
     ) {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = recv(source, &chunk, chunk.count, 0), count > 0 {
@@ -81,6 +92,11 @@ public final class PostgresRelay: Sendable {
                 shutdown(source, Int32(SHUT_RDWR))
                 shutdown(target, Int32(SHUT_RDWR))
                 return
+            case .stallsAt(let text, let gate):
+                guard !isAnswer, chunk.prefix(count).contains(text) else { break }
+                stalled.withLockedValue { $0 += 1 }
+                gate.wait()
+                stalled.withLockedValue { $0 -= 1 }
             case .stalls:
                 gate.lock(whenValue: true)
                 gate.unlock()
@@ -95,5 +111,26 @@ public final class PostgresRelay: Sendable {
             }
         }
         shutdown(target, Int32(SHUT_RDWR))
+    }
+}
+
+extension Collection<UInt8> {
+    fileprivate func contains(_ text: String) -> Bool { firstRange(of: Array(text.utf8)) != nil }
+}
+
+/// Holds threads back until it is opened.
+public final class ConditionGate: Sendable {
+    private let lock = ConditionLock(value: false)
+
+    public init() {}
+
+    func open() {
+        lock.lock()
+        lock.unlock(withValue: true)
+    }
+
+    func wait() {
+        lock.lock(whenValue: true)
+        lock.unlock()
     }
 }

@@ -71,6 +71,7 @@ import XferModel
         expected.fleet.slots = 3
         expected.fleet.socket = "/run/f.sock"
         expected.fleet.daemon = "/run/x.sock"
+        expected.fleet.storages = ["nas": "/mnt/nas"]
         expected.results = .init(maxBytes: 64 << 20, maxRatio: 50)
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
@@ -83,6 +84,8 @@ import XferModel
         var listener = Settings.Listener()
         listener.address = "127.0.0.1:6800"
         expected.listen = [listener]
+        listener.address = "127.0.0.1:6803"
+        expected.fleet.listen = [listener]
         expected.gateway.maxClients = 7
         expected.gateway.aria2 = .all
         expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]

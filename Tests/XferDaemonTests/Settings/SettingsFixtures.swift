@@ -70,5 +70,6 @@ let everyKeyChanged = """
     log: { level: debug, format: json }
     fleet:
       { database: "postgresql://xfer@db.test/xfer", password_file: ~/pw, node: n1, labels: [ssd, eu], slots: 3,
-        socket: /run/f.sock, daemon: /run/x.sock }
+        socket: /run/f.sock, daemon: /run/x.sock, listen: [{ address: "127.0.0.1:6803" }],
+        storages: { nas: /mnt/nas } }
     """

@@ -96,8 +96,8 @@ import XferModel
                 "engine.loops", "rpc.max_line", "rpc.max_clients", "rpc.max_clients_per_user", "rpc.reserved_clients",
                 "rpc.request_timeout", "rpc.max_waiting", "rpc.max_waiting_per_user", "rpc.max_in_flight",
                 "listen", "gateway.max_clients", "gateway.aria2", "redaction.names", "log.format",
-                "fleet.database", "fleet.password_file", "fleet.node", "fleet.labels", "fleet.slots", "fleet.socket",
-                "fleet.daemon",
+                "fleet.database", "fleet.password_file", "fleet.node", "fleet.labels", "fleet.storages", "fleet.slots",
+                "fleet.socket", "fleet.listen", "fleet.daemon",
             ])
         #expect(reload.applied.count + reload.waitingForRestart.count == SettingKey.all.count)
         #expect(reload.inForce.settings.queue == after.settings.queue)

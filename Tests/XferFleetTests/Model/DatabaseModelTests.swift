@@ -45,7 +45,8 @@ struct DatabaseRun {
         try await FleetDatabase.migrate(PostgresSettings(connection: postgres.connection))
         fleet = try await FleetDatabase.open(PostgresSettings(connection: postgres.connection)).0
         for node in nodes {
-            model.nodes[node.name] = FleetModel.Node(labels: RandomRules.labels[node.name] ?? [])
+            model.nodes[node.name] = FleetModel.Node(
+                labels: RandomRules.labels[node.name] ?? [], storages: RandomRules.storages[node.name] ?? [])
             try await register(node.name)
         }
     }
@@ -57,7 +58,8 @@ struct DatabaseRun {
         case 0..<220: try await add(); return "add"
         case 220..<420: try await claim(index); return "claim"
         case 420..<620: try await report(index); return "report"
-        case 620..<820: try await wish(); return "wish"
+        case 620..<790: try await wish(); return "wish"
+        case 790..<820: try await permit(index); return "permit"
         case 820..<880: try await carryOut(index); return "carry out"
         case 880..<905: try await die(index); return "die"
         case 905..<935: try await comeBack(index); return "come back"
@@ -94,7 +96,7 @@ struct DatabaseRun {
 
     private mutating func register(_ name: String) async throws {
         registrations[name] = try await fleet.register(
-            FleetWorld.node(name, labels: RandomRules.labels[name] ?? []))
+            FleetWorld.node(name, labels: RandomRules.labels[name] ?? [], storages: RandomRules.storages[name] ?? []))
         model.nodes[name]?.isDown = false
     }
 
@@ -161,6 +163,39 @@ struct DatabaseRun {
         let lost = try await fleet.begin(try registration(index), begun)
         if !lost.isEmpty { wrong.append("lost at begin: \(lost)") }
         for hold in begun { model.tasks[hold.task.rawValue]?.hasBegun = true }
+        try await settle(claims.filter { $0.place.storage != nil }, index)
+    }
+
+    /// The permits of former claims are those of the model; sometimes the node dies before it has looked after them.
+    private mutating func settle(_ claims: [FleetClaim], _ index: Int) async throws {
+        let open = try await fleet.openPermits(claims.map(\.hold))
+        let expected = claims.flatMap { claim in
+            (model.tasks[claim.hold.task.rawValue]?.permits ?? []).filter { $0 != claim.hold.claim.text }
+        }
+        if Set(open.map(\.permit.hold.claim.text)) != Set(expected) { wrong.append("open permits are \(open)") }
+        guard !claims.isEmpty, rules.generator.chance(70) else { return }
+        let lost = try await fleet.closePermits(try registration(index), claims.map(\.hold))
+        if !lost.isEmpty { wrong.append("lost at closing: \(lost)") }
+        for claim in claims {
+            model.tasks[claim.hold.task.rawValue]?.permits.formIntersection([claim.hold.claim.text])
+        }
+    }
+
+    /// Asks for a permit, also for a claim that may be void.
+    private mutating func permit(_ index: Int) async throws {
+        let stored = nodes[index].held.filter { model.tasks[$0.task]?.lane.place.storage != nil }
+        guard let held = rules.generator.pick(stored) else { return }
+        let permit = FleetPermit(
+            hold: try Self.hold(held), storage: "nas", directory: "", part: ".xfer-t-\(held.task).part", name: "f",
+            inode: .max, size: 1, modifiedAt: 2)
+        let isValid = model.holds(held.task, held.claim)
+        do {
+            let lost = try await fleet.permit(try registration(index), [permit])
+            if lost.isEmpty != isValid { wrong.append("the permit was \(lost.isEmpty ? "given" : "refused")") }
+            if isValid { model.tasks[held.task]?.permits.insert(held.claim) }
+        } catch FleetError.superseded {
+            if model.nodes[nodes[index].name]?.isDown == false { wrong.append("\(nodes[index].name) is superseded") }
+        }
     }
 
     /// Ends and releases, and sometimes claims that ended long ago.

@@ -23,7 +23,7 @@ extension FleetModel {
     /// Queued tasks that the node could take if there were no limits, by priority and rank.
     private func candidates(_ node: String) -> [Task] {
         guard let row = nodes[node], !row.isDown, !row.isDraining else { return [] }
-        let places = Set(FleetPlace.served(byNode: node, labels: row.labels))
+        let places = Set(FleetPlace.served(byNode: node, labels: row.labels, storages: row.storages))
         return sorted.filter {
             $0.state == .queued && places.contains($0.lane.place) && !$0.declined.contains(node)
         }.sorted { ($1.lane.priority, $0.rank) < ($0.lane.priority, $1.rank) }

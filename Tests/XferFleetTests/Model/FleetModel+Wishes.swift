@@ -6,7 +6,7 @@ extension FleetModel {
     mutating func wish(_ wish: FleetWish, by caller: WishRules.Caller, for id: Int64) -> WishRules.Verdict {
         guard let task = tasks[id] else { return .noSuchTask }
         let verdict = WishRules.judge(
-            wish, by: caller, owner: task.lane.owner, state: task.state, isCancelling: task.isCancelling)
+            wish, by: caller, owner: task.lane.owner, place: task.lane.place, state: task.state, isCancelling: task.isCancelling)
         switch verdict {
         case .deliver:
             tasks[id]?.wishes.append(wish)
@@ -45,6 +45,7 @@ extension FleetModel {
     mutating func release(_ id: Int64, toPause isPause: Bool = false, movedTo place: FleetPlace? = nil, declines: Bool)
     {
         guard let task = tasks[id] else { return }
+        returnPermit(id)
         if task.isCancelling {
             end(id, .cancelled)
         } else if isPause {

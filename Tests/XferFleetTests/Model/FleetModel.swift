@@ -32,12 +32,15 @@ struct FleetModel {
         var isCancelling = false
         var declined: Set<String> = []
         var wishes: [FleetWish] = []
+        /// Claims that had a permit to publish and were taken over, and the present one if it has a permit.
+        var permits: Set<String> = []
         /// How often its request may have been made since it was added or retried.
         var runs = 0
     }
 
     struct Node {
         let labels: Set<String>
+        var storages: Set<String> = []
         var isDown = false
         var isDraining = false
     }
@@ -81,13 +84,18 @@ struct FleetModel {
     mutating func enqueueAtHead(_ ids: [Int64]) { for id in ids.reversed() { enqueue(id, toHead: true) } }
 
     mutating func end(_ id: Int64, _ ending: FleetEnding) {
+        returnPermit(id)
         tasks[id]?.state = ending.state
         tasks[id]?.claim = nil
         tasks[id]?.wishes = []
         tasks[id]?.declined = []
     }
 
+    /// The node that reports has settled what it was permitted to publish.
+    mutating func returnPermit(_ id: Int64) { if let claim = tasks[id]?.claim { tasks[id]?.permits.remove(claim) } }
+
     mutating func pause(_ id: Int64) {
+        returnPermit(id)
         tasks[id]?.state = .paused
         tasks[id]?.claim = nil
         tasks[id]?.node = nil
@@ -106,7 +114,7 @@ struct FleetModel {
         for task in tasks(of: node) where only?.contains(task.id) ?? true {
             let verdict = TakeoverRules.judge(
                 cause, place: task.lane.place, isRepeatable: task.isRepeatable, hasBegun: task.hasBegun,
-                isCancelling: task.isCancelling)
+                isCancelling: task.isCancelling, isPublishing: task.claim.map(task.permits.contains) ?? false)
             switch verdict {
             case .keep: break
             case .queue: queued.append(task.id)

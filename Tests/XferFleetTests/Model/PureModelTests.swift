@@ -32,10 +32,17 @@ private struct PureRun {
     private var nextClaim = 0
     /// What a standby had received.
     private var standby: FleetModel?
+    /// Claims whose part is on the shared storage, permitted, and not published.
+    private var parts: Set<String> = []
+    /// By whom files on the shared storage were published, by task.
+    private var published: [Int64: String] = [:]
 
     init(seed: UInt64) {
         rules = RandomRules(generator: SplitMix64(seed: seed))
-        for node in nodes { model.nodes[node.name] = FleetModel.Node(labels: RandomRules.labels[node.name] ?? []) }
+        for node in nodes {
+            model.nodes[node.name] = FleetModel.Node(
+                labels: RandomRules.labels[node.name] ?? [], storages: RandomRules.storages[node.name] ?? [])
+        }
     }
 
     mutating func step() {
@@ -44,7 +51,9 @@ private struct PureRun {
         case 0..<25: add()
         case 25..<45: claim(index)
         case 45..<70: end(index)
-        case 70..<84: wish()
+        case 70..<76: permit(index)
+        case 76..<80: publish(index)
+        case 80..<84: wish()
         case 84..<90: release(index)
         case 90..<93: die(index)
         case 93..<96: comeBack(index)
@@ -79,6 +88,7 @@ private struct PureRun {
             nextClaim += 1
             model.lease(task.id, to: name, "c\(nextClaim)")
             nodes[index].held.append(ModelNode.Held(task: task.id, claim: "c\(nextClaim)"))
+            guard settle(task.id, index) else { continue }
             if rules.generator.chance(80) { begin(task.id) }
         }
         check()
@@ -91,15 +101,64 @@ private struct PureRun {
         wrong.append("task \(id) ran \(task.runs) times")
     }
 
+    /// What a node does with permits of former claims: it removes their parts, then looks (`PermitRules`).
+    ///
+    /// - Returns: whether the task is to be transferred.
+    private mutating func settle(_ id: Int64, _ index: Int) -> Bool {
+        guard let task = model.tasks[id], let claim = task.claim, !task.permits.isEmpty else { return true }
+        parts.subtract(task.permits)
+        let isFound = published[id].map(task.permits.contains) ?? false
+        let verdict = PermitRules.judge(isFound: isFound, isRepeatable: task.isRepeatable, wasCancelling: false)
+        let ending: FleetEnding
+        switch verdict {
+        case .transfer:
+            model.tasks[id]?.permits = []
+            return true
+        case .published: ending = .completed
+        case .end(let other): ending = other
+        }
+        nodes[index].held.removeAll { $0.claim == claim }
+        nodes[index].past.append(ModelNode.Held(task: id, claim: claim))
+        model.end(id, ending)
+        return false
+    }
+
+    /// A node asks for a permit to publish on the shared storage.
+    private mutating func permit(_ index: Int) {
+        guard let held = rules.generator.pick(nodes[index].held), model.holds(held.task, held.claim),
+            model.nodes[nodes[index].name]?.isDown == false, let task = model.tasks[held.task],
+            task.lane.place.storage != nil, task.hasBegun, task.permits.isEmpty
+        else { return }
+        model.tasks[held.task]?.permits.insert(held.claim)
+        parts.insert(held.claim)
+    }
+
+    /// A node publishes what it got a permit for, maybe long after others have called it down: a rename by name.
+    private mutating func publish(_ index: Int) {
+        let permitted = (nodes[index].held + nodes[index].past).filter { parts.contains($0.claim) }
+        guard let held = rules.generator.pick(permitted) else { return }
+        parts.remove(held.claim)
+        if let other = published[held.task] { wrong.append("task \(held.task) was published by \(other) and \(held.claim)") }
+        published[held.task] = held.claim
+        if model.tasks[held.task]?.state == .completed { wrong.append("task \(held.task) was published after its end") }
+    }
+
     private mutating func end(_ index: Int) {
         guard let held = rules.generator.pick(nodes[index].held + nodes[index].past.suffix(3)) else { return }
         let isValid = model.holds(held.task, held.claim)
         nodes[index].held.removeAll { $0 == held }
         nodes[index].past.append(held)
         guard isValid, model.nodes[nodes[index].name]?.isDown == false else { return }
+        // xferd has ended the task: its part is published or removed.
+        parts.remove(held.claim)
         let before = model.tasks[held.task]?.state.isEnd ?? false
         if before { wrong.append("task \(held.task) ends twice") }
-        model.end(held.task, rules.ending())
+        // On shared storage a task is completed when it is published.
+        var ending = rules.ending()
+        if model.tasks[held.task]?.lane.place.storage != nil {
+            ending = published[held.task] == held.claim ? .completed : .failed
+        }
+        model.end(held.task, ending)
     }
 
     private mutating func wish() {
@@ -112,6 +171,9 @@ private struct PureRun {
         guard let held = rules.generator.pick(nodes[index].held), let task = model.tasks[held.task],
             model.holds(held.task, held.claim), model.nodes[nodes[index].name]?.isDown == false
         else { return }
+        // Published and not reported yet: it is not given back.
+        guard published[held.task] != held.claim else { return }
+        parts.remove(held.claim)
         nodes[index].held.removeAll { $0 == held }
         // What may have made its request is not given back to be made again.
         if task.hasBegun, !task.isRepeatable {
@@ -155,6 +217,8 @@ private struct PureRun {
         guard let standby else { return }
         model = standby
         for id in model.tasks.keys { model.tasks[id]?.runs = 0 }
+        published = [:]
+        parts = []
         for index in nodes.indices { reconcile(index) }
         self.standby = nil
     }

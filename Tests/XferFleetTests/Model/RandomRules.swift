@@ -7,14 +7,16 @@ struct RandomRules {
     static let owners = ["ada", "bob"]
     static let hosts = ["a.example", "b.example"]
     static let names = ["n1", "n2", "n3"]
+    static let storages: [String: Set<String>] = ["n1": ["nas"], "n2": ["nas"]]
     static let labels: [String: Set<String>] = ["n1": ["fast"], "n2": ["fast", "big"], "n3": []]
 
     var generator: SplitMix64
 
     mutating func place() -> FleetPlace {
-        switch Int.random(in: 0..<6, using: &generator) {
+        switch Int.random(in: 0..<8, using: &generator) {
         case 0: .node(generator.pick(Self.names) ?? "n1")
         case 1: .label(generator.chance(50) ? "fast" : "big")
+        case 2, 3: .storage("nas")
         default: .any
         }
     }

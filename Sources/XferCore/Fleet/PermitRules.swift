@@ -1,0 +1,50 @@
+public import XferModel
+
+/// Decides what becomes of a task whose node had a permit to publish on shared storage and was taken over.
+///
+/// The next node that claims the task has removed the part by its name before it asks, so the former node can publish no
+/// more: what lies there now stays.
+public enum PermitRules {
+    /// What the claiming node does.
+    public enum Verdict: Hashable, Sendable {
+        /// The former node has published the file: report that.
+        case published
+        /// There is no such file: transfer it.
+        case transfer
+        /// There is no such file, and the task is not to be transferred again.
+        case end(FleetEnding)
+    }
+
+    /// - Parameters:
+    ///   - isFound: whether the recorded file has a final name.
+    ///   - wasCancelling: whether a wish to cancel waited for the former node.
+    public static func judge(isFound: Bool, isRepeatable: Bool, wasCancelling: Bool) -> Verdict {
+        if isFound { return .published }
+        if wasCancelling { return .end(.cancelled) }
+        return isRepeatable ? .transfer : .end(.outcomeUnknown)
+    }
+
+    /// What becomes of a staged task that its node's daemon does not publish.
+    public enum Refusal: Hashable, Sendable {
+        /// Another node cannot publish it either: the task fails.
+        case fail
+        /// This node cannot: another one may.
+        case decline
+        /// Only now: try again.
+        case wait
+    }
+
+    /// How often a daemon is asked to publish a file before another node gets the task.
+    public static let mostTries = 10
+
+    /// - Parameters:
+    ///   - reason: why the daemon refused to publish; nil if that is no failure of a task.
+    ///   - tries: how often it has refused, this time included.
+    public static func judge(_ reason: FailureReason?, tries: Int) -> Refusal {
+        switch reason {
+        case .destinationExists, .checksumMismatch, .lengthMismatch: .fail
+        case .insufficientSpace, .fileMoveFailed, nil: tries < mostTries ? .wait : .decline
+        default: .decline
+        }
+    }
+}

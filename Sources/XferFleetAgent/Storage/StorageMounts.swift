@@ -1,0 +1,169 @@
+import Glibc
+import NIOConcurrencyHelpers
+import XferFiles
+import XferFleet
+import XferModel
+import XferProtocol
+import XferSystem
+
+/// The shared storages of the configuration, and which of them are mounted now.
+///
+/// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount whose
+/// server is away may block for ever, so the agent never waits for a look: it goes by the last ones.
+final class StorageMounts: Sendable {
+    /// Lies in the storage's top directory; its first line is the storage's name.
+    static let marker = ".xfer-storage"
+    /// Bytes of the marker that are read.
+    private static let markerLength = 256
+
+    /// Absolute paths by name.
+    let paths: [String: String]
+    private let pools: [String: BlockingPool]
+    private let looks = NIOLockedValueBox<[String: Look]>([:])
+
+    private struct Look {
+        var isUnderWay = false
+        /// When the marker was last there.
+        var seenAt: MonotonicInstant?
+    }
+
+    /// - Parameter paths: absolute, by name.
+    init(_ paths: [String: String]) {
+        self.paths = paths
+        // One that blocks must not keep the others waiting.
+        pools = paths.mapValues { _ in BlockingPool("xfer-storage", threadCount: 1) }
+    }
+
+    /// Looks for the markers, without waiting for mounts that do not answer.
+    func look() {
+        for (name, path) in paths {
+            let begins = looks.withLockedValue { looks in
+                defer { looks[name, default: Look()].isUnderWay = true }
+                return looks[name]?.isUnderWay != true
+            }
+            guard begins, let pool = pools[name] else { continue }
+            Task { [looks] in
+                let isThere = await pool.run { Self.isMarked(path, name) }
+                looks.withLockedValue {
+                    $0[name] = Look(isUnderWay: false, seenAt: isThere ? Clocks.monotonic() : nil)
+                }
+            }
+        }
+    }
+
+    /// Those whose marker was seen within `age` before `now`.
+    func mounted(within age: Duration, at now: MonotonicInstant) -> Set<String> {
+        looks.withLockedValue { looks in
+            Set(looks.filter { $0.value.seenAt.map { $0.duration(to: now) <= age } ?? false }.keys)
+        }
+    }
+
+    /// Waits for the first looks, at most so long: a node that starts knows its storages when it registers.
+    func firstLook(atMost time: Duration) async {
+        look()
+        let end = Clocks.monotonic().advanced(by: time)
+        while looks.withLockedValue({ $0.values.contains { $0.isUnderWay } }), Clocks.monotonic() < end,
+            !Task.isCancelled
+        {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private static func isMarked(_ path: String, _ name: String) -> Bool {
+        let descriptor = open("\(path)/\(marker)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: markerLength)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count > 0 else { return false }
+        return bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }.elementsEqual(name.utf8)
+    }
+
+    // MARK: Paths
+
+    /// The absolute path of a directory beneath the storage; nil if the node does not have the storage.
+    func path(of directory: String, on storage: String) -> String? {
+        paths[storage].map { directory.isEmpty ? $0 : "\($0)/\(directory)" }
+    }
+
+    /// What a permit says of a staged file; nil if it lies on no shared storage.
+    func permit(_ hold: FleetHold, _ file: StagedFileRecord) -> FleetPermit? {
+        guard let inode = UInt64(file.inode, radix: 10) else { return nil }
+        for (storage, path) in paths.sorted(by: { $0.value.utf8.count > $1.value.utf8.count }) {
+            let root = path.split(separator: "/")
+            let parts = file.path.split(separator: "/")
+            guard parts.count > root.count, parts.starts(with: root), let part = parts.last else { continue }
+            return FleetPermit(
+                hold: hold, storage: storage, directory: parts[root.count...].dropLast().joined(separator: "/"),
+                part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: file.modifiedAt)
+        }
+        return nil
+    }
+
+    /// Whether a file has this path. False on a mount that does not answer.
+    func exists(_ path: String) async -> Bool {
+        await (try? Self.answer(from: BlockingPool("xfer-storage", threadCount: 1)) { access(path, F_OK) == 0 }) ?? false
+    }
+
+    /// Runs a call that may block for ever, and waits for it no longer than a client waits for a daemon.
+    private static func answer<Value: Sendable>(
+        from pool: BlockingPool, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let (stream, continuation) = AsyncStream<Result<Value, any Error>?>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        Task { continuation.yield(await pool.run { Result { try body() } }) }
+        let alarm = Task {
+            if (try? await Task.sleep(for: AgentConfiguration.daemonTimeout)) != nil { continuation.yield(nil) }
+        }
+        defer { alarm.cancel() }
+        var iterator = stream.makeAsyncIterator()
+        guard let result = await iterator.next() ?? nil else { throw StorageSilence() }
+        return try result.get()
+    }
+
+    // MARK: After a takeover
+
+    /// Removes the part of a former claim by its name, and looks whether its file was published.
+    ///
+    /// Whoever had the permit publishes by that name: from the removal on that fails with ENOENT. What is found after it
+    /// stays found.
+    ///
+    /// - Returns: the published file's path; nil if there is none.
+    /// - Throws: `FileError`; nothing is known then, and it is to be tried again.
+    func settle(_ permit: FleetPermit) async throws -> String? {
+        guard let root = paths[permit.storage], let pool = pools[permit.storage],
+            let directory = path(of: permit.directory, on: permit.storage)
+        else { throw FileError.missing(path: "storage:\(permit.storage)") }
+        guard permit.part.hasPrefix(".xfer-") else { throw FileError.invalidName(permit.part, problem: "it is no part's") }
+        return try await Self.answer(from: pool) {
+            let handle: DirectoryHandle
+            do throws(FileError) {
+                handle = try AllowedRoots(roots: [root], forbidden: []).open(directory: directory)
+            } catch {
+                // The mount is there, the directory is not: neither is the file.
+                guard case .missing(let path) = error, path != root else { throw error }
+                return nil
+            }
+            try handle.remove(permit.part)
+            try handle.sync()
+            if try permit.isOf(handle.status(of: permit.name)) { return handle.path(of: permit.name) }
+            // on_conflict may have chosen another name.
+            for name in try handle.names(beginningWith: "") where name != "." && name != ".." && name != permit.part {
+                if try permit.isOf(handle.status(of: name)) { return handle.path(of: name) }
+            }
+            return nil
+        }
+    }
+}
+
+/// A shared storage does not answer.
+struct StorageSilence: Error, CustomStringConvertible {
+    var description: String { "the shared storage has not answered for \(AgentConfiguration.daemonTimeout)" }
+}
+
+extension FleetPermit {
+    /// Whether this is the permitted file. Its device number differs from node to node.
+    fileprivate func isOf(_ status: FileStatus?) -> Bool {
+        guard let status, status.kind == .regular else { return false }
+        return status.identity.inode == inode && status.length == size && status.modificationNanoseconds == modifiedAt
+    }
+}
