@@ -88,14 +88,16 @@ final class StorageMounts: Sendable {
 
     /// What a permit says of a staged file; nil if it lies on no shared storage.
     func permit(_ hold: FleetHold, _ file: StagedFileRecord) -> FleetPermit? {
-        guard let inode = UInt64(file.inode, radix: 10) else { return nil }
+        guard let inode = UInt64(file.inode, radix: 10), let modifiedAt = Int64(file.modifiedAt, radix: 10) else {
+            return nil
+        }
         for (storage, path) in paths.sorted(by: { $0.value.utf8.count > $1.value.utf8.count }) {
             let root = path.split(separator: "/")
             let parts = file.path.split(separator: "/")
             guard parts.count > root.count, parts.starts(with: root), let part = parts.last else { continue }
             return FleetPermit(
                 hold: hold, storage: storage, directory: parts[root.count...].dropLast().joined(separator: "/"),
-                part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: file.modifiedAt)
+                part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: modifiedAt)
         }
         return nil
     }

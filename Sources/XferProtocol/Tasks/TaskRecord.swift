@@ -157,7 +157,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
     public var name = ""
     public var inode = ""
     public var size: Int64 = 0
-    public var modifiedAt: Int64 = 0
+    public var modifiedAt = ""
     public var checksum: String?
 
     public init() {}
@@ -169,7 +169,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
         name = ready.finalName
         inode = String(facts.identity.inode)
         size = facts.length
-        modifiedAt = facts.modifiedAt
+        modifiedAt = String(facts.modifiedAt)
         checksum = ready.digest?.description
     }
 
@@ -179,7 +179,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
         .required("name", \.name, "The name it gets, unless on_conflict chooses another one."),
         .required("inode", \.inode, "Its inode number, in decimal digits."),
         .required("size", \.size, "Its length in bytes."),
-        .required("modified_at", \.modifiedAt, "When it was written last, in nanoseconds since 1970."),
+        .required("modified_at", \.modifiedAt, "When it was written last, in nanoseconds since 1970, in decimal digits."),
         .optional("checksum", \.checksum, "Its digest, if one was computed."),
     ]
 }
