@@ -18,6 +18,7 @@ ALL = {
     "thousand": slow.thousand,
     "watchers": slow.watchers,
     "fleet": fleet.fleet,
+    "fleet-nodes": fleet.nodes,
     "page": page.page,
     "idle": service.idle,
     "status": service.status,

@@ -3,10 +3,14 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import time
 
-from harness import processes
-from harness.measure import Failed, Outcome
+from harness import processes, rpc
+from harness.daemon import Daemon
+from harness.measure import Failed, Outcome, alternate
+from harness.servers import Nginx, write_file
 
 AGENTS = 8
 # Figures, as fleet-bench names them, with what is asked of them.
@@ -37,6 +41,142 @@ def fleet(bench):
     outcome.ask("wrong", tool="fleet", at_most=0)
     outcome.notes.append("claims and ends: each task is claimed and ended; one of each is counted as one.")
     return outcome
+
+
+def nodes(bench):
+    """Real nodes: xferd, xfer-fleet and PostgreSQL on this machine, with the times of service."""
+    outcome = Outcome(f"real nodes: {bench.count:,} files of 4 KiB through one, then a cancel, a kill and idling with two")
+    memory = bench.new_directory("memory")
+    place = bench.new_directory("fleet", on_disk=True)
+    with Nginx(memory, memory / "served") as server, Server(place) as postgres:
+        for number in range(bench.count):
+            write_file(server.served / f"small-{number:06}", 4096)
+        write_file(server.served / "slow", 64 << 20)
+        urls = [server.url(f"small-{number:06}") for number in range(bench.count)]
+        with Node(bench, postgres, "a", slots=200) as first:
+            _fetch_small(bench, outcome, urls, first)
+            with Node(bench, postgres, "b", slots=4) as second, Node(bench, postgres, "c", slots=1) as third:
+                _look_at_idling(outcome, third)
+                _cancel(bench, outcome, server, first, second)
+                _take_over(outcome, server, first, second)
+    shutil.rmtree(memory)
+    shutil.rmtree(place, ignore_errors=True)
+    outcome.ask_ratio("small files", "without a fleet", at_most=1.3)
+    outcome.ask("cancel until the node's xferd has it", at_most=5, worst=True)
+    outcome.ask("kill -9 of a node until another one has its task", at_most=45, worst=True)
+    outcome.ask("wake-ups of an idle agent", at_most=15, worst=True)
+    outcome.notes.append("An idle agent asks the database each second and beats every five; both take more than one wake-up.")
+    return outcome
+
+
+def _fetch_small(bench, outcome, urls, node):
+    """The same files through xferd alone and through the agent; names differ from round to round."""
+    def run(tool, number):
+        client = node.client() if tool == "xfer" else node.daemon.client()
+        with client:
+            before = _completed(client)
+            begin = time.monotonic()
+            for first in range(0, len(urls), 10_000):
+                client.call("task.add", tasks=[
+                    {"url": url, "output": f"{tool[0]}{number}-{first + index}"}
+                    for index, url in enumerate(urls[first:first + 10_000])])
+            processes.wait_until(lambda: _completed(client) - before >= len(urls), "small files", every=0.02)
+            if number > 0:
+                outcome.add("small files", tool, "s", time.monotonic() - begin)
+            if tool != "xfer":
+                client.call("task.remove", filter={"state": "completed"})
+
+    alternate(["xfer", "without a fleet"], min(bench.rounds, 3), run)
+
+
+def _completed(client):
+    return client.call("queue.stats")["counts"].get("completed", 0)
+
+
+def _look_at_idling(outcome, node):
+    time.sleep(20)
+    outcome.add("wake-ups of an idle agent", "xfer", "a second", processes.wake_ups(node.pid, 10) / 10)
+    outcome.add("memory of an idle agent", "xfer", "MB", processes.memory(node.pid))
+
+
+def _cancel(bench, outcome, server, first, second):
+    with first.client() as client, second.daemon.client() as local:
+        for number in range(bench.rounds):
+            task = {"url": server.url(f"counted/{1 << 20}/slow"), "output": f"cancelled-{number}"}
+            (id,) = client.call("fleet.add", place="node:b", tasks=[task])["ids"]
+            processes.wait_until(lambda: _states(local) == ["running"], "the node runs it", every=0.02)
+            begin = time.monotonic()
+            client.call("task.cancel", ids=[id])
+            processes.wait_until(lambda: _states(local) in ([], ["cancelled"]), "the cancel is heard", every=0.005)
+            outcome.add("cancel until the node's xferd has it", "xfer", "s", time.monotonic() - begin)
+            processes.wait_until(lambda: _states(local) == [], "the node forgets it", every=0.02)
+
+
+def _states(client):
+    return [task["state"] for task in client.call("task.list", fields=["state"])["tasks"]]
+
+
+def _take_over(outcome, server, first, second):
+    """The agent and the xferd of a node are killed; its task has to run on the other one with the label."""
+    with first.client() as client:
+        client.call("fleet.drain", node="a")
+        client.call("fleet.drain", node="c")
+        task = {"url": server.url(f"counted/{1 << 20}/slow"), "output": "taken-over"}
+        (id,) = client.call("fleet.add", place="any", tasks=[task])["ids"]
+        with second.daemon.client() as local:
+            processes.wait_until(lambda: _states(local) == ["running"], "the node runs it", every=0.02)
+        client.call("fleet.undrain", node="c")
+        begin = time.monotonic()
+        second.kill()
+        def holder():
+            events = client.call("events.since", seq=0, types=["task.started"])["events"]
+            return [event.get("node") for event in events if event.get("task_id") == id][-1:]
+        processes.wait_until(lambda: holder() not in ([], ["b"]), "another node has it", seconds=90, every=0.05)
+        outcome.add("kill -9 of a node until another one has its task", "xfer", "s", time.monotonic() - begin)
+
+
+class Node:
+    """An xferd and its agent, as a context."""
+
+    def __init__(self, bench, postgres, name, slots):
+        self.daemon = Daemon(bench)
+        self.socket = self.daemon.place / "fleet.sock"
+        self.daemon.settings = (
+            f'fleet: {{ database: "{postgres.connection}", node: {name}, slots: {slots}, socket: "{self.socket}", '
+            f'daemon: "{self.daemon.socket}" }}')
+        self.program = bench.programs / "xfer-fleet"
+        self.agent = None
+
+    @property
+    def pid(self):
+        return self.agent.pid
+
+    def __enter__(self):
+        self.daemon.start()
+        arguments = ["--config", self.daemon.place / "config.yaml", "--state-dir", self.daemon.place / "state"]
+        subprocess.run([self.program, "migrate", *arguments], check=True, stdout=subprocess.DEVNULL)
+        self.agent = processes.start([self.program, "run", *arguments, "--foreground-log"])
+        processes.wait_until(self._answers, "xfer-fleet", self.agent, every=0.01)
+        return self
+
+    def __exit__(self, *arguments):
+        processes.stop(self.agent)
+        self.daemon.__exit__(*arguments)
+
+    def kill(self):
+        self.agent.send_signal(signal.SIGKILL)
+        self.agent.wait()
+        self.daemon.kill()
+
+    def client(self):
+        return rpc.Client(self.socket)
+
+    def _answers(self):
+        try:
+            with self.client() as client:
+                return any(node["state"] == "live" for node in client.call("fleet.nodes")["nodes"])
+        except (OSError, Failed):
+            return False
 
 
 class Server:

@@ -128,4 +128,63 @@ struct FleetCommandTests {
             #expect(record?["counts"]?["completed"]?.integerValue == 1 && record?["skipped"]?.integerValue == 1)
         }
     }
+
+    /// A rate of the fleet is divided among its live nodes; without one each node has its own again.
+    @Test func aRateOfTheFleetIsDividedAmongLiveNodes() async throws {
+        try await withFleet(2) { fleet in
+            func rates() async throws -> [Int64?] {
+                var found: [Int64?] = []
+                for node in fleet.nodes {
+                    found.append(
+                        try await node.daemon.call("queue.stats")["limits"]?["max_recv_rate"]?.integerValue)
+                }
+                return found
+            }
+            let set = try await fleet.first.ctl("--fleet", "limit", "2M")
+            #expect(set.isSuccess && set.output.contains("2"), "\(set)")
+            try await eventually("each has a half") { try await rates() == [1_000_000, 1_000_000] }
+            _ = try await fleet.first.call("fleet.drain", ["node": "b"])
+            try await eventually("the other one has all") { try await rates()[0] == 2_000_000 }
+            _ = try await fleet.first.call("fleet.undrain", ["node": "b"])
+            // An agent that was away takes away what an earlier one has given.
+            await fleet.nodes[1].killAgent()
+            _ = try await fleet.first.call("queue.set_limits", ["max_recv_rate": nil])
+            try await eventually("it has none") { try await rates()[0] == 0 }
+            try await fleet.nodes[1].startAgent()
+            try await eventually("nor has the other") { try await rates() == [0, 0] }
+        }
+    }
+
+    /// A node takes a task only if the policy and the profile that the task names are there as they were where it was
+    /// added.
+    @Test func aNodeWhoseProfileDiffersDeclinesTheTask() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(2, fleet: ["a": ["slots": "1"], "b": ["labels": "[b]"]]) { fleet in
+            let profile: JSONValue = ["name": "api", "languages": ["de"]]
+            for node in fleet.nodes { _ = try await node.daemon.call("profile.set", profile) }
+            func add(_ name: String) async throws -> Int64 {
+                let task: JSONValue = [
+                    "url": .string(server.url("/\(name)")), "output": .string(name), "profile": "api",
+                ]
+                let added = try await fleet.first.call("fleet.add", ["place": "label:b", "tasks": [task]])
+                return try #require(added["ids"]?.arrayValue?.first?.integerValue)
+            }
+            try await fleet.first.wait(try await add("same"), for: "completed")
+
+            _ = try await fleet.nodes[1].daemon.call("profile.set", ["name": "api", "languages": ["en"]])
+            let id = try await add("other")
+            try await eventually("it is declined with the difference") {
+                try await fleet.database.sql("SELECT reason FROM fleet_declined WHERE task = \(id)", in: "fleet")
+                    .contains("its profile api differs in languages")
+            }
+            #expect(try await fleet.first.task(id)["state"]?.stringValue == "queued")
+            #expect(server.requests(to: "/other").isEmpty)
+
+            let missing = await #expect(throws: RPCRefusal.self) {
+                _ = try await fleet.first.add(server.url("/m"), ["policy": "none"])
+            }
+            #expect(missing?.path == "policy" && missing?.message.contains("node a has no policy none") == true)
+        }
+    }
 }

@@ -16,7 +16,7 @@ struct FleetCrashTests {
         server.onAnyOther { _ in Reply(200, text: "some bytes of a file") }
         try await withFleet(3) { fleet in
             var tasks: [Int64: String] = [:]
-            for round in 0..<30 {
+            for round in 0..<(FleetFixture.isSoak ? 1000 : 30) {
                 let names = (0..<4).map { "r\(round)-\($0)" }
                 let specifications = names.map { name -> JSONValue in
                     [

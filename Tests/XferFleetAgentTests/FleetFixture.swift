@@ -1,3 +1,4 @@
+import Glibc
 import StrictJSON
 import Testing
 import XferTestSupport
@@ -9,6 +10,7 @@ struct FleetFixture {
 
     var first: FleetNodeFixture { nodes[0] }
 
+    static let isSoak = getenv("XFER_SOAK") != nil
     static var isPossible: Bool { PostgresCluster.programs != nil }
 
     /// What is wrong over all nodes at the end: each task has one end, and its file is there once.

@@ -94,8 +94,10 @@ struct FleetOutageTests {
         }
     }
 
-    /// All packets between one node and the database are dropped for ten seconds.
-    @Test func aNodeThatIsCutOffLosesItsTasksAndJoinsAgain() async throws {
+    /// All packets between one node and the database are dropped: for ten seconds, in `make soak` also for a minute and
+    /// for ten.
+    @Test(arguments: FleetFixture.isSoak ? [10, 60, 600] : [10])
+    func aNodeThatIsCutOffLosesItsTasksAndJoinsAgain(seconds: Int) async throws {
         let server = try await FaultServer()
         let gate = Gate()
         server.serve("/o", .tagged(1, length: 200_000), faults: [[.stall(at: 50_000, until: gate)]])
@@ -121,7 +123,7 @@ struct FleetOutageTests {
         }
         try await nodes[1].wait(id, for: "completed")
         // Longer than any timeout at the usual speed of these tests.
-        try await Task.sleep(for: .seconds(10))
+        try await Task.sleep(for: .seconds(seconds))
         gate.open()
         relay.set(.passes)
         try await eventually("the node joins again") {

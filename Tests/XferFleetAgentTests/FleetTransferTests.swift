@@ -107,8 +107,8 @@ struct FleetTransferTests {
         try await withFleet(1) { fleet in
             let refused: [(JSONObject, String)] = [
                 (["credential": ["scheme": "basic", "user": "u", "password": "p"]], "credential"),
-                (["headers": ["Authorization": "Bearer x"]], "headers.Authorization"), (["profile": "p"], "profile"),
-                (["policy": "p"], "policy"), (["slot": "s"], "slot"), (["after": [1]], "after"),
+                (["headers": ["Authorization": "Bearer x"]], "headers.Authorization"), (["cookies": false], "cookies"),
+                (["slot": "s"], "slot"), (["after": [1]], "after"),
                 (["finalize": "manual"], "finalize"), (["on_complete": "h"], "on_complete"),
                 (["lease": "l"], "lease"),
             ]

@@ -1,4 +1,9 @@
 extension FleetMigration {
+    /// Nodes whose xferd has a share of the fleet's rates.
+    static let shares = FleetMigration(
+        name: "shares",
+        statements: ["CREATE TABLE fleet_share (node bigint PRIMARY KEY REFERENCES fleet_node ON DELETE CASCADE)"])
+
     /// Permits to publish on shared storage. With one the lease of the same task and claim is being published; a permit
     /// whose lease was taken over is open until the next node has looked at the storage.
     static let permits = FleetMigration(

@@ -110,10 +110,27 @@ extension FleetDatabase {
         }
     }
 
-    /// Bytes per second for the whole fleet; 0 is unlimited.
-    public func setRates(receive: Int64, send: Int64) async throws(FleetError) {
-        guard receive >= 0, send >= 0 else { throw .invalid(field: "rate", reason: "a rate is negative") }
+    /// Bytes per second for the whole fleet; 0 is unlimited, nil leaves the rate as it is.
+    public func setRates(receive: Int64?, send: Int64?) async throws(FleetError) {
+        guard receive ?? 0 >= 0, send ?? 0 >= 0 else { throw .invalid(field: "rate", reason: "a rate is negative") }
         _ = try await calls.run(
-            "UPDATE fleet_meta SET receive_rate = $1::bigint, send_rate = $2::bigint", [String(receive), String(send)])
+            """
+            UPDATE fleet_meta SET receive_rate = coalesce($1::bigint, receive_rate),
+                send_rate = coalesce($2::bigint, send_rate)
+            """, [receive.map { String($0) }, send.map { String($0) }])
+    }
+
+    /// Whether the node's xferd has a share of the fleet's rates, so that it is to be taken away when there is none.
+    public func hasShare(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
+        try await work.run("SELECT 1 FROM fleet_share WHERE node = $1::bigint", [registration.node.description]).count > 0
+    }
+
+    /// Notes it, before the share is given to xferd or after it was taken away.
+    public func setShare(_ registration: FleetRegistration, _ hasShare: Bool) async throws(FleetError) {
+        let statement =
+            hasShare
+            ? "INSERT INTO fleet_share VALUES ($1::bigint) ON CONFLICT DO NOTHING"
+            : "DELETE FROM fleet_share WHERE node = $1::bigint"
+        _ = try await work.run(statement, [registration.node.description])
     }
 }

@@ -45,6 +45,9 @@ public struct FleetRates: Hashable, Sendable {
         self.liveNodes = liveNodes
     }
 
+    /// Whether there is a rate at all.
+    public var isLimited: Bool { receive > 0 || send > 0 }
+
     /// What one node may use: an equal share, at least 1; 0 is unlimited.
     public var receiveShare: Int64 { Self.share(receive, liveNodes) }
     public var sendShare: Int64 { Self.share(send, liveNodes) }

@@ -107,12 +107,12 @@ public enum FleetAgent {
         let changes = Doorbells()
         let tokens = FleetTokens(database)
         let listeners = configuration.fleet.listen
+        let daemon = LocalDaemon(socket: configuration.fleet.daemon, timeout: AgentConfiguration.daemonTimeout)
         let node = NodeAgent(
-            configuration, database: database,
-            daemon: LocalDaemon(socket: configuration.fleet.daemon, timeout: AgentConfiguration.daemonTimeout),
+            configuration, database: database, daemon: daemon,
             changes: changes, tokens: listeners.isEmpty ? nil : tokens, logger: logger)
         let face = FleetFace(
-            configuration: configuration, database: database, changes: changes, tokens: tokens,
+            configuration: configuration, database: database, daemon: daemon, changes: changes, tokens: tokens,
             standing: { node.standing.withLockedValue { $0 } }, ring: { node.bell.ring() })
         let (access, warnings) = AccessPolicy.load(configuration.settings, ownUID: geteuid())
         for warning in warnings { logger.warning("\(warning)") }

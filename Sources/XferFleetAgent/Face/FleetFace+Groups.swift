@@ -52,15 +52,37 @@ extension FleetFace {
             Handler(GroupResume.self) { params, context in
                 try await hold(params.name, params.owner, isPaused: false, FleetCaller(context.caller))
             },
+            Handler(QueueSetLimits.self) { params, _ in
+                if let field = ["max_active", "max_active_per_host", "order"].first(where: {
+                    params.wire.objectValue?[$0] != nil
+                }) {
+                    throw Self.unsupported(field, "only max_recv_rate and max_send_rate hold over the fleet")
+                }
+                try await attempt { () throws(FleetError) in
+                    try await database.setRates(
+                        receive: params.maxReceiveRate.isChange ? params.maxReceiveRate.applied(to: nil) ?? 0 : nil,
+                        send: params.maxSendRate.isChange ? params.maxSendRate.applied(to: nil) ?? 0 : nil)
+                }
+                changed()
+                return QueueSetLimits.Result(limits: try await queueLimits())
+            },
             Handler(QueueStats.self) { _, _ in
                 var result = QueueStats.Result()
+                result.limits = try await queueLimits()
                 result.counts = try await attempt { () throws(FleetError) in try await counts() }
-                result.limits.maxActive = standing().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
-                    $0.addingReportingOverflow($1).partialValue
-                }
                 return result
             },
         ]
+    }
+
+    private func queueLimits() async throws -> QueueLimits {
+        let rates = try await attempt { () throws(FleetError) in try await database.rates() }
+        var limits = QueueLimits()
+        (limits.maxReceiveRate, limits.maxSendRate) = (rates.receive, rates.send)
+        limits.maxActive = standing().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
+            $0.addingReportingOverflow($1).partialValue
+        }
+        return limits
     }
 
     // MARK: Batches
@@ -106,6 +128,7 @@ extension FleetFace {
             (member.group, member.clientKey) = (group, "batch:\(id):\(index)")
             admitted.append(member)
         }
+        try await addNamedSettings(of: tasks.map(\.task), to: &admitted) { "tasks[\(tasks[$0].index)]." }
         result.ids = try await insert(admitted) { "tasks[\(tasks[$0].index)]." }.ids
         result.batch = try await batch(id, caller)
         return result

@@ -60,7 +60,41 @@ extension FleetFace {
         for (index, task) in tasks.enumerated() {
             admitted.append(try admission.admit(task, at: place, for: caller, path: path(index)))
         }
+        try await addNamedSettings(of: tasks, to: &admitted, path: path)
         return try await insert(admitted, path: path)
+    }
+
+    /// Notes what policies and profiles that tasks name are on this node.
+    func addNamedSettings(
+        of tasks: [NewTask], to admitted: inout [FleetNewTask], path: (Int) -> String
+    ) async throws {
+        var known: [NamedSetting: [String: String]] = [:]
+        for index in tasks.indices {
+            var settings = NamedSettings()
+            for setting in NamedSetting.all(in: tasks[index]) {
+                let field = path(index) + setting.field
+                if known[setting] == nil { known[setting] = try await digests(of: setting, path: field) }
+                settings.digests[setting.field] = known[setting]
+            }
+            admitted[index].spec = settings.inserted(into: admitted[index].spec)
+        }
+    }
+
+    private func digests(of setting: NamedSetting, path: String) async throws(RPCFailure) -> [String: String] {
+        let found: [String: String]?
+        do {
+            found = try await daemon.digests(of: setting)
+        } catch {
+            throw RPCFailure(
+                .storageUnavailable, "\(path): the xferd of node \(configuration.node) cannot be asked: \(error)",
+                data: ErrorData(reason: "daemon_unavailable", path: path))
+        }
+        guard let found else {
+            throw RPCFailure(
+                .notFound, "\(path): node \(configuration.node) has no \(setting)",
+                data: ErrorData(reason: "not_found", path: path))
+        }
+        return found
     }
 
     /// Adds tasks whose calls may be repeated; 1,000 of them are one transaction.

@@ -12,6 +12,8 @@ import XferSystem
 struct FleetFace: Sendable {
     let configuration: AgentConfiguration
     let database: FleetDatabase
+    /// The node's xferd, for what tasks name.
+    let daemon: LocalDaemon
     let changes: Doorbells
     let tokens: FleetTokens
     let records = FleetRecords()

@@ -10,6 +10,7 @@ enum Handover {
     /// The parameters of the daemon's `task.add`; nil if the stored text is not a task's.
     static func newTask(_ claim: FleetClaim, fleet: String, _ storages: StorageMounts) -> NewTask? {
         guard var fields = object(claim.spec) else { return nil }
+        fields[NamedSettings.member] = nil
         for (name, value) in claim.limits.flatMap(object)?.members ?? [] {
             fields[name] = value == .null ? nil : value
         }
@@ -63,6 +64,17 @@ enum Handover {
         record.reason = .known(reason ?? .rejectedByPolicy)
         record.message = "node \(node): \(failure.data?.path.map { $0 + ": " } ?? "")\(failure.message)"
         return JSONValue.object(["error": record.wire]).text
+    }
+
+    /// What the task names, and how the node had it that was asked.
+    static func namedSettings(_ claim: FleetClaim) -> (settings: NamedSettings, named: [NamedSetting])? {
+        guard claim.spec.contains("\"\(NamedSettings.member)\""), var fields = object(claim.spec) else { return nil }
+        let settings = NamedSettings(removedFrom: &fields)
+        let named = [
+            fields["policy"]?.stringValue.map { NamedSetting.policy($0) },
+            fields["profile"]?.stringValue.map { NamedSetting.profile($0) },
+        ]
+        return (settings, named.compactMap { $0 })
     }
 
     private static func object(_ text: String) -> JSONObject? {

@@ -31,6 +31,14 @@ struct LocalDaemon: Sendable {
         _ = try await client.call(LeaseRenew.self, LeaseRenew.Params(name: Self.lease, until: seconds))
     }
 
+    /// Bounds all transfers of the node; nil goes back to the node's own limits.
+    func setRates(receive: Int64?, send: Int64?) async throws {
+        var params = QueueSetLimits.Params()
+        params.maxReceiveRate = receive.map(Patch.set) ?? .clear
+        params.maxSendRate = send.map(Patch.set) ?? .clear
+        _ = try await client.call(QueueSetLimits.self, params)
+    }
+
     /// Adds tasks, all or none.
     func add(_ tasks: [NewTask]) async throws -> TaskAdd.Many {
         guard case .many(let added) = try await client.call(TaskAdd.self, .many(tasks)), added.ids.count == tasks.count

@@ -97,6 +97,10 @@ extension NodeAgent {
     private func add(_ claims: [FleetClaim], _ registration: FleetRegistration) async throws {
         var tasks: [(claim: FleetClaim, task: NewTask)] = []
         for claim in claims {
+            if let difference = try await difference(claim) {
+                refuse(claim, RPCFailure(.rejectedByPolicy, difference))
+                continue
+            }
             if let storage = claim.place.storage, storages.paths[storage] == nil {
                 outbox.release(claim.hold, .decline, reason: "node \(configuration.node) has no storage \(storage)")
             } else if let task = Handover.newTask(claim, fleet: registration.fleet, storages) {
@@ -120,6 +124,18 @@ extension NodeAgent {
         }
         for (entry, id) in zip(tasks, added.ids) { held.insert(entry.claim.hold, as: id) }
         try await meetAgain(added.existing.compactMap { added.ids.indices.contains($0) ? added.ids[$0] : nil }, tasks)
+    }
+
+    /// How a policy or a profile that the task names is different on this node; nil if it is the same.
+    private func difference(_ claim: FleetClaim) async throws -> String? {
+        guard let (settings, named) = Handover.namedSettings(claim) else { return nil }
+        for setting in named {
+            guard let own = try await daemon.digests(of: setting) else { return "it has no \(setting)" }
+            if let names = settings.differences(setting, from: own), !names.isEmpty {
+                return "its \(setting) differs in \(names.joined(separator: ", "))"
+            }
+        }
+        return nil
     }
 
     /// Tasks that the node held before, and that its daemon still has.

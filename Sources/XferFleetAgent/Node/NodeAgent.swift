@@ -39,6 +39,8 @@ actor NodeAgent {
     /// The daemon's last event whose effects are in `outbox` or in the fleet.
     var cursor: Int64 = 0
     var claimCursor = FleetClaimCursor()
+    /// The rates that xferd has from this agent; nil if that is not known yet.
+    var appliedRates: FleetRates?
     var recentEnds = 0
     var isDraining = false
     var observer = BeatObserver()
@@ -123,6 +125,7 @@ actor NodeAgent {
             (lastProbeAt, lastAnswerAt) = (now, now)
             if let storeID, storeID != status.storeID {
                 logger.warning("xferd has another database: the node registers anew")
+                appliedRates = nil
                 registration = nil
             }
             storeID = status.storeID
@@ -225,6 +228,7 @@ actor NodeAgent {
             try await daemon.renew(until: rules.leaseEnd(beatSentAt: sentAt))
         }
         try await observe(registration)
+        try await shareRates(registration)
         try await tokens?.refresh()
         try await tidy(sentAt)
         try await lookAtRunning(registration)
@@ -246,6 +250,21 @@ actor NodeAgent {
             logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
             changes.ring()
         }
+    }
+
+    /// Gives xferd the node's share of the fleet's rates. Without any the node has its own limits.
+    private func shareRates(_ registration: FleetRegistration) async throws {
+        let rates = try await database.rates()
+        guard rates != appliedRates, standing.withLockedValue({ $0.daemonProblem == nil }) else { return }
+        if rates.isLimited {
+            try await database.setShare(registration, true)
+            try await daemon.setRates(
+                receive: rates.receive > 0 ? rates.receiveShare : nil, send: rates.send > 0 ? rates.sendShare : nil)
+        } else if try await database.hasShare(registration) {
+            try await daemon.setRates(receive: nil, send: nil)
+            try await database.setShare(registration, false)
+        }
+        appliedRates = rates
     }
 
     /// Work for the fleet as a whole, which every node does.

@@ -8,7 +8,7 @@ import XferTestSupport
 /// PostgreSQL against the model: after every step each task is in the state that the model says, and all counts are right.
 @Suite struct DatabaseModelTests {
     @Test func theTablesFollowTheRulesForTwoThousandSteps() async throws {
-        for seed in 0..<UInt64(2 * PureModelTests.soakFactor) {
+        for seed in 0..<UInt64(PureModelTests.isSoak ? 100 : 2) {
             var run = try await DatabaseRun(seed: seed)
             for step in 0..<1000 {
                 let name = try await run.step()
