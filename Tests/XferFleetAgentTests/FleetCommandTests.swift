@@ -140,7 +140,7 @@ struct FleetCommandTests {
                 }
                 return found
             }
-            let set = try await fleet.first.ctl("--fleet", "limit", "2M")
+            let set = try await fleet.first.ctl("--fleet", "limit", "--recv", "2M")
             #expect(set.isSuccess && set.output.contains("2"), "\(set)")
             try await eventually("each has a half") { try await rates() == [1_000_000, 1_000_000] }
             _ = try await fleet.first.call("fleet.drain", ["node": "b"])
@@ -161,7 +161,7 @@ struct FleetCommandTests {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "x") }
         try await withFleet(2, fleet: ["a": ["slots": "1"], "b": ["labels": "[b]"]]) { fleet in
-            let profile: JSONValue = ["name": "api", "languages": ["de"]]
+            let profile: JSONValue = ["profile": ["name": "api", "languages": ["de"]]]
             for node in fleet.nodes { _ = try await node.daemon.call("profile.set", profile) }
             func add(_ name: String) async throws -> Int64 {
                 let task: JSONValue = [
@@ -172,7 +172,8 @@ struct FleetCommandTests {
             }
             try await fleet.first.wait(try await add("same"), for: "completed")
 
-            _ = try await fleet.nodes[1].daemon.call("profile.set", ["name": "api", "languages": ["en"]])
+            _ = try await fleet.nodes[1].daemon.call(
+                "profile.set", ["profile": ["name": "api", "languages": ["en"]]])
             let id = try await add("other")
             try await eventually("it is declined with the difference") {
                 try await fleet.database.sql("SELECT reason FROM fleet_declined WHERE task = \(id)", in: "fleet")

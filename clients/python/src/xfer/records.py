@@ -194,6 +194,7 @@ TaskColumns = Sequence[
     "resumable",
     "transfer",
     "ranges",
+    "staged_file",
     "url",
     "urls",
     "kind",
@@ -923,6 +924,9 @@ class TaskRecord:
     Only when asked for by task.get.
     """
 
+    staged_file: Optional[StagedFileRecord] = None
+    """Of a staged task the file that waits for its name. Only when asked for by task.get."""
+
     url: Optional[str] = None
     """What is fetched, the first of urls; secrets in it are ***."""
 
@@ -1173,6 +1177,7 @@ class TaskRecord:
             resumable=wire.get("resumable"),
             transfer=wire.get("transfer"),
             ranges=optional(listed(SegmentRecord.from_wire), wire.get("ranges")),
+            staged_file=optional(StagedFileRecord.from_wire, wire.get("staged_file")),
             url=wire.get("url"),
             urls=wire.get("urls"),
             kind=wire.get("kind"),
@@ -1365,6 +1370,41 @@ class SegmentRecord:
             start=wire["start"],
             end=wire["end"],
             committed=wire["committed"],
+        )
+
+
+@dataclass(frozen=True)
+class StagedFileRecord:
+    """The whole, verified file of a staged task."""
+
+    path: str
+    """Absolute path of the file as it is now."""
+
+    name: str
+    """The name it gets, unless on_conflict chooses another one."""
+
+    inode: str
+    """Its inode number, in decimal digits."""
+
+    size: int
+    """Its length in bytes."""
+
+    modified_at: str
+    """When it was written last, in nanoseconds since 1970, in decimal digits."""
+
+    checksum: Optional[str] = None
+    """Its digest, if one was computed."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> StagedFileRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            path=wire["path"],
+            name=wire["name"],
+            inode=wire["inode"],
+            size=wire["size"],
+            modified_at=wire["modified_at"],
+            checksum=wire.get("checksum"),
         )
 
 
