@@ -43,20 +43,7 @@ struct ListAdder {
     ///
     /// - Parameter outcome: what was added so far, also after an error that is about no single task.
     func add(_ tasks: [ListedTask], _ outcome: inout Outcome) throws(CommandFailure) {
-        for batch in TaskBatches(tasks.map(\.task)) {
-            let listed = tasks[batch.indices]
-            switch try daemon.attempt(TaskAdd.self, .many(Array(batch))) {
-            case .success(let answer):
-                guard case .many(let many) = answer.value else { continue }
-                outcome.added.existing += many.existing.map { outcome.added.ids.count + $0 }
-                outcome.added.ids += many.ids
-                outcome.tasks += batch
-            case .failure(let refusal):
-                guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
-                // One refused task refuses its call, so each is a call of its own.
-                try addOneByOne(listed, &outcome)
-            }
-        }
+        for batch in TaskBatches(tasks.map(\.task)) { try addInOrder(tasks[batch.indices], &outcome) }
     }
 
     /// Adds all tasks in one call, or none.
@@ -74,19 +61,38 @@ struct ListAdder {
         }
     }
 
-    private func addOneByOne(_ tasks: ArraySlice<ListedTask>, _ outcome: inout Outcome) throws(CommandFailure) {
-        let answers = try daemon.calls(TaskAdd.self, tasks.map { .one($0.task) })
-        for (listed, answer) in zip(tasks, answers) {
-            switch answer {
-            case .success(let answer):
-                guard case .one(let one) = answer.value else { continue }
-                if one.existing == true { outcome.added.existing.append(outcome.added.ids.count) }
-                outcome.added.ids.append(one.task.id)
-                outcome.tasks.append(listed.task)
-            case .failure(let refusal):
-                guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
-                outcome.refused.append(listed.remark(CommandFailure(refusal).message, path: refusal.data?.path))
+    /// One refused task refuses its call. The halves of a refused call are calls of their own, one after the other, so
+    /// the order of the list stays the order of the queue.
+    private func addInOrder(_ tasks: ArraySlice<ListedTask>, _ outcome: inout Outcome) throws(CommandFailure) {
+        switch try daemon.attempt(TaskAdd.self, .many(tasks.map(\.task))) {
+        case .success(let answer):
+            guard case .many(let many) = answer.value else { return }
+            outcome.added.existing += many.existing.map { outcome.added.ids.count + $0 }
+            outcome.added.ids += many.ids
+            outcome.tasks += tasks.map(\.task)
+        case .failure(let refusal):
+            guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
+            guard tasks.count > 1 else {
+                for listed in tasks { try addOne(listed, &outcome) }
+                return
             }
+            let middle = tasks.startIndex + tasks.count / 2
+            try addInOrder(tasks[..<middle], &outcome)
+            try addInOrder(tasks[middle...], &outcome)
+        }
+    }
+
+    /// By itself, so that the refusal names the field and not `tasks[0]`.
+    private func addOne(_ listed: ListedTask, _ outcome: inout Outcome) throws(CommandFailure) {
+        switch try daemon.attempt(TaskAdd.self, .one(listed.task)) {
+        case .success(let answer):
+            guard case .one(let one) = answer.value else { return }
+            if one.existing == true { outcome.added.existing.append(outcome.added.ids.count) }
+            outcome.added.ids.append(one.task.id)
+            outcome.tasks.append(listed.task)
+        case .failure(let refusal):
+            guard refusal.isAboutOneTask else { throw CommandFailure(refusal) }
+            outcome.refused.append(listed.remark(CommandFailure(refusal).message, path: refusal.data?.path))
         }
     }
 }

@@ -26,7 +26,9 @@ struct FilterOptions: ParsableArguments {
     var slot: [String] = []
 
     @Option(
-        help: ArgumentHelp("Only tasks for this host; may be repeated.", valueName: "host"),
+        help: ArgumentHelp(
+            "Only tasks for this host, with its port unless that is the scheme's; may be repeated.",
+            valueName: "host"),
         completion: .daemon(.hosts))
     var host: [String] = []
 
@@ -101,9 +103,12 @@ struct SelectionOptions: ParsableArguments {
         guard all.count <= TaskLimits.batchSize else {
             throw .usage("at most \(TaskLimits.batchSize) ids at a time; use filters for more")
         }
-        guard !all.isEmpty else { throw CommandFailure(.refused, "there is no task in this range") }
+        guard !all.isEmpty else { throw CommandFailure(.refused, Self.emptyRange) }
         return all
     }
+
+    /// The refusal of a range that holds no task.
+    static let emptyRange = "there is no task in this range"
 
     /// The ids that have to be there.
     var singles: Set<TaskID> { Set(ids.flatMap(\.singles)) }

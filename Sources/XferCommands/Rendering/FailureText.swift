@@ -28,7 +28,11 @@ enum FailureText {
         var text = readable(failure.message)
         if text.contains("Failed to connect") { text = text.replacing(connectPrefix, with: "") }
         // The task's URL has the host.
-        if let host = failure.host, text.hasPrefix("\(host): ") { text.removeFirst(host.count + 2) }
+        if let host = failure.host,
+            let prefix = ["\(host): ", "\(host) answered "].first(where: text.hasPrefix)
+        {
+            text.removeFirst(prefix.count)
+        }
         return text.isEmpty ? WaitText.words(failure.reason) : SafeText.sanitised(text)
     }
 

@@ -145,7 +145,7 @@ extension TaskSummary {
     }
 
     /// The file's name, else what the URL ends in, else the URL.
-    private static func fileName(of record: TaskRecord) -> String {
+    static func fileName(of record: TaskRecord) -> String {
         if let path = record.finalPath ?? record.output, let name = path.split(separator: "/").last {
             return String(name)
         }

@@ -18,7 +18,7 @@ struct SelectedTasks {
             guard named.contains(where: { !singles.contains($0) }) else { return named }
             let found = try existing(named).union(singles)
             let ids = named.filter { found.contains($0) }
-            guard !ids.isEmpty else { throw CommandFailure(.refused, "there is no task in this range") }
+            guard !ids.isEmpty else { throw CommandFailure(.refused, SelectionOptions.emptyRange) }
             return ids
         }
         var filter = options.filters.filter ?? TaskFilter()

@@ -73,7 +73,7 @@ enum SelectionText {
         return "\(state); \(condition(states, deed))"
     }
 
-    /// Throws if some ids name no task. The daemon has acted on the other tasks nevertheless.
+    /// Throws if some ids name no task, or if a range has none. The daemon has acted on the other tasks nevertheless.
     ///
     /// - Parameter required: the ids that have to be there; nil is all.
     static func refuseMissing(
@@ -81,6 +81,9 @@ enum SelectionText {
     ) throws(CommandFailure) {
         guard case .ids(let listed) = result else { return }
         let missing = listed.missing.filter { required?.contains($0) ?? true }
+        if missing.isEmpty, !listed.missing.isEmpty, listed.changed.isEmpty, listed.unchanged.isEmpty {
+            throw CommandFailure(.refused, SelectionOptions.emptyRange)
+        }
         guard !missing.isEmpty else { return }
         throw CommandFailure(.refused, "there is no task \(missing.map(\.description).joined(separator: ", "))")
     }

@@ -4,7 +4,7 @@ import XferProtocol
 /// Which tasks the live view shows: those in which every typed word occurs.
 ///
 /// A word that is a state's name selects that state, so that the daemon need not list the others. Other words are
-/// searched in id, name, label, host, state and reason, without regard to case.
+/// searched in id, label, name of the file, host, state and reason, without regard to case.
 struct WatchFilter: Hashable, Sendable {
     /// As it was typed.
     let text: String
@@ -30,7 +30,7 @@ struct WatchFilter: Hashable, Sendable {
         guard !words.isEmpty else { return true }
         let summary = task.summary
         let reasons = [summary.waitReason, summary.failure?.reason].compactMap(\.self).map(WaitText.words)
-        let text = (["#\(summary.id)", summary.name, task.label ?? "", task.host, summary.state] + reasons)
+        let text = (["#\(summary.id)", summary.name, task.fileName, task.host, summary.state] + reasons)
             .joined(separator: "\n").lowercased()
         return words.allSatisfy { text.contains($0) }
     }
@@ -38,8 +38,9 @@ struct WatchFilter: Hashable, Sendable {
 
 /// A task as the live view lists it.
 struct WatchTask: Hashable, Sendable {
+    /// Its name is the label, if the task has one.
     var summary: TaskSummary
-    var label: String?
+    var fileName = ""
     /// Of its URL; empty where it has none.
     var host = ""
     var finishedAt: Timestamp?
@@ -54,8 +55,8 @@ struct WatchTask: Hashable, Sendable {
 extension WatchTask {
     init(_ record: TaskRecord) {
         self.init(
-            summary: TaskSummary(record), label: record.label, host: record.url.map(Self.host(of:)) ?? "",
-            finishedAt: record.finishedAt, transfer: record.transfer)
+            summary: TaskSummary(record), fileName: TaskSummary.fileName(of: record),
+            host: record.url.map(Self.host(of:)) ?? "", finishedAt: record.finishedAt, transfer: record.transfer)
     }
 
     /// Host and port of a URL as the daemon writes it.

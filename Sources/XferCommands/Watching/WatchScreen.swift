@@ -99,7 +99,7 @@ struct WatchScreen: Sendable {
             parts.append("at \(isSoon ? TimeText.clock(until) : TimeText.local(until))")
         }
         parts.append(summary.name)
-        if let label = task.label, label != summary.name { parts.append(label) }
+        if !task.fileName.isEmpty, task.fileName != summary.name { parts.append(task.fileName) }
         if !task.host.isEmpty { parts.append(task.host) }
         line.append(parts.map(glyphs.text).joined(separator: " \(glyphs.vertical) "), .dim)
         return line.line

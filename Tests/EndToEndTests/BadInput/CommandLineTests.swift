@@ -186,6 +186,18 @@ import XferTestSupport
         }
     }
 
+    @Test func aListWithABadLineIsAddedInItsOrder() async throws {
+        try await withDaemon { daemon in
+            _ = try await daemon.call("queue.pause")
+            let urls = (1...100).map { "http://127.0.0.1:9/\($0)" }
+            let list = urls.prefix(50) + ["mailto:x"] + urls.dropFirst(50)
+            let result = try await daemon.ctl("add", "-i", "-", input: list.joined(separator: "\n"))
+            #expect(result.exit == .code(3) && result.errors.contains("line 51: mailto:x: "), "\(result)")
+            let listed = try await daemon.call("task.list", ["limit": 1000, "order": "asc"])["tasks"]?.arrayValue
+            #expect(listed?.compactMap { $0["url"]?.stringValue } == urls)
+        }
+    }
+
     @Test func addReadsItsURLsFromAFile() async throws {
         let server = try await FaultServer()
         let source = SourceVersion.tagged(92, length: 10)

@@ -104,6 +104,15 @@ import XferTestSupport
         #expect(daemon.calls(of: "task.update").map { $0["id"] } == [3, 5], "\(result)")
     }
 
+    @Test(arguments: [["pause"], ["resume"], ["cancel"], ["retry"], ["remove"], ["commit"], ["move", "--top"]])
+    func aRangeThatHoldsNoTaskIsRefused(verb: [String]) async throws {
+        let nothing: JSONValue = ["changed": [], "unchanged": [], "missing": [7, 8]]
+        let daemon = try daemon(finding: [], ["task.\(verb[0])": nothing])
+        let result = try await Program.run([verb[0], "7-8"] + verb.dropFirst(), daemon: daemon)
+        #expect(result.exit == .code(3) && result.output.isEmpty, "\(result)")
+        #expect(result.errors == "xferctl: there is no task in this range\n", "\(result)")
+    }
+
     @Test(arguments: [
         (["pause", "--group", "isoz"], "nothing paused: no task matches --group isoz; "),
         (

@@ -30,6 +30,8 @@ import XferModel
             reason: "connect_failed",
             message: "a:1: Failed to connect to a port 1 after 0 ms: Couldn't connect to server", host: "a:1")
         #expect(FailureText.cause(refused) == "Couldn't connect to server")
+        let status = TaskSummary.Failure(reason: "http_status", message: "a:1 answered 404 (Not Found)", host: "a:1")
+        #expect(FailureText.cause(status) == "404 (Not Found)")
     }
 
     @Test(arguments: [

@@ -250,8 +250,8 @@ import XferTestSupport
         ("wait", true), ("", true), ("  ", true),
     ])
     func wordsAreFoundInWhatATaskShows(text: String, isFound: Bool) {
-        var task = WatchTask(summary: TaskSummary(id: 1, name: "File1.iso", state: "waiting", waitReason: "retry"))
-        (task.label, task.host) = ("A label", "host:81")
+        var task = WatchTask(summary: TaskSummary(id: 1, name: "A label", state: "waiting", waitReason: "retry"))
+        (task.fileName, task.host) = ("File1.iso", "host:81")
         task.summary.failure = .init(reason: "connect_timeout", message: "")
         #expect(WatchFilter(text).matches(task) == isFound)
     }

@@ -108,6 +108,13 @@ import XferProtocol
         #expect(Self.plain.lines(watched.model)[0].text.hasPrefix("PAUSED  running 1/5"))
     }
 
+    @Test func aLabelledTaskIsListedByItsLabelAndItsFileIsNamedBelow() throws {
+        let watched = Watched([(1, "completed")], ["label": "nightly", "final_path": "/d/a.iso", "url": "http://h/b"])
+        let lines = Self.plain.lines(watched.model).map(\.text)
+        #expect(lines.contains { $0.hasPrefix(">  1 completed nightly ") }, "\(lines)")
+        #expect(lines[lines.count - 2].hasSuffix("nightly │ a.iso │ h"), "\(lines)")
+    }
+
     @Test func theReasonAndTheEndOfAWaitAreShown() {
         let watched = Watched(
             [(1, "waiting")],
