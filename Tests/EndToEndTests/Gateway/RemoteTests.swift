@@ -37,6 +37,18 @@ struct RemoteTests {
         try await remote.daemon.stop()
     }
 
+    @Test func aTaskReachesAListenerOnAWildcardAddressByNoAddressOfLoopback() async throws {
+        let remote = try await RemoteDaemon(address: "0.0.0.0", more: ", insecure: true")
+        let token = try await remote.token("phone", "own")
+        for host in ["127.0.0.1", "127.0.0.2", "127.255.255.254", "[::ffff:127.0.0.2]", "0.0.0.0"] {
+            let url: JSONValue = .string("http://\(host):\(remote.port)/healthz")
+            let answer = try await remote.call("task.add", ["url": url], token)
+            #expect(answer["error"]?["code"]?.integerValue == ErrorCode.rejectedByPolicy.rawValue, "\(answer.text)")
+            #expect(answer.text.contains("the daemon itself listens there"), "\(answer.text)")
+        }
+        try await remote.daemon.stop()
+    }
+
     @Test func aTokenWithoutOperateHasNoRightsOfAnOperator() async throws {
         let remote = try await RemoteDaemon()
         let (own, operate) = (try await remote.token("own", "own"), try await remote.token("all", "operate"))
