@@ -169,8 +169,10 @@ struct RemoteTests {
         #expect(try await xferctl("list").output.contains("far.bin"))
         #expect(try await xferctl("cat", "1").output.utf8.count > 0)
         #expect(try await xferctl("events", "--since", "0", "--no-follow").output.contains("task.completed"))
-        let upload = try await xferctl("add", "-T", "mine.bin", server.url("/up"))
-        #expect(!upload.isSuccess && upload.errors.contains("over --server"), "\(upload)")
+        for file in [["-T", "mine.bin"], ["--data-binary", "@mine.bin"], ["-F", "a=@mine.bin"]] {
+            let upload = try await xferctl("add", file[0], file[1], server.url("/up"))
+            #expect(!upload.isSuccess && upload.errors.contains("\(file[0]): over --server"), "\(upload)")
+        }
         let forbidden = try await xferctl("shutdown")
         #expect(!forbidden.isSuccess && forbidden.errors.contains("scope"), "\(forbidden)")
 
