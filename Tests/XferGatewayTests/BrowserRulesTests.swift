@@ -30,7 +30,7 @@ struct BrowserRulesTests {
 
     @Test(arguments: [
         "evil.example", "evil.example:6800", "127.0.0.1.evil.example", "localhost.evil.example", "xfer.example",
-        "127.0.0.1:6800:1", "127.0.0.1:x", "[::1", "[evil.example]", "", ":6800", "0x7f.1", "127.1",
+        "127.0.0.1:6800:1", "127.0.0.1:x", "127.0.0.1:+80", "[::1", "[evil.example]", "", ":6800", "0x7f.1", "127.1",
     ])
     func anyOtherHostIsRefused(host: String) {
         #expect(Self.plain.judge(Self.request(host)) == .refused(.host))

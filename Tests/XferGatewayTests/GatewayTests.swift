@@ -29,6 +29,16 @@ struct GatewayTests {
         }
     }
 
+    @Test func aRequestWithTwoTokensIsRefused() async throws {
+        try await GatewayWorld.with { world in
+            for second in ["read", "guess"] {
+                let request = GatewayWorld.get("/events", token: "read", fields: "Authorization: Bearer \(second)\r\n")
+                let answer = try await world.exchange(request)
+                #expect(answer.hasPrefix("HTTP/1.1 401 "), "\(answer)")
+            }
+        }
+    }
+
     /// The service tells connections by their ids: two with one id would act with each other's rights.
     @Test func connectionsOfTwoListenersHaveDifferentIDs() async throws {
         let ids = NIOLockedValueBox<[UInt64]>([])

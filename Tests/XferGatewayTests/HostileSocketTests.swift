@@ -30,6 +30,15 @@ struct HostileSocketTests {
         }
     }
 
+    @Test(arguments: [3, 7, 11, 15] as [UInt8])
+    func anUnknownOpcodeEndsTheSocketWithAProtocolError(opcode: UInt8) async throws {
+        try await GatewayWorld.with { world in
+            let client = try await WebSocketClient.open(world, token: "own")
+            try client.send(opcode: opcode, Array(Self.call.utf8))
+            #expect(try await client.closeCode() == 1002)
+        }
+    }
+
     @Test func aMessageWithinAnotherOneIsAProtocolError() async throws {
         try await GatewayWorld.with { world in
             let client = try await WebSocketClient.open(world, token: "own")

@@ -13,7 +13,7 @@ class Site:
     """Answers `/NAME?rate=…` with SIZE bytes at that rate, and `/NAME?status=…` with that status until `is_mended`.
 
     `type` is the media type of the answer. What is in `pages` is answered as HTML; `files` has the size and the rate of
-    paths that have no query.
+    paths that have no query. A `POST` is redirected to the URL `target`.
     """
 
     def __init__(self) -> None:
@@ -42,6 +42,13 @@ class Site:
                 self.send_header("Content-Length", str(max(0, size - first)))
                 self.end_headers()
                 self._send(max(0, size - first), int(query.get("rate", known_rate)))
+
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                self.send_response(307)
+                self.send_header("Location", dict(parse_qsl(urlsplit(self.path).query))["target"])
+                self.send_header("Content-Length", "0")
+                self.end_headers()
 
             def _send_page(self, content: bytes) -> None:
                 self.send_response(200)

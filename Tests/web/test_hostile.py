@@ -84,7 +84,9 @@ const attempts = {
     "no-cors": () => post({ mode: "no-cors" }),
     "with cookies": () => post({ mode: "cors", credentials: "include" }),
     "with a preflight": () => post({ headers: { Authorization: `Bearer ${token}` } }),
-    "events": () => fetch(target + "events", { headers: { Authorization: `Bearer ${token}` } }).then(readable),
+    // The stream does not end, so its first bytes count.
+    "events": () => fetch(target + "events", { headers: { Authorization: `Bearer ${token}` } })
+        .then((answer) => answer.body.getReader().read()).then(({ value }) => new TextDecoder().decode(value)),
     "event source": () => new Promise((resolve) => {
         const source = new EventSource(target + "events");
         source.onmessage = ({ data }) => resolve(data);
@@ -114,6 +116,36 @@ const attempts = {
     "frame": async () => {
         const frame = await loaded(Object.assign(document.createElement("iframe"), { src: target }));
         try { return frame.contentDocument?.body?.textContent || null; } catch { return null; }
+    },
+    "null origin": () => new Promise((resolve) => {
+        const frame = document.createElement("iframe");
+        frame.sandbox = "allow-scripts";
+        const request = { method: "POST", body: message, headers: { Authorization: `Bearer ${token}` } };
+        frame.srcdoc = `<script>fetch(${JSON.stringify(target + "rpc")}, ${JSON.stringify(request)})
+            .then((answer) => answer.text()).then((text) => parent.postMessage(text, "*"))</script>`;
+        addEventListener("message", ({ data }) => resolve(data));
+        document.body.prepend(frame);
+    }),
+    "redirect": () => fetch(`/?target=${encodeURIComponent(target + "rpc")}`, { method: "POST", body: message })
+        .then(readable),
+    "credentials in the address": async () => {
+        const form = document.createElement("form");
+        const action = target.replace("://", `://x:${token}@`) + "rpc";
+        Object.assign(form, { method: "post", action, enctype: "text/plain", target: "sink" });
+        document.body.append(form);
+        form.submit();
+        return (await loaded(Object.assign(new Image(), { src: target.replace("://", `://x:${token}@`) }))) && "loaded";
+    },
+    "open redirect": async () => {
+        for (const path of ["?url=", "?next=", "/", "session?to=", "files/1?to=", "web/"]) {
+            const answer = await fetch(target + path + location.href, { mode: "no-cors", redirect: "manual" });
+            if (answer.type === "opaqueredirect") return path;
+        }
+        return null;
+    },
+    "the page's script": async () => {
+        const script = await loaded(Object.assign(document.createElement("script"), { src: target + "web/rpc.js" }));
+        return script && "loaded";
     },
     "the page's text": () => fetch(target).then(readable),
 };
@@ -184,4 +216,6 @@ def test_a_page_of_an_origin_that_is_listed_may_call_with_a_token(
     with stranger(page, site) as browser:
         found = browser.execute_async_script(ATTEMPTS, page.url, token)
     assert '"task"' in found["with a preflight"]
+    assert found["events"] is not None
+    assert "a token is needed" in found["redirect"]
     assert [task.url for task in client.task.list().tasks] == ["http://127.0.0.1:1/stolen"]

@@ -47,7 +47,11 @@ struct ContentTemplate {
     /// The daemon reads what it uploads from its own disk.
     private func requireServersFiles() throws(CommandFailure) {
         guard paths.isRemote else { return }
-        let files = [("-T", options.uploadFile), ("--data-binary", options.dataBinary.flatMap(Self.file))]
+        var files = [("-T", options.uploadFile), ("--data-binary", options.dataBinary.flatMap(Self.file))]
+        for text in options.parts {
+            let part = try FormPart(text)
+            if part.isFile { files.append(("-F", part.text)) }
+        }
         for case (let option, let file?) in files where !file.hasPrefix("/") {
             throw .usage(
                 "\(option): over --server \(SafeText.sanitised(file)) has to be an absolute path on that machine, and the "

@@ -6,7 +6,7 @@ public import XferModel
 /// connection. The first of these rules that applies decides:
 ///
 /// 1. A host that matches a denied pattern is refused.
-/// 2. An address in a denied block is refused; so is one that a denied pattern names.
+/// 2. An address in a denied block is refused; so is one that a denied pattern names, and a listener of the daemon.
 /// 3. If hosts are allowed by name, every other host is refused.
 ///
 /// A denied host or address stays denied even if it is allowed, too. If an IPv6 address embeds an IPv4 address
@@ -43,13 +43,16 @@ public struct AdmissionRules: Sendable, Hashable {
             if let block = lists.deniedAddresses.first(where: { $0.contains(meant) }) {
                 return AdmissionRefusal(subject: address.description, cause: .deniedAddress(block))
             }
+            if lists.ownListeners.contains(where: { $0.contains(meant, port: port) }) {
+                return AdmissionRefusal(subject: address.description, cause: .ownListener(port: port))
+            }
         }
         return nil
     }
 
     /// Whether the address of each connection has to be judged.
     public var judgesAddresses: Bool {
-        !lists.deniedAddresses.isEmpty || lists.deniedHosts.contains(where: \.isAddress)
+        !lists.deniedAddresses.isEmpty || !lists.ownListeners.isEmpty || lists.deniedHosts.contains(where: \.isAddress)
     }
 
     private func allows(_ name: ServerName, _ port: UInt16) -> Bool {
@@ -75,6 +78,7 @@ public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertib
     public enum Cause: Hashable, Sendable {
         case deniedHost(HostPattern)
         case deniedAddress(AddressBlock)
+        case ownListener(port: UInt16)
         case notAllowed
     }
 
@@ -86,6 +90,8 @@ public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertib
         switch cause {
         case .deniedHost(let pattern): "\(subject) is denied: it matches \(pattern) of network.deny_hosts"
         case .deniedAddress(let block): "\(subject) is denied: it lies in \(block) of network.deny_addresses"
+        case .ownListener(let port):
+            "\(subject) is denied: the daemon itself listens there, at port \(port), and tasks must not call it"
         case .notAllowed: "\(subject) is not among the hosts that network.allow_hosts allows"
         }
     }

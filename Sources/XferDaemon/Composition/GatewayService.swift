@@ -63,19 +63,20 @@ extension Gateway {
 
 /// The listeners' own addresses, which tasks must not call: a task could otherwise reach the service through itself.
 enum OwnListeners {
-    /// Patterns for `AdmissionLists.deniedHosts`.
-    static func patterns(_ listeners: [Settings.Listener]) -> [HostPattern] {
+    /// For `AdmissionLists.ownListeners`.
+    static func addresses(_ listeners: [Settings.Listener]) -> [ListenerAddresses] {
         listeners.compactMap { ListenAddress($0.address) }.flatMap { address in
             let hosts = address.isWildcard ? machineAddresses : [address.host]
             return hosts.compactMap { host in
-                try? HostPattern(ListenAddress(host: host, port: address.port).description)
+                AddressBlock(host).map { ListenerAddresses($0, port: UInt16(clamping: address.port)) }
             }
         }
     }
 
-    /// The addresses of this machine's interfaces (getifaddrs(3)), and loopback.
+    /// The addresses of this machine's interfaces (getifaddrs(3)), and loopback: a listener on a wildcard address is
+    /// reached at every address of 127.0.0.0/8.
     private static var machineAddresses: [String] {
-        var found: Set<String> = ["127.0.0.1", "::1"]
+        var found: Set<String> = ["127.0.0.0/8", "::1"]
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return found.sorted() }
         defer { freeifaddrs(first) }

@@ -64,7 +64,7 @@ package struct Instance: Sendable {
         result.largestResultRatio = Int64(clamping: settings.results.maxRatio)
         result.authoritiesFile = settings.trust.authoritiesFile
         result.admission = settings.network.admission
-        result.admission.deniedHosts += OwnListeners.patterns(settings.listen + settings.fleet.listen)
+        result.admission.ownListeners = OwnListeners.addresses(settings.listen + settings.fleet.listen)
         result.usesEnvironmentProxies = settings.network.proxyFromEnvironment
         result.monitorsNetwork = settings.network.monitor
         result.meteredInterfaces = settings.network.meteredInterfaces

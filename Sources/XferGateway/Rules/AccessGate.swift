@@ -45,8 +45,10 @@ struct AccessGate: HTTPGate {
 
     private func admission(of request: HTTPRequest) -> HTTPDecision.Outcome {
         let found: GatewayToken?
-        if let field = request.header("authorization") {
-            guard let token = Self.bearer(field).flatMap(tokens.token(for:)) else {
+        let fields = request.headers.filter { $0.name.lowercased() == "authorization" }
+        if let field = fields.first?.value {
+            // A proxy before the listener may have judged the other one of two fields.
+            guard fields.count == 1, let token = Self.bearer(field).flatMap(tokens.token(for:)) else {
                 refusals.record(.wrongToken)
                 return .refused(
                     .unauthorized("this is no token that exists; it may have expired\n", error: "invalid_token"),

@@ -83,7 +83,11 @@ struct BrowserRules: Hashable, Sendable {
     }
 
     private static func isPort(_ text: Substring) -> Bool {
-        text.isEmpty || text.hasPrefix(":") && UInt16(text.dropFirst(), radix: 10) != nil
+        let digits = text.dropFirst()
+        // `UInt16` would read a sign, too.
+        return text.isEmpty
+            || text.hasPrefix(":") && digits.utf8.allSatisfy { (48...57).contains($0) }
+                && UInt16(digits, radix: 10) != nil
     }
 }
 

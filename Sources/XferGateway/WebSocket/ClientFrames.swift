@@ -13,11 +13,14 @@ final class ClientFrames: ChannelInboundHandler {
         case unmasked
         /// No extension has been agreed on that would give the bits a meaning.
         case reservedBits
+        /// RFC 6455 §11.8 gives the opcode no meaning.
+        case unknownOpcode
 
         var description: String {
             switch self {
             case .unmasked: "a client's frame has no mask"
             case .reservedBits: "a frame has reserved bits"
+            case .unknownOpcode: "a frame has an unknown opcode"
             }
         }
     }
@@ -53,7 +56,11 @@ final class ClientFrames: ChannelInboundHandler {
 
     private static func fault(of frame: WebSocketFrame) -> Fault? {
         if frame.maskKey == nil { return .unmasked }
-        return frame.rsv1 || frame.rsv2 || frame.rsv3 ? .reservedBits : nil
+        if frame.rsv1 || frame.rsv2 || frame.rsv3 { return .reservedBits }
+        switch frame.opcode {
+        case .continuation, .text, .binary, .connectionClose, .ping, .pong: return nil
+        default: return .unknownOpcode
+        }
     }
 }
 

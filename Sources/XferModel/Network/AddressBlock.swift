@@ -64,17 +64,21 @@ public struct AdmissionLists: Hashable, Sendable {
     public var deniedHosts: [HostPattern]
     /// Addresses that are never connected to.
     public var deniedAddresses: [AddressBlock]
+    /// Where the daemon itself listens: never connected to.
+    public var ownListeners: [ListenerAddresses]
     /// If the list is not empty, requests are sent only to these hosts.
     public var allowedHosts: [HostPattern]
     /// Prefixes by which the network translates IPv6 to IPv4 (NAT64), beside the well-known ones.
     public var translationPrefixes: [TranslationPrefix]
 
     public init(
-        deniedHosts: [HostPattern] = [], deniedAddresses: [AddressBlock] = [], allowedHosts: [HostPattern] = [],
+        deniedHosts: [HostPattern] = [], deniedAddresses: [AddressBlock] = [],
+        ownListeners: [ListenerAddresses] = [], allowedHosts: [HostPattern] = [],
         translationPrefixes: [TranslationPrefix] = []
     ) {
         self.deniedHosts = deniedHosts
         self.deniedAddresses = deniedAddresses
+        self.ownListeners = ownListeners
         self.allowedHosts = allowedHosts
         self.translationPrefixes = translationPrefixes
     }

@@ -37,6 +37,18 @@ struct RemoteTests {
         try await remote.daemon.stop()
     }
 
+    @Test func aTaskReachesAListenerOnAWildcardAddressByNoAddressOfLoopback() async throws {
+        let remote = try await RemoteDaemon(address: "0.0.0.0", more: ", insecure: true")
+        let token = try await remote.token("phone", "own")
+        for host in ["127.0.0.1", "127.0.0.2", "127.255.255.254", "[::ffff:127.0.0.2]", "0.0.0.0"] {
+            let url: JSONValue = .string("http://\(host):\(remote.port)/healthz")
+            let answer = try await remote.call("task.add", ["url": url], token)
+            #expect(answer["error"]?["code"]?.integerValue == ErrorCode.rejectedByPolicy.rawValue, "\(answer.text)")
+            #expect(answer.text.contains("the daemon itself listens there"), "\(answer.text)")
+        }
+        try await remote.daemon.stop()
+    }
+
     @Test func aTokenWithoutOperateHasNoRightsOfAnOperator() async throws {
         let remote = try await RemoteDaemon()
         let (own, operate) = (try await remote.token("own", "own"), try await remote.token("all", "operate"))
@@ -157,8 +169,10 @@ struct RemoteTests {
         #expect(try await xferctl("list").output.contains("far.bin"))
         #expect(try await xferctl("cat", "1").output.utf8.count > 0)
         #expect(try await xferctl("events", "--since", "0", "--no-follow").output.contains("task.completed"))
-        let upload = try await xferctl("add", "-T", "mine.bin", server.url("/up"))
-        #expect(!upload.isSuccess && upload.errors.contains("over --server"), "\(upload)")
+        for file in [["-T", "mine.bin"], ["--data-binary", "@mine.bin"], ["-F", "a=@mine.bin"]] {
+            let upload = try await xferctl("add", file[0], file[1], server.url("/up"))
+            #expect(!upload.isSuccess && upload.errors.contains("\(file[0]): over --server"), "\(upload)")
+        }
         let forbidden = try await xferctl("shutdown")
         #expect(!forbidden.isSuccess && forbidden.errors.contains("scope"), "\(forbidden)")
 

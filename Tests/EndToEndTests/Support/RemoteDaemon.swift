@@ -2,17 +2,17 @@ import StrictJSON
 import Testing
 import XferTestSupport
 
-/// A daemon that listens on a port of 127.0.0.1.
+/// A daemon that listens on a port of an address, and is called at 127.0.0.1.
 struct RemoteDaemon {
     let daemon: DaemonFixture
     let port: Int
     let scheme: String
 
-    init(more: String = "", scheme: String = "http") async throws {
+    init(address: String = "127.0.0.1", more: String = "", scheme: String = "http") async throws {
         port = try FreePort.any()
         self.scheme = scheme
         var options = DaemonFixture.Options()
-        options.arguments = ["--set", "listen=[{address: '127.0.0.1:\(port)'\(more)}]"]
+        options.arguments = ["--set", "listen=[{address: '\(address):\(port)'\(more)}]"]
         daemon = try DaemonFixture(options)
         try await daemon.start()
         try await isListening()

@@ -25,6 +25,21 @@ import XferModel
         #expect(!rules.judgesAddresses)
     }
 
+    @Test(arguments: [
+        "127.0.0.1", "127.0.0.2", "127.255.255.254", "[::ffff:127.0.0.2]", "[::127.0.0.2]", "[64:ff9b::7f00:2]",
+        "0.0.0.0", "192.0.2.1",
+    ])
+    func anOwnListenerIsRefusedInEverySpellingAndOnlyAtItsPort(host: String) throws {
+        let blocks = try ["127.0.0.0/8", "192.0.2.1"].map { try #require(AddressBlock($0)) }
+        let rules = AdmissionRules(
+            AdmissionLists(
+                ownListeners: blocks.map { ListenerAddresses($0, port: 6800) },
+                allowedHosts: [try HostPattern(host)]))
+        #expect(rules.judgesAddresses)
+        #expect(rules.refusal(ofHost: host, port: 6800)?.cause == .ownListener(port: 6800))
+        #expect(admits(rules, host, port: 6801))
+    }
+
     @Test func deniedHostsAreRefusedInEverySpelling() throws {
         let rules = try rules(deny: ["bad.example", ".evil.example", "*.one.example", "port.example:8080"])
         for host in ["bad.example", "BAD.example", "bad.example.", "evil.example", "a.b.evil.example", "a.one.example"]

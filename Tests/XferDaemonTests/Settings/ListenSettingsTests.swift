@@ -55,11 +55,11 @@ import XferModel
         #expect(problem.contains(part), "\(problem)")
     }
 
-    @Test func tasksMustNotCallTheListenersOwnAddresses() throws {
+    @Test func theAddressesOfAListenerAreItsOwnAndOfAWildcardAllOfTheMachine() throws {
         let loaded = try load(
             "listen: [{ address: '127.0.0.1:6800' }, { address: '[::]:6802', insecure: true }]")
-        let patterns = OwnListeners.patterns(loaded.settings.listen).map(\.description)
-        #expect(patterns.contains("127.0.0.1:6800") && patterns.contains("[::1]:6802"))
-        #expect(patterns.contains("127.0.0.1:6802") && !patterns.contains("[::1]:6800"))
+        let addresses = OwnListeners.addresses(loaded.settings.listen).map { "\($0.block) \($0.port)" }
+        #expect(addresses.contains("127.0.0.1 6800") && addresses.contains("::1 6802"))
+        #expect(addresses.contains("127.0.0.0/8 6802") && !addresses.contains("::1 6800"))
     }
 }
