@@ -34,7 +34,7 @@ export XFER_COMMIT := $(shell git rev-parse --short=12 HEAD 2> /dev/null)
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak test-alerts release screenshots \
+.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak test-alerts test-upgrade release screenshots \
 	fleet-demo fleet-demo-stop clean deb test-deb dist image apt-repo reproducible packages-build packages-fleet packages-test packages-soak packages-bench packages-deb
 
 help:
@@ -49,6 +49,7 @@ help:
 	@echo 'make image                an OCI image, in .build/image'
 	@echo 'make apt-repo KEY=…       a signed repository of the packages for apt, in .build/apt'
 	@echo 'make test-deb             install, upgrade and remove the packages in a bare Debian (root)'
+	@echo 'make test-upgrade         50 transfers of the last release are finished by what is built now'
 	@echo 'make reproducible         build the packages twice, in two directories, and compare (an hour)'
 	@echo 'make bench [ROW=…]        beside curl, aria2 and wget2, into Benchmarks/RESULTS.md (half an hour; ARGS=--small is a try)'
 	@echo 'make instructions         what xferd executes per task, against Benchmarks/instructions.json (UPDATE=1 writes it)'
@@ -131,6 +132,11 @@ fuzz: packages-build
 test-alerts: packages-soak
 	$(SWIFT) build --product xferd
 	Tests/alerts/run
+
+# Transfers of the last release (scripts/releases) are finished by today's xferd.
+test-upgrade: packages-build
+	$(SWIFT) build --product xferd
+	Tests/Campaigns/upgrade
 
 # Goes through the list for a release; makes none.
 release:

@@ -68,6 +68,8 @@ class Daemon:
     """An instance in a directory of its own, which is removed at the end."""
 
     def __init__(self, settings=(), wrapper=()):
+        #: Where its program is; another one may go on with the same state.
+        self.programs = PROGRAMS
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="xfer-campaign-", dir=os.environ.get("XFER_TEST_TMP")))
         self.files = self.directory / "files"
         self.files.mkdir()
@@ -80,7 +82,7 @@ class Daemon:
 
     @property
     def arguments(self):
-        arguments = [PROGRAMS / "xferd", "--state-dir", self.state, "--socket", self.socket, "--foreground-log"]
+        arguments = [self.programs / "xferd", "--state-dir", self.state, "--socket", self.socket, "--foreground-log"]
         for setting in self.settings:
             arguments += ["--set", setting]
         return arguments
