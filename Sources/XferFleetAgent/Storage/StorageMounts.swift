@@ -137,12 +137,14 @@ final class StorageMounts: Sendable {
         else { throw FileError.missing(path: "storage:\(permit.storage)") }
         guard permit.part.hasPrefix(".xfer-") else { throw FileError.invalidName(permit.part, problem: "it is no part's") }
         return try await Self.answer(from: pool) {
+            // Below an empty mount point there is no file either.
+            guard Self.isMarked(root, permit.storage) else { throw FileError.missing(path: "\(root)/\(Self.marker)") }
             let handle: DirectoryHandle
             do throws(FileError) {
                 handle = try AllowedRoots(roots: [root], forbidden: []).open(directory: directory)
             } catch {
                 // The mount is there, the directory is not: neither is the file.
-                guard case .missing(let path) = error, path != root else { throw error }
+                guard case .missing = error else { throw error }
                 return nil
             }
             try handle.remove(permit.part)
