@@ -153,7 +153,8 @@ private struct SharedStorage {
     func has(_ name: String, _ version: SourceVersion) throws -> Bool { try version.equals(file: "\(path)/\(name)") }
 
     func add(
-        _ url: String, _ name: String, in directory: String? = nil, _ fields: JSONObject = [:], by node: FleetNodeFixture
+        _ url: String, _ name: String, in directory: String? = nil, _ fields: JSONObject = [:],
+        by node: FleetNodeFixture
     ) async throws -> Int64 {
         var task = fields
         task["url"] = .string(url)

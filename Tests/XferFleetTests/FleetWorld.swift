@@ -39,7 +39,8 @@ struct FleetWorld {
         _ name: String, labels: Set<String> = [], storages: Set<String> = [], slots: Int = 10, store: String? = nil
     ) -> FleetNodeDescription {
         FleetNodeDescription(
-            name: name, labels: labels, storages: storages, slots: slots, storeID: store ?? "store-\(name)", digests: ["policy:a": "1"],
+            name: name, labels: labels, storages: storages, slots: slots, storeID: store ?? "store-\(name)",
+            digests: ["policy:a": "1"],
             version: "1.0.0")
     }
 

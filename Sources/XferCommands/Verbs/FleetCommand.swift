@@ -50,7 +50,9 @@ struct FleetCommand: ParsableCommand {
         @Option(help: ArgumentHelp("Which nodes: \(FleetPlace.expected).", valueName: "place"))
         var place: String
 
-        @Option(name: .shortAndLong, help: ArgumentHelp("Directory on the node or the shared storage, absolute.", valueName: "dir"))
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("Directory on the node or the shared storage, absolute.", valueName: "dir"))
         var dir: String?
 
         @OptionGroup var options: VerbOptions

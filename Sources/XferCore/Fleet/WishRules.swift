@@ -27,7 +27,8 @@ public enum WishRules {
     ///   - place: the task's present one.
     ///   - isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
     public static func judge(
-        _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState, isCancelling: Bool
+        _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState,
+        isCancelling: Bool
     ) -> Verdict {
         if case .owner(let name) = caller, name != owner { return .noSuchTask }
         // Its directory has another meaning on shared storage.

@@ -95,7 +95,9 @@ extension SettingForm where Value == [String: String] {
         }
         return storages
     } write: { storages in
-        let members = storages.sorted { $0.key < $1.key }.map { "\(YAMLText.quoted($0.key)): \(YAMLText.quoted($0.value))" }
+        let members = storages.sorted { $0.key < $1.key }.map {
+            "\(YAMLText.quoted($0.key)): \(YAMLText.quoted($0.value))"
+        }
         return "{" + members.joined(separator: ", ") + "}"
     }
 }

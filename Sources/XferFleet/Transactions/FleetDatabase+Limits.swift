@@ -122,7 +122,8 @@ extension FleetDatabase {
 
     /// Whether the node's xferd has a share of the fleet's rates, so that it is to be taken away when there is none.
     public func hasShare(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
-        try await work.run("SELECT 1 FROM fleet_share WHERE node = $1::bigint", [registration.node.description]).count > 0
+        try await work.run("SELECT 1 FROM fleet_share WHERE node = $1::bigint", [registration.node.description]).count
+            > 0
     }
 
     /// Notes it, before the share is given to xferd or after it was taken away.

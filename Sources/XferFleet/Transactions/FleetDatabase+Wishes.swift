@@ -38,7 +38,8 @@ extension FleetDatabase {
                     continue
                 }
                 let verdict = WishRules.judge(
-                    wish, by: caller, owner: found.owner, place: found.place, state: found.state, isCancelling: found.isCancelling)
+                    wish, by: caller, owner: found.owner, place: found.place, state: found.state,
+                    isCancelling: found.isCancelling)
                 outcomes[id] = FleetWishOutcome(
                     task: id, verdict: verdict, state: verdict == .noSuchTask ? nil : found.state)
                 if verdict == .apply || verdict == .deliver { judged.append((id, found.state, verdict)) }
@@ -91,7 +92,8 @@ extension FleetDatabase {
             (
                 FleetTaskID(try row.integer(0)),
                 Judgeable(
-                    owner: try row.text(1), place: try row.place(4), state: try row.state(2), isCancelling: try row.bool(3))
+                    owner: try row.text(1), place: try row.place(4), state: try row.state(2),
+                    isCancelling: try row.bool(3))
             )
         }
         return Dictionary(rows) { $1 }

@@ -18,7 +18,8 @@ public struct FleetNodeDescription: Hashable, Sendable {
     public var version: String
 
     public init(
-        name: String, labels: Set<String> = [], storages: Set<String> = [], slots: Int, storeID: String, digests: [String: String] = [:],
+        name: String, labels: Set<String> = [], storages: Set<String> = [], slots: Int, storeID: String,
+        digests: [String: String] = [:],
         version: String
     ) {
         self.name = name

@@ -66,7 +66,8 @@ struct FleetAdmission: Sendable {
             throw refusal(path + "kind", "only downloads go to shared storage", expected: "download")
         }
         if task.dir?.split(separator: "/").contains("..") == true {
-            throw refusal(path + "dir", "it leads out of the storage", expected: "a path beneath the storage without ..")
+            throw refusal(
+                path + "dir", "it leads out of the storage", expected: "a path beneath the storage without ..")
         }
         if task.output?.contains("/") == true {
             throw refusal(path + "output", "the directory on shared storage is dir", expected: "a name without /")

@@ -77,7 +77,8 @@ extension NodeAgent {
     /// them in the middle would delete files that the fleet counts as published.
     ///
     /// Where the next node has looked already, the part is gone from under its name, and xferd publishes nothing.
-    func finishPermitted(_ tasks: [(local: TaskID, task: FleetTaskID)], _ registration: FleetRegistration) async throws {
+    func finishPermitted(_ tasks: [(local: TaskID, task: FleetTaskID)], _ registration: FleetRegistration) async throws
+    {
         guard !tasks.isEmpty else { return }
         let permits = try await database.permits(registration, ofTasks: tasks.map(\.task))
         guard !permits.isEmpty else { return }
@@ -133,7 +134,8 @@ extension NodeAgent {
             record.progress = ProgressRecord(received: found.size, total: found.size)
             outbox.end(claim.hold, .completed, detail: Handover.detail(record), result: nil, removing: nil)
             logger.notice(
-                "a node that is down had published the file", metadata: ["task": "\(claim.hold.task)", "path": "\(found.path)"])
+                "a node that is down had published the file",
+                metadata: ["task": "\(claim.hold.task)", "path": "\(found.path)"])
             return false
         case .transfer: return true
         case .end(let ending):

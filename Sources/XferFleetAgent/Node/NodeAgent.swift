@@ -160,7 +160,8 @@ actor NodeAgent {
         await storages.firstLook(atMost: rules.beatInterval)
         registeredStorages = mountedStorages()
         let description = FleetNodeDescription(
-            name: configuration.node, labels: Set(fleet.labels), storages: registeredStorages, slots: fleet.slots, storeID: storeID,
+            name: configuration.node, labels: Set(fleet.labels), storages: registeredStorages, slots: fleet.slots,
+            storeID: storeID,
             version: XferVersion.current)
         guard let registration = try await register(description) else { return try await watchRival(description.name) }
         rival = nil

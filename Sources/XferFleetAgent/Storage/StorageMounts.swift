@@ -104,14 +104,16 @@ final class StorageMounts: Sendable {
 
     /// Whether a file has this path. False on a mount that does not answer.
     func exists(_ path: String) async -> Bool {
-        await (try? Self.answer(from: BlockingPool("xfer-storage", threadCount: 1)) { access(path, F_OK) == 0 }) ?? false
+        await (try? Self.answer(from: BlockingPool("xfer-storage", threadCount: 1)) { access(path, F_OK) == 0 })
+            ?? false
     }
 
     /// Runs a call that may block for ever, and waits for it no longer than a client waits for a daemon.
     private static func answer<Value: Sendable>(
         from pool: BlockingPool, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let (stream, continuation) = AsyncStream<Result<Value, any Error>?>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        let (stream, continuation) = AsyncStream<Result<Value, any Error>?>.makeStream(
+            bufferingPolicy: .bufferingOldest(1))
         Task { continuation.yield(await pool.run { Result { try body() } }) }
         let alarm = Task {
             if (try? await Task.sleep(for: AgentConfiguration.daemonTimeout)) != nil { continuation.yield(nil) }
@@ -135,7 +137,9 @@ final class StorageMounts: Sendable {
         guard let root = paths[permit.storage], let pool = pools[permit.storage],
             let directory = path(of: permit.directory, on: permit.storage)
         else { throw FileError.missing(path: "storage:\(permit.storage)") }
-        guard permit.part.hasPrefix(".xfer-") else { throw FileError.invalidName(permit.part, problem: "it is no part's") }
+        guard permit.part.hasPrefix(".xfer-") else {
+            throw FileError.invalidName(permit.part, problem: "it is no part's")
+        }
         return try await Self.answer(from: pool) {
             // Below an empty mount point there is no file either.
             guard Self.isMarked(root, permit.storage) else { throw FileError.missing(path: "\(root)/\(Self.marker)") }

@@ -87,7 +87,8 @@ public struct TaskRecord: WireRecord, Hashable {
                 "Of a download in segments what is kept of each, ascending; what lies between them is missing. Only when asked for by task.get."
             ),
             .optional(
-                "staged_file", \.stagedFile, "Of a staged task the file that waits for its name. Only when asked for by task.get."
+                "staged_file", \.stagedFile,
+                "Of a staged task the file that waits for its name. Only when asked for by task.get."
             ),
             .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
             .optional(
@@ -179,7 +180,8 @@ public struct StagedFileRecord: WireRecord, Hashable {
         .required("name", \.name, "The name it gets, unless on_conflict chooses another one."),
         .required("inode", \.inode, "Its inode number, in decimal digits."),
         .required("size", \.size, "Its length in bytes."),
-        .required("modified_at", \.modifiedAt, "When it was written last, in nanoseconds since 1970, in decimal digits."),
+        .required(
+            "modified_at", \.modifiedAt, "When it was written last, in nanoseconds since 1970, in decimal digits."),
         .optional("checksum", \.checksum, "Its digest, if one was computed."),
     ]
 }

@@ -6,7 +6,8 @@ extension FleetModel {
     mutating func wish(_ wish: FleetWish, by caller: WishRules.Caller, for id: Int64) -> WishRules.Verdict {
         guard let task = tasks[id] else { return .noSuchTask }
         let verdict = WishRules.judge(
-            wish, by: caller, owner: task.lane.owner, place: task.lane.place, state: task.state, isCancelling: task.isCancelling)
+            wish, by: caller, owner: task.lane.owner, place: task.lane.place, state: task.state,
+            isCancelling: task.isCancelling)
         switch verdict {
         case .deliver:
             tasks[id]?.wishes.append(wish)

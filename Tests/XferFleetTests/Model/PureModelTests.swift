@@ -139,7 +139,9 @@ private struct PureRun {
         let permitted = (nodes[index].held + nodes[index].past).filter { parts.contains($0.claim) }
         guard let held = rules.generator.pick(permitted) else { return }
         parts.remove(held.claim)
-        if let other = published[held.task] { wrong.append("task \(held.task) was published by \(other) and \(held.claim)") }
+        if let other = published[held.task] {
+            wrong.append("task \(held.task) was published by \(other) and \(held.claim)")
+        }
         published[held.task] = held.claim
         if model.tasks[held.task]?.state == .completed { wrong.append("task \(held.task) was published after its end") }
     }
