@@ -49,7 +49,7 @@ public struct InstancePaths: Hashable, Sendable {
         flags: Flags = Flags(), environment: [String: String], uid: UInt32, accountHome: String? = nil
     ) throws(InstancePathsError) {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        /// systemd joins several directories with colons, the unit's first one is the instance's.
+        /// systemd joins several directories with colons.
         func managed(_ name: String) -> [String] {
             absolute(name)?.split(separator: ":").map { Self.normalized(String($0)) } ?? []
         }
@@ -59,11 +59,13 @@ public struct InstancePaths: Hashable, Sendable {
             }
         }
         guard let home = absolute("HOME") ?? accountHome else { throw .noHome(uid: uid) }
+        // Since version 251 systemd sorts the directories that a unit names, so their names distinguish them.
         let managedStates = managed("STATE_DIRECTORY")
-        kind = managedStates.first?.hasPrefix("/var/lib/") == true ? .system : .user
+        let managedState = managedStates.first { !$0.hasSuffix("/downloads") } ?? managedStates.first
+        kind = managedState?.hasPrefix("/var/lib/") == true ? .system : .user
         self.home = Self.normalized(home)
         stateDirectory = Self.normalized(
-            chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedStates.first
+            chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedState
                 ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/xferd")
         socket = Self.normalized(
             chosen(flags.socket, "XFERD_SOCKET") ?? managed("RUNTIME_DIRECTORY").first.map { $0 + "/xferd.sock" }
@@ -79,8 +81,8 @@ public struct InstancePaths: Hashable, Sendable {
             downloadDirectory = Self.normalized(home + "/Downloads")
             defaultRoot = self.home
         case .system:
-            let given = managedStates.dropFirst().first { $0.hasSuffix("/downloads") }
-            downloadDirectory = given ?? (managedStates.first ?? stateDirectory) + "/downloads"
+            let given = managedStates.first { $0 != managedState && $0.hasSuffix("/downloads") }
+            downloadDirectory = given ?? (managedState ?? stateDirectory) + "/downloads"
             defaultRoot = downloadDirectory
         }
         guard socket.utf8.count <= UnixAddress.longestPath else { throw .socketPathTooLong(socket) }

@@ -25,9 +25,14 @@ import Testing
         #expect(paths.configurationFile == "/home/ann/.config/xferd/config.yaml")
     }
 
-    @Test func theFirstDirectoryOfTheSystemsServiceManagerIsUsed() throws {
+    @Test(arguments: [
+        "/var/lib/xferd/state:/var/lib/xferd/downloads",
+        // systemd 251 and later sort them.
+        "/var/lib/xferd/downloads:/var/lib/xferd/state",
+    ])
+    func theDirectoriesOfTheSystemsServiceManagerAreDistinguishedInAnyOrder(directories: String) throws {
         let environment = [
-            "HOME": "/var/lib/xferd", "STATE_DIRECTORY": "/var/lib/xferd/state:/var/lib/xferd/downloads",
+            "HOME": "/var/lib/xferd", "STATE_DIRECTORY": directories,
             "CREDENTIALS_DIRECTORY": "/run/credentials/xferd.service", "RUNTIME_DIRECTORY": "/run/xferd",
             "CONFIGURATION_DIRECTORY": "/etc/xferd",
         ]
