@@ -27,6 +27,9 @@ RELEASE := -c release --static-swift-stdlib --no-color-diagnostics $(DEBUG) $(CO
            $(if $(OFFLINE),--skip-update --disable-automatic-resolution)
 # Without TLS for listeners, which takes minutes to compile.
 PLAIN   := $(RELEASE) --disable-default-traits
+# The first try is compiled without optimisation, in a folder of its own: no other build begins anew by it.
+FIRST   := .build/first
+QUICK   := --scratch-path $(FIRST) --no-color-diagnostics --disable-default-traits $(DEBUG)
 PRIVATE := .build/run
 
 # For --version.
@@ -68,14 +71,15 @@ build: packages-build
 	ln -sf xferctl .build/release/xfer-aria2c
 
 run: packages-build
-	$(SWIFT) build $(PLAIN) --product xferd
-	$(SWIFT) build $(PLAIN) --product xferctl
+	@[ -x $(FIRST)/debug/xferctl ] || echo 'The first build takes some three minutes on two cores. It is not optimised; `make build` is.'
+	$(SWIFT) build $(QUICK) --product xferd
+	$(SWIFT) build $(QUICK) --product xferctl
 	@if [ -z '$(URL)' ]; then echo "make run URL=https://example.org/file [ARGS='-o name']" >&2; exit 2; fi
-	@scripts/private-daemon start $(PRIVATE)
-	@.build/release/xferctl add --socket '$(CURDIR)/$(PRIVATE)/xferd.sock' --wait $(ARGS) '$(URL)'
+	@scripts/private-daemon start $(PRIVATE) $(FIRST)/debug
+	@$(FIRST)/debug/xferctl add --socket '$(CURDIR)/$(PRIVATE)/xferd.sock' --wait $(ARGS) '$(URL)'
 
 stop:
-	@scripts/private-daemon stop $(PRIVATE)
+	@scripts/private-daemon stop $(PRIVATE) $(FIRST)/debug
 
 fleet-demo: packages-build packages-fleet
 	$(SWIFT) build $(PLAIN) --product xferd
