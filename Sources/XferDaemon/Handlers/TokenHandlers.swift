@@ -31,7 +31,7 @@ package struct TokenHandlers: Sendable {
         return TokenAdd.Result(token: TokenRecord(token), secret: text)
     }
 
-    /// Whom the token calls for; the caller, if nobody is named.
+    /// The user that the token calls for; the caller, if none is named.
     package static func owner(_ user: String?, _ context: CallContext) throws -> Owner {
         guard let user else { return context.caller.owner }
         guard let found = AccountDirectory.system.owner(user), found.rawValue != AccessPolicy.overflowUID else {

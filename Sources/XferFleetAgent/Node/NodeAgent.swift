@@ -18,7 +18,7 @@ actor NodeAgent {
     let daemon: LocalDaemon
     let logger: Logger
     let changes: Doorbells
-    /// Read again with every beat; nil when nobody can call over the network.
+    /// Read again with every beat; nil if the agent does not listen on the network.
     let tokens: FleetTokens?
     let storages: StorageMounts
     nonisolated let bell = Doorbell()
