@@ -128,8 +128,8 @@ final class StorageMounts: Sendable {
 
     /// Removes the part of a former claim by its name, and looks whether its file was published.
     ///
-    /// Whoever had the permit publishes by that name: from the removal on that fails with ENOENT. What is found after it
-    /// stays found.
+    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is not there
+    /// afterwards does not appear later.
     ///
     /// - Returns: the published file's path; nil if there is none.
     /// - Throws: `FileError`; nothing is known then, and it is to be tried again.
