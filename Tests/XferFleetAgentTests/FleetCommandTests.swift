@@ -186,6 +186,31 @@ struct FleetCommandTests {
                 _ = try await fleet.first.add(server.url("/m"), ["policy": "none"])
             }
             #expect(missing?.path == "policy" && missing?.message.contains("node a has no policy none") == true)
+
+            // The node asks itself again after a while.
+            _ = try await fleet.nodes[1].daemon.call("profile.set", profile)
+            try await fleet.first.wait(id, for: "completed")
+        }
+    }
+
+    @Test func aTaskThatAllNodesDeclineSaysWhatEachSays() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(2) { fleet in
+            let id = try await fleet.first.add(server.url("/x"), ["output": "/proc/x"])
+            try await eventually("it says so") {
+                let wait = try await fleet.first.task(id)["wait"]
+                let detail = wait?["detail"]?.stringValue ?? ""
+                return wait?["reason"]?.stringValue == "no_node" && detail.contains("node a: ")
+                    && detail.contains("node b: ")
+            }
+            let listed = try await fleet.first.ctl("--fleet", "list")
+            #expect(listed.isSuccess && listed.output.contains("every node declines it"), "\(listed)")
+            #expect(server.requests(to: "/x").isEmpty)
+
+            let added = try await fleet.first.ctl("--fleet", "add", "--wait", "-o", "y", server.url("/y"))
+            #expect(added.isSuccess, "\(added)")
+            #expect(fleet.nodes.flatMap(\.files) == ["y"])
         }
     }
 }

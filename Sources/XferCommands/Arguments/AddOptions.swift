@@ -56,9 +56,10 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
-    /// What `-d` says, or `-O` here: the working directory. On another machine `-O` means the daemon's own directory.
+    /// What `-d` says, or `-O` here: the working directory. On another machine and in a fleet `-O` means the daemon's
+    /// own directory.
     func directory(_ paths: PathResolver) -> String? {
-        directory ?? (usesRemoteName && !paths.isRemote ? "." : nil)
+        directory ?? (usesRemoteName && !paths.namesAreDaemons ? "." : nil)
     }
 }
 

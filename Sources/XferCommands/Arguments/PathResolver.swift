@@ -7,21 +7,27 @@ import XferSystem
 struct PathResolver: Sendable {
     /// An absolute path; nil if paths are of another machine.
     let workingDirectory: String?
+    /// Whether a bare file name belongs into the daemon's own directory, and not into the working directory: always on
+    /// another machine, and in a fleet, whose nodes need not have the working directory.
+    let namesAreDaemons: Bool
 
-    init(workingDirectory: String) { self.workingDirectory = workingDirectory }
+    init(workingDirectory: String, namesAreDaemons: Bool = false) {
+        self.workingDirectory = workingDirectory
+        self.namesAreDaemons = namesAreDaemons
+    }
 
-    private init() { workingDirectory = nil }
+    private init() { (workingDirectory, namesAreDaemons) = (nil, true) }
 
     var isRemote: Bool { workingDirectory == nil }
 
     /// A resolver for what a connection leads to: another machine, or else the process's working directory.
     static func current(for connection: ConnectionOptions) -> PathResolver? {
-        connection.isRemote ? PathResolver() : here()
+        connection.isRemote ? PathResolver() : here(namesAreDaemons: connection.isFleet)
     }
 
     /// A resolver for the process's working directory; nil when that directory was removed.
-    static func here() -> PathResolver? {
-        WorkingDirectory.path.map { PathResolver(workingDirectory: $0) }
+    static func here(namesAreDaemons: Bool = false) -> PathResolver? {
+        WorkingDirectory.path.map { PathResolver(workingDirectory: $0, namesAreDaemons: namesAreDaemons) }
     }
 
     /// The absolute path without `.`, `..` and doubled slashes, resolved by text alone as a shell's `cd` does.
@@ -46,7 +52,7 @@ struct PathResolver: Sendable {
     }
 
     /// The task's `dir` and `output` for the options `-d` and `-o`. A relative `-o` is relative to the directory of
-    /// `-d`, or without `-d` to the working directory. Without `-o`, `output` is nil, and the server's response decides
+    /// `-d`, or without `-d` to the working directory, unless names are the daemon's. Without `-o`, `output` is nil, and the server's response decides
     /// the file's name.
     ///
     /// If the file lies directly in the directory of `-d`, `output` is its bare name. Otherwise `dir` is nil, and
@@ -58,6 +64,7 @@ struct PathResolver: Sendable {
             throw .usage("-o: expected a file name, \"\(SafeText.sanitised(output))\" is a directory; use -d for those")
         }
         guard !isRemote else { return (directory, output) }
+        if namesAreDaemons, directory == nil, !output.contains("/") { return (nil, output) }
         let path = output.hasPrefix("/") ? absolute(output) : absolute((directory ?? ".") + "/" + output)
         guard let slash = path.lastIndex(of: "/"), path.count > 1, !output.hasSuffix("/.."), output != ".." else {
             throw .usage("-o: expected a file name, \"\(SafeText.sanitised(output))\" is a directory; use -d for those")

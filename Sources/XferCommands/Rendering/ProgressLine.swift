@@ -63,14 +63,13 @@ struct ProgressLine: Sendable {
 
     /// A task that is not running, in words.
     static func standing(_ task: TaskSummary, now: Timestamp) -> String {
-        guard let reason = task.waitReason, !task.isTerminal else {
+        guard !task.isTerminal, let sentence = WaitText.sentence(task, now: now) else {
             return task.received > 0 && !task.isTerminal
                 ? "\(SafeText.sanitised(task.state)) at \(ByteText.size(task.received))"
                 : SafeText.sanitised(task.state)
         }
         let standing = task.state == TaskState.queued.rawValue ? TaskState.queued : .waiting
-        return "\(standing.rawValue) "
-            + WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
+        return "\(standing.rawValue) \(sentence)"
     }
 }
 

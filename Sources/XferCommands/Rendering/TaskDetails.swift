@@ -38,9 +38,7 @@ struct TaskDetails: Sendable {
         switch name {
         case "state": [style(StateStyle.attribute(glance.state), SafeText.sanitised(glance.state))]
         case "wait":
-            glance.waitReason.map {
-                [WaitText.sentence(reason: $0, until: glance.waitUntil, failure: glance.failure, now: now)]
-            } ?? []
+            WaitText.sentence(glance, now: now).map { [$0] } ?? []
         case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
         case "progress": [progress(glance)]
         case "window": [window(task.schedule.window.applied(to: nil).map { WindowRecord($0) })]

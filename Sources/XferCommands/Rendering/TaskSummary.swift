@@ -15,6 +15,8 @@ struct TaskSummary: Hashable, Sendable {
     var phase: String?
     var waitReason: String?
     var waitUntil: Timestamp?
+    /// Why each node of a fleet has declined it. Not sanitised.
+    var waitDetail: String?
     /// Bytes held so far; for an upload, bytes sent.
     var received: Int64 = 0
     /// Complete length in bytes; nil while unknown.
@@ -65,7 +67,8 @@ extension TaskSummary {
         self.init(
             id: record.id.rawValue, name: Self.name(of: record), state: record.state?.description ?? "unknown",
             phase: record.phase?.description, waitReason: record.wait?.reason.description,
-            waitUntil: record.wait?.until, failure: record.error.map(Failure.init), finalPath: record.finalPath,
+            waitUntil: record.wait?.until, waitDetail: record.wait?.detail, failure: record.error.map(Failure.init),
+            finalPath: record.finalPath,
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
         fileName = Self.fileName(of: record)
         label = record.label
@@ -85,7 +88,7 @@ extension TaskSummary {
     /// Applies an event about this task.
     mutating func apply(_ event: EventMessage) {
         guard case .known(.durable(let type)) = event.type else { return applyProgress(event) }
-        if type != .taskWaiting { (waitReason, waitUntil) = (nil, nil) }
+        if type != .taskWaiting { (waitReason, waitUntil, waitDetail) = (nil, nil, nil) }
         switch type {
         case .taskStarted: start(event)
         case .taskResponse:

@@ -163,9 +163,7 @@ enum TaskTable {
     }
 
     private static func remark(_ task: TaskSummary, _ now: Timestamp) -> String {
-        if !task.isTerminal, let reason = task.waitReason {
-            return WaitText.sentence(reason: reason, until: task.waitUntil, failure: task.failure, now: now)
-        }
+        if !task.isTerminal, let sentence = WaitText.sentence(task, now: now) { return sentence }
         if task.state == TaskState.failed.rawValue, let failure = task.failure { return FailureText.cause(failure) }
         if task.isRunning, let phase = task.phase, phase != TaskPhase.transferring.rawValue { return phase }
         if task.isStaged { return "waits for `xferctl commit \(task.id)`" }

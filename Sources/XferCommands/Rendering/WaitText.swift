@@ -2,13 +2,16 @@ import XferModel
 
 /// Why a task waits, in words: "stuck" is not a state.
 enum WaitText {
+    /// Nil if nothing holds the task back.
+    ///
     /// - Parameter now: what a known end is counted from.
-    static func sentence(reason: String, until: Timestamp?, failure: TaskSummary.Failure?, now: Timestamp) -> String {
-        let seconds = until.map { max(0, Int64(saturating: now.duration(to: $0).inSeconds.rounded(.up))) }
+    static func sentence(_ task: TaskSummary, now: Timestamp) -> String? {
+        guard let reason = task.waitReason else { return nil }
+        let seconds = task.waitUntil.map { max(0, Int64(saturating: now.duration(to: $0).inSeconds.rounded(.up))) }
         let span = seconds.map { " in \(DurationText.short($0))" } ?? ""
         switch WaitReason(rawValue: reason) {
         case .retry:
-            let cause = failure.map { " after \(FailureText.cause($0))" } ?? ""
+            let cause = task.failure.map { " after \(FailureText.cause($0))" } ?? ""
             return "next try\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span
@@ -28,7 +31,11 @@ enum WaitText {
         case .groupFull: return "for a free place in its group"
         case .profileFull: return "for a free place of its profile"
         case .queueFull: return "for a free place in the queue"
-        case .noNode: return "for a node that may take it; `xferctl fleet nodes` lists them"
+        case .noNode:
+            guard let detail = task.waitDetail else {
+                return "for a node that may take it; `xferctl fleet nodes` lists them"
+            }
+            return "every node declines it: \(SafeText.sanitised(detail))"
         case .nodeDown: return "for its node, which is down; `xferctl fleet nodes` tells more"
         case nil: return words(reason) + span
         }

@@ -113,10 +113,7 @@ struct WatchTable: Sendable {
         let amount = summary.total.map { "\(ByteText.size(summary.received)) of \(ByteText.size($0))" }
         switch task.state {
         case .running, .queued, .waiting:
-            if let reason = summary.waitReason {
-                return WaitText.sentence(
-                    reason: reason, until: summary.waitUntil, failure: summary.failure, now: screen.now)
-            }
+            if let sentence = WaitText.sentence(summary, now: screen.now) { return sentence }
             return summary.received > 0 && !summary.isRunning ? "at \(amount ?? ByteText.size(summary.received))" : nil
         case .paused: return summary.received > 0 ? "at \(amount ?? ByteText.size(summary.received))" : nil
         case .staged: return "waits for `xferctl commit \(task.id)`"

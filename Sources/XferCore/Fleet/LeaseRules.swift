@@ -10,6 +10,8 @@ public struct LeaseRules: Hashable, Sendable {
     public let deathAfter: Duration
     /// How long a node goes on to beat while its daemon does not answer.
     public let patience: Duration
+    /// How long a node stays with its word that it does not take a task: its settings, or its daemon's, may change.
+    public let refusalLength: Duration
 
     /// - Parameter scale: all times are divided by it; 1 in service, more in tests. At least 1.
     public init(scale: Int = 1) {
@@ -18,6 +20,7 @@ public struct LeaseRules: Hashable, Sendable {
         leaseLength = .seconds(25) / scale
         deathAfter = .seconds(40) / scale
         patience = .seconds(40) / scale
+        refusalLength = .seconds(300) / scale
     }
 
     /// Until when the node's daemon may run the tasks of the fleet.

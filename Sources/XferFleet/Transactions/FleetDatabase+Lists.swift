@@ -4,9 +4,33 @@ import XferPostgres
 extension FleetDatabase {
     /// One task with everything; nil if there is none.
     public func task(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
-        try await calls.run(
+        let tasks = try await calls.run(
             "SELECT * FROM fleet_show(ARRAY[$1::bigint], true)", [id.description]
-        ).map(FleetTaskQuery.task).first
+        ).map(FleetTaskQuery.task)
+        return try await withRefusals(tasks).first
+    }
+
+    /// Adds who has declined them. Only tasks that were given back are asked for: they alone have a reason.
+    private func withRefusals(_ tasks: [FleetTask]) async throws(FleetError) -> [FleetTask] {
+        let ids = tasks.filter { $0.state == .queued && $0.reason != nil }.map(\.id)
+        guard !ids.isEmpty else { return tasks }
+        var refusals: [FleetTaskID: [FleetRefusal]] = [:]
+        for (task, refusal) in try await calls.run(
+            "SELECT task, node, reason FROM fleet_declined WHERE task = ANY ($1::bigint[]) ORDER BY task, node",
+            [PostgresArray.integers(ids.map(\.rawValue))]
+        ).map({ (row) throws(PostgresError) in
+            (
+                FleetTaskID(try row.integer(0)),
+                FleetRefusal(node: FleetNodeID(try row.integer(1)), reason: try row.text(2))
+            )
+        }) {
+            refusals[task, default: []].append(refusal)
+        }
+        return tasks.map { task in
+            var task = task
+            task.refusals = refusals[task.id] ?? []
+            return task
+        }
     }
 
     /// The kept result of a task; nil if there is none.
@@ -36,7 +60,7 @@ extension FleetDatabase {
         ).map(FleetTaskQuery.task)
         let hasMore = tasks.count > limit
         if hasMore { tasks.removeLast() }
-        return FleetTaskPage(tasks: tasks, next: hasMore ? tasks.last?.id : nil)
+        return FleetTaskPage(tasks: try await withRefusals(tasks), next: hasMore ? tasks.last?.id : nil)
     }
 
     /// How many of the tasks that match are in each state.

@@ -33,6 +33,12 @@ extension FleetDatabase {
         }
     }
 
+    /// Lets the node have tasks again that it has declined: its settings or its daemon's may be others now.
+    public func forgetRefusals(_ registration: FleetRegistration) async throws(FleetError) {
+        _ = try await work.run(
+            "DELETE FROM fleet_declined WHERE node = $1::bigint", [registration.node.description])
+    }
+
     /// What names the fleet; changes with a new database.
     public func fleetID() async throws(FleetError) -> String {
         try await calls.run("SELECT fleet FROM fleet_meta").one { (row) throws(PostgresError) in try row.text(0) }

@@ -29,12 +29,21 @@ public struct FleetTask: Hashable, Sendable {
     public let total: Int64?
     /// Why it waits or was given back.
     public let reason: String?
+    /// Nodes that have declined the queued task, and why, by id.
+    public internal(set) var refusals: [FleetRefusal] = []
     /// Whether a result is kept; `FleetDatabase.result` gives it.
     public let hasResult: Bool
     /// JSON text of the last end.
     public let detail: String?
     /// JSON text; nil in pages, which leave it out.
     public let spec: String?
+}
+
+/// Why a node does not take a task.
+public struct FleetRefusal: Hashable, Sendable {
+    public let node: FleetNodeID
+    /// In English, with the node's name.
+    public let reason: String
 }
 
 /// Which tasks a page has. Conditions that are nil match all.

@@ -65,9 +65,14 @@ struct FleetRecords: Sendable {
         case .delayed:
             wait.reason = OpenEnum(.schedule)
             wait.until = task.notBefore
-        case .queued where !standing.nodes.contains(where: { $0.serves(task.place) && !$0.isDown && !$0.isDraining }):
-            let isDown = standing.nodes.contains { $0.serves(task.place) && $0.isDown }
+        case .queued:
+            let serving = standing.nodes.filter { $0.serves(task.place) }
+            let able = serving.filter { !$0.isDown && !$0.isDraining }
+            let refusals = task.refusals.filter { refusal in able.contains { $0.id == refusal.node } }
+            guard refusals.count == able.count else { return nil }
+            let isDown = serving.contains { $0.isDown }
             wait.reason = OpenEnum(isDown && task.place.isPinned ? .nodeDown : .noNode)
+            if !refusals.isEmpty { wait.detail = refusals.map(\.reason).joined(separator: "; ") }
         case .leased where task.isNodeDown: wait.reason = OpenEnum(.nodeDown)
         default: return nil
         }

@@ -52,6 +52,8 @@ actor NodeAgent {
     var lastProbeAt: MonotonicInstant?
     var lastBeatAt: MonotonicInstant?
     var lastTrimAt: MonotonicInstant?
+    /// When the node forgot last which tasks it does not take; nil lets it forget them at once.
+    var forgotRefusalsAt: MonotonicInstant?
 
     init(
         _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: Doorbells,
@@ -133,7 +135,10 @@ actor NodeAgent {
                 defer { standing.daemonProblem = nil }
                 return standing.daemonProblem != nil
             }
-            if wasAway { logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"]) }
+            if wasAway {
+                forgotRefusalsAt = nil
+                logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"])
+            }
             return true
         } catch {
             onDaemonFailure(error)
@@ -168,7 +173,7 @@ actor NodeAgent {
         standing.withLockedValue { $0.fleet = registration.fleet }
         try await reconcile(registration)
         self.registration = registration
-        lastBeatAt = nil
+        (lastBeatAt, forgotRefusalsAt) = (nil, nil)
         logger.notice(
             "the node is in the fleet",
             metadata: [
@@ -232,6 +237,7 @@ actor NodeAgent {
         try await shareRates(registration)
         try await tokens?.refresh()
         try await tidy(sentAt)
+        try await forgetRefusals(registration, sentAt)
         try await lookAtRunning(registration)
     }
 
@@ -266,6 +272,12 @@ actor NodeAgent {
             try await database.setShare(registration, false)
         }
         appliedRates = rates
+    }
+
+    private func forgetRefusals(_ registration: FleetRegistration, _ now: MonotonicInstant) async throws {
+        guard forgotRefusalsAt.map({ $0.duration(to: now) >= rules.refusalLength }) ?? true else { return }
+        try await database.forgetRefusals(registration)
+        forgotRefusalsAt = now
     }
 
     /// Work for the fleet as a whole, which every node does.

@@ -27,8 +27,8 @@ const WAITS = {
 };
 
 /** `waits for its time until 22:00:00`. */
-export function waitText({ reason, until }) {
-    const text = WAITS[reason] ?? reason;
+export function waitText({ reason, until, detail }) {
+    const text = detail ? `${WAITS[reason] ?? reason} (${detail})` : (WAITS[reason] ?? reason);
     return until ? `${text} ${reason === "retry" ? "at" : "until"} ${formatMoment(until)}` : text;
 }
 

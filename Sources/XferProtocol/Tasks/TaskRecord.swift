@@ -225,6 +225,7 @@ public struct ProgressRecord: WireRecord, Hashable {
 public struct WaitRecord: WireRecord, Hashable {
     public var reason = OpenEnum(WaitReason.retry)
     public var until: Timestamp?
+    public var detail: String?
 
     public init() {}
 
@@ -239,6 +240,7 @@ public struct WaitRecord: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "What it waits for."),
         .optional("until", \.until, "When it goes on by itself, if that is known."),
+        .optional("detail", \.detail, "In a fleet: why every node that could take it has declined it, in English."),
     ]
 }
 

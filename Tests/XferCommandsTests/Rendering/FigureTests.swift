@@ -77,7 +77,8 @@ import XferModel
         #expect(!TimeText.clock(Timestamp(seconds: number)).isEmpty)
         for until in Self.extremes {
             let (now, end) = (Timestamp(rawValue: number), Timestamp(rawValue: until))
-            #expect(!WaitText.sentence(reason: "retry", until: end, failure: nil, now: now).isEmpty)
+            let task = TaskSummary(id: 1, name: "", state: "waiting", waitReason: "retry", waitUntil: end)
+            #expect(WaitText.sentence(task, now: now)?.isEmpty == false)
         }
     }
 

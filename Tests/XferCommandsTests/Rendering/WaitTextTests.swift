@@ -8,13 +8,25 @@ import XferModel
 
     @Test func aWaitIsPrintedWithItsStatusCodeOrItsCauseInWords() {
         let status = TaskSummary.Failure(reason: "http_status", message: "a:80 answered 503 (Service Unavailable)")
-        let text = WaitText.sentence(
-            reason: "retry", until: now.advanced(by: .seconds(3)), failure: status, now: now)
-        #expect(text == "next try in 3s after a:80 answered 503 (Service Unavailable)")
-        let lost = TaskSummary.Failure(reason: "connection_lost", message: "long story")
+        var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "retry", failure: status)
+        task.waitUntil = now.advanced(by: .seconds(3))
         #expect(
-            WaitText.sentence(reason: "retry", until: nil, failure: lost, now: now)
-                == "next try soon after connection lost")
+            WaitText.sentence(task, now: now) == "next try in 3s after a:80 answered 503 (Service Unavailable)")
+        let lost = TaskSummary.Failure(reason: "connection_lost", message: "long story")
+        (task.waitUntil, task.failure) = (nil, lost)
+        #expect(WaitText.sentence(task, now: now) == "next try soon after connection lost")
+    }
+
+    @Test func aTaskThatNoNodeTakesSaysWhyIfNodesHaveSaidSo() {
+        var task = TaskSummary(id: 1, name: "a", state: "queued", waitReason: "no_node")
+        #expect(WaitText.sentence(task, now: now) == "for a node that may take it; `xferctl fleet nodes` lists them")
+        task.waitDetail = "node a: /x is beneath no root\u{1B}[31m"
+        #expect(
+            WaitText.sentence(task, now: now)?.hasPrefix("every node declines it: node a: /x is beneath no root")
+                == true)
+        #expect(WaitText.sentence(task, now: now)?.contains("\u{1B}") == false)
+        task.waitReason = nil
+        #expect(WaitText.sentence(task, now: now) == nil)
     }
 
     @Test func aCauseIsTheMessageWithoutTheHostAndWithoutTheLibrarysNotation() {

@@ -1271,12 +1271,16 @@ class WaitRecord:
     until: Optional[datetime] = None
     """When it goes on by itself, if that is known."""
 
+    detail: Optional[str] = None
+    """In a fleet: why every node that could take it has declined it, in English."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WaitRecord:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             reason=wire["reason"],
             until=optional(parse_time, wire.get("until")),
+            detail=wire.get("detail"),
         )
 
 
