@@ -54,6 +54,23 @@ struct EventTests {
         }
     }
 
+    /// Runs of alike events are written by one statement; they keep their order among the others.
+    @Test(arguments: [1, 10, 11, 12, 21, 500]) func manyEventsKeepTheirOrder(count: Int) async throws {
+        let alike = (1...count).map {
+            NewEvent(.taskPaused(received: 7), taskID: TaskID(Int64(900 - $0)), owner: Owner(uid: 5))
+        }
+        let others = (1...count).map {
+            NewEvent(.taskPaused(received: Int64($0)), taskID: TaskID(Int64($0)), owner: Owner(uid: 5))
+        }
+        let withoutTask = (1...count).map { _ in NewEvent(.taskResumed) }
+        let all = others + alike + withoutTask + alike + others
+        try await withStore { store in
+            try await store.write { try $0.append(all, at: noon) }
+            let expected = all.enumerated().map { $1.numbered(Int64($0 + 1), at: noon) }
+            #expect(try await store.read { try $0.events(since: 0, limit: .max) } == expected)
+        }
+    }
+
     @Test func eventsAreFilteredByNumberTypeTaskAndOwner() async throws {
         try await withStore { store in
             try await store.write { transaction throws in

@@ -355,6 +355,25 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    /// Rows that depend on tasks have no foreign keys any more.
+    @Test(arguments: [20, 21]) func whatDependsOnATaskGoesWithIt(version: Int) async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(version))
+        let store = try directory.open()
+        let ids = try await store.read { reader in
+            try TaskState.allCases.flatMap { try reader.tasks(inState: $0, limit: 1000).map(\.id) }
+        }
+        let (singles, many) = (ids.prefix(ids.count / 2), ids.dropFirst(ids.count / 2))
+        for id in singles { try await store.write { try $0.deleteTask(id) } }
+        try await store.write { tx in try tx.deleteDependents(of: Array(many)) }
+        for table in TaskDependents.tables {
+            #expect(try directory.value("SELECT count(*) FROM \(table)") == "0", "\(table)")
+        }
+        for id in many { try await store.write { try $0.deleteTask(id) } }
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// What schema 6 brought.
     private static func expectAbandonedUpload(_ reader: StoreReader) throws {
         let due = noon.advanced(by: .seconds(60))

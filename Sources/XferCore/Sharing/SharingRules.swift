@@ -10,6 +10,8 @@ public enum SharingRules {
     /// Bytes that may be continued without a validator are only for tasks that allow that. With `on_conflict: update`
     /// there is no key: such a request is conditional on what the task itself published. Where a digest may hold bytes
     /// of several mirrors together, all tasks have to demand the same digest: without it a task could not verify them.
+    ///
+    /// It begins with a piece of the URL, which says nothing more than the rest does: see `neighbourhood`.
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
@@ -17,8 +19,25 @@ public enum SharingRules {
             let key = CoalesceKey(specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
         else { return nil }
         let demanded = specification.mirrors.isEmpty ? nil : specification.checksum
-        return key.bytes + [Way(specification.kind).rawValue, specification.resumesUnsafely ? 1 : 0]
+        return neighbourhood(of: specification.request.url) + key.bytes + [
+            Way(specification.kind).rawValue, specification.resumesUnsafely ? 1 : 0,
+        ]
             + Array((demanded?.description ?? "").utf8)
+    }
+
+    /// The beginning of the file's name, of a fixed length. Lists of URLs are mostly in the order of their names, so the
+    /// keys of tasks that were added together lie together in the index of keys. By the digest alone each task would be
+    /// on a page of its own: adding, pausing or cancelling a million tasks would write a million pages.
+    private static func neighbourhood(of url: HTTPURL) -> [UInt8] {
+        var start = url.target.utf8.startIndex
+        var index = start
+        while index < url.target.utf8.endIndex, url.target.utf8[index] != UInt8(ascii: "?") {
+            let next = url.target.utf8.index(after: index)
+            if url.target.utf8[index] == UInt8(ascii: "/") { start = next }
+            index = next
+        }
+        let name = Array(url.target.utf8[start...].prefix(16))
+        return name + Array(repeating: 0, count: 16 - name.count)
     }
 
     /// The values are stored in keys and must never change.

@@ -9,7 +9,7 @@ import XferStore
 /// alike: those of which only the rows, the counts and the events change.
 extension StoreTransaction {
     /// The highest number of tasks that one transaction changes alike; see `largestStep`.
-    static var largestStepAlike: Int { 500 }
+    static var largestStepAlike: Int { 1000 }
 
     /// Below it, the outlines cost more than they save.
     private static var fewest: Int { 8 }

@@ -16,7 +16,30 @@ extension StoreTransaction {
 
     /// As above, several in order.
     public func append(_ events: [NewEvent], at time: Timestamp) throws(StoreError) {
-        for share in statementShares(of: events.count) { try append(ofOneStatement: events[share], at: time) }
+        var rest = events[...]
+        while let first = rest.first {
+            let alike = rest.prefix { $0.taskID != nil && $0.owner == first.owner && $0.payload == first.payload }
+            if alike.count > rowsOfOneStatement {
+                try append(alike: alike, first, at: time)
+                rest = rest.dropFirst(alike.count)
+            } else {
+                let share = rest.prefix(rest.count < rowsOfOneStatement ? 1 : rowsOfOneStatement)
+                try append(ofOneStatement: share, at: time)
+                rest = rest.dropFirst(share.count)
+            }
+        }
+    }
+
+    /// Events that differ in their tasks alone, as verbs over many tasks tell them.
+    private func append(alike new: ArraySlice<NewEvent>, _ one: NewEvent, at time: Timestamp) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO event (time, type, task_id, owner, payload)
+            SELECT ?1, ?2, value, ?3, ?4 FROM json_each(?5)
+            """,
+            Value(time), Value(one.payload.type), Value(one.owner), .text(try EventText.encode(one.payload)),
+            .text(JSONText.array(new.compactMap { $0.taskID?.rawValue })))
+        try tell(new, at: time)
     }
 
     /// Answers the last one.
@@ -36,6 +59,12 @@ extension StoreTransaction {
         } else {
             try connection.run("events", composed: Self.insertion(ofEvents: new.count), values)
         }
+        return try tell(new, at: time)
+    }
+
+    /// Keeps the events that were inserted last for those who follow them; answers the last one.
+    @discardableResult
+    private func tell(_ new: ArraySlice<NewEvent>, at time: Timestamp) throws(StoreError) -> Event {
         let first = connection.lastInsertedID - Int64(new.count) + 1
         var last = new[new.startIndex].numbered(first, at: time)
         remember(last)

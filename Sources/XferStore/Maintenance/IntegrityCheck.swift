@@ -97,7 +97,17 @@ enum IntegrityCheck {
                 SELECT id FROM task WHERE transfer_id IS NOT NULL
                     AND NOT EXISTS (SELECT 1 FROM transfer WHERE transfer.id = task.transfer_id) LIMIT 100
                 """)
-        return orphans + astray.map { "task \($0) refers to a missing row of transfer" }
+        // Nor are what depends on a task: see Migration.cheapRemovals.
+        let abandoned = try TaskDependents.tables.flatMap { table in
+            try Int64.fetchAll(
+                db,
+                sql: """
+                    SELECT task_id FROM \(table)
+                    WHERE NOT EXISTS (SELECT 1 FROM task WHERE task.id = \(table).task_id) LIMIT 100
+                    """
+            ).map { "a row of \(table) refers to the missing task \($0)" }
+        }
+        return orphans + astray.map { "task \($0) refers to a missing row of transfer" } + abandoned.prefix(most)
     }
 
     /// Compares the tables that are kept by deltas with the tasks they count.

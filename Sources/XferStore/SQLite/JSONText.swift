@@ -118,6 +118,12 @@ enum JSONText {
 
     /// An array of integers, for `json_each`.
     static func array(_ integers: some Sequence<Int64>) -> String {
-        "[" + integers.map(String.init).joined(separator: ",") + "]"
+        var text = [UInt8(ascii: "[")]
+        for integer in integers {
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text.append(contentsOf: String(integer).utf8)
+        }
+        text.append(UInt8(ascii: "]"))
+        return String(decoding: text, as: UTF8.self)
     }
 }

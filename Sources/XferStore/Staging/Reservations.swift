@@ -14,17 +14,15 @@ extension StoreReader {
 extension StoreTransaction {
     /// Reserves a final name for a task; false when another task holds it, true when this one already did.
     public func reserve(_ name: String, in directory: FileIdentity, by task: TaskID) throws(StoreError) -> Bool {
-        do throws(StoreError) {
-            try connection.run(
-                """
-                INSERT INTO reservation (device, inode, name, task_id) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING
-                """,
-                Value(bits: directory.device), Value(bits: directory.inode), .text(name), Value(task))
-        } catch {
-            throw error.isForeignKeyViolation ? .noSuchTask(task) : error
-        }
+        try connection.run(
+            """
+            INSERT INTO reservation (device, inode, name, task_id) SELECT ?1, ?2, ?3, id FROM task WHERE id = ?4
+            ON CONFLICT DO NOTHING
+            """,
+            Value(bits: directory.device), Value(bits: directory.inode), .text(name), Value(task))
         if connection.changeCount > 0 { return true }
-        return try holder(ofName: name, in: directory) == task
+        guard let holder = try holder(ofName: name, in: directory) else { throw .noSuchTask(task) }
+        return holder == task
     }
 
     /// Releases all names that the task holds.

@@ -195,7 +195,7 @@ extension TaskInsertion.Content {
 
 /// Rows that one statement inserts. Ten bring most of the possible gain, and there are only two statements to cache:
 /// for ten rows and for one.
-private let rowsOfOneStatement = 10
+let rowsOfOneStatement = 10
 
 /// Splits `count` elements, in order, into shares of as many as one statement inserts: ten, then each by itself.
 func statementShares(of count: Int) -> [Range<Int>] {

@@ -88,6 +88,7 @@ extension StoreTransaction {
 
     /// As `deleteTask`, except for failed members of batches, which these must not be.
     public func delete(_ tasks: [TaskOutline]) throws(StoreError) {
+        try deleteDependents(of: tasks.map(\.id))
         try connection.run("DELETE FROM task WHERE id IN (SELECT value FROM json_each(?1))", list(of: tasks))
         count(tasks.map(\.place), by: -1)
         for group in Set(tasks.map(\.place.groupID)) { try tidyGroup(group) }

@@ -48,13 +48,14 @@ extension StoreTransaction {
         if !isSameGroup { try tidyGroup(formerGroup) }
     }
 
-    /// Forgets the row and its reservations; its transfer stays, see `orphanedTransfers`.
+    /// Forgets the row and what depends on it; its transfer stays, see `orphanedTransfers`.
     public func deleteTask(_ id: TaskID) throws(StoreError) {
         let place = try connection.first(
             "SELECT owner, group_name, state, priority, host, group_id, batch_id, profile FROM task WHERE id = ?1",
             Value(id)
         ) { row throws(StoreError) in try QueuePlace(row, of: id) }
         guard let place else { throw .noSuchTask(id) }
+        try deleteDependents(of: [id])
         try connection.run("DELETE FROM task WHERE id = ?1", Value(id))
         if place.state == .failed, let batch = place.batch { try countRemovedFailure(from: batch) }
         count(place, by: -1)

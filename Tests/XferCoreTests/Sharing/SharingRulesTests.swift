@@ -29,6 +29,18 @@ struct SharingRulesTests {
                 })
     }
 
+    /// A page of the index then has the tasks of a list that were added together.
+    @Test(arguments: [
+        ("/", ""), ("/b/disk-01.iso", "disk-01.iso"), ("/b/a-rather-long-name.iso", "a-rather-long-na"),
+        ("/b/c?d=/e", "c?d=/e"), ("/a/", ""), ("", ""),
+    ])
+    func aKeyBeginsWithTheFilesName(target: String, name: String) {
+        let key = Self.key {
+            $0.request.url = HTTPURL(scheme: .http, host: "a", port: 80, target: target)
+        }
+        #expect(key?.prefix(16) == (Array(name.utf8) + Array(repeating: 0, count: 16 - name.utf8.count))[...])
+    }
+
     @Test func aTaskThatMayNotShareHasNoSharingKey() {
         #expect(Self.key { $0.coalesces = false } == nil)
         #expect(Self.key { $0.kind = .upload } == nil)

@@ -1,0 +1,29 @@
+import XferModel
+
+/// The tables whose rows go with the task that their `task_id` names. They have no foreign keys: see
+/// `Migration.cheapRemovals`.
+enum TaskDependents {
+    static let tables: [StaticString] = [
+        "reservation", "request_body", "task_result", "spooled_source", "published_file", "calendar", "dependency",
+    ]
+
+    /// `+` hides the second condition from the planner: where no row has a `task_id` in the range, which is the rule,
+    /// one look at the table is enough for all tasks.
+    fileprivate static func deletion(from table: StaticString) -> String {
+        """
+        DELETE FROM \(table) WHERE task_id BETWEEN ?1 AND ?2 AND +task_id IN (SELECT value FROM json_each(?3))
+        """
+    }
+}
+
+extension StoreTransaction {
+    /// Deletes what depends on tasks that are about to be deleted.
+    func deleteDependents(of tasks: [TaskID]) throws(StoreError) {
+        guard let first = tasks.min(), let last = tasks.max() else { return }
+        let list = Value.text(JSONText.array(tasks.map(\.rawValue)))
+        for table in TaskDependents.tables {
+            try connection.run(
+                table, composed: TaskDependents.deletion(from: table), [Value(first), Value(last), list])
+        }
+    }
+}
