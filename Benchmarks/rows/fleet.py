@@ -22,22 +22,31 @@ ASKED = {
 
 def fleet(bench):
     """Eight agents and the server on this machine, over a Unix socket."""
-    outcome = Outcome(f"{AGENTS} simulated agents at one PostgreSQL, ten seconds a figure; all is durable when answered")
+    count, hold = 10 * bench.many, 600 if bench.many >= 1_000_000 else 30
+    outcome = Outcome(
+        f"{AGENTS} simulated agents at one PostgreSQL, ten seconds a figure; all is durable when answered; {count:,} tasks "
+        f"queued, then besides a snapshot held for {hold} s")
     program = bench.programs / "fleet-bench"
     if not program.exists():
         raise Failed(f"{program} is missing: swift build -c release --product fleet-bench")
     place = bench.new_directory("fleet", on_disk=True)
     with Server(place) as server:
         output = subprocess.run(
-            [program, server.connection, str(AGENTS), "10", str(bench.many)], check=True, capture_output=True, text=True)
+            [program, server.connection, str(AGENTS), "10", str(count), str(hold)], check=True, capture_output=True,
+            text=True)
     shutil.rmtree(place)
-    rates = {}
     for line in output.stdout.splitlines():
         name, value = line.split("\t")
-        rates[name] = float(value)
-        outcome.add(name, "fleet", "" if name == "wrong" else "/s", rates[name])
+        outcome.add(name, "fleet", "" if name == "wrong" else "/s", float(value))
+    base = outcome.median("claims and ends by 64", "fleet")
+    queued = outcome.median("claims and ends by 64, all queued", "fleet")
+    outcome.add("rate with all queued ÷ with few", "fleet", "", queued / base)
+    slowest = min(outcome.find("with a snapshot held", "fleet").values)
+    outcome.add("lowest rate with a snapshot held ÷ before", "fleet", "", slowest / queued)
     for name, least in ASKED.items():
         outcome.ask(name, tool="fleet", at_least=least)
+    outcome.ask("rate with all queued ÷ with few", tool="fleet", at_least=0.5)
+    outcome.ask("lowest rate with a snapshot held ÷ before", tool="fleet", at_least=0.5)
     outcome.ask("wrong", tool="fleet", at_most=0)
     outcome.notes.append("claims and ends: each task is claimed and ended; one of each is counted as one.")
     return outcome
