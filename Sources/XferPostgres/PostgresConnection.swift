@@ -10,6 +10,25 @@ public final class PostgresConnection: Sendable {
     private struct State {
         var jobs: [Job] = []
         var isClosed = false
+        var watch: Watch?
+        /// Until when the thread sleeps for the sake of a watch.
+        var wakesAt: SuspendingClock.Instant?
+    }
+
+    /// A statement that is repeated.
+    private struct Watch: Sendable {
+        let sql: String
+        let parameters: [String?]
+        let interval: Duration
+        var due: SuspendingClock.Instant
+        let ring: @Sendable () -> Void
+    }
+
+    /// What the thread does next.
+    private enum Step {
+        case run(Job)
+        case look(Watch)
+        case end
     }
 
     private let settings: PostgresSettings
@@ -87,17 +106,69 @@ public final class PostgresConnection: Sendable {
         return refusal
     }
 
+    // MARK: Watching
+
+    /// Runs a statement once an interval, and calls `ring` if the first column of its first row is true or if it fails.
+    ///
+    /// No other thread wakes up for an answer that is false. Another call replaces the watch.
+    ///
+    /// - Parameter ring: called on the connection's thread; must not block.
+    public func watch(
+        _ sql: String, _ parameters: [String?] = [], every interval: Duration, ring: @escaping @Sendable () -> Void
+    ) {
+        let now = SuspendingClock.now
+        hasWork.lock()
+        let mustWake = state.withLock { state in
+            // The thread sleeps until then anyway.
+            let known = state.wakesAt.flatMap { $0 > now && now.duration(to: $0) <= interval ? $0 : nil }
+            state.watch = Watch(
+                sql: sql, parameters: parameters, interval: interval, due: known ?? now.advanced(by: interval),
+                ring: ring)
+            return known == nil
+        }
+        hasWork.unlock()
+        if mustWake { hasWork.signal() }
+    }
+
+    /// Ends the watch. A statement under way may still ring.
+    public func endWatch() { state.withLock { $0.watch = nil } }
+
+    // MARK: The thread
+
     private static func run(_ session: PostgresSession, _ state: Locked<State>, _ hasWork: ThreadCondition) {
         while true {
-            hasWork.lock()
-            while state.withLock({ $0.jobs.isEmpty && !$0.isClosed }) { hasWork.wait() }
-            let (job, isClosed) = state.withLock { state -> (Job?, Bool) in
-                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isClosed)
+            let step = next(state, hasWork)
+            if state.withLock({ $0.isClosed }) { session.close() }
+            switch step {
+            case .run(let job): job(session)
+            case .look(let watch):
+                let isQuiet = (try? session.execute(watch.sql, watch.parameters).first?.bool(0)) == false
+                if !isQuiet { watch.ring() }
+            case .end: return
             }
-            hasWork.unlock()
-            if isClosed { session.close() }
-            guard let job else { return }
-            job(session)
+        }
+    }
+
+    /// Waits for something to do.
+    private static func next(_ state: Locked<State>, _ hasWork: ThreadCondition) -> Step {
+        hasWork.lock()
+        defer { hasWork.unlock() }
+        while true {
+            let now = SuspendingClock.now
+            let step: Step? = state.withLock { state in
+                state.wakesAt = nil
+                if !state.jobs.isEmpty { return .run(state.jobs.removeFirst()) }
+                if state.isClosed { return .end }
+                guard let watch = state.watch else { return nil }
+                guard watch.due <= now else {
+                    state.wakesAt = watch.due
+                    return nil
+                }
+                state.watch?.due = now.advanced(by: watch.interval)
+                return .look(watch)
+            }
+            if let step { return step }
+            if let due = state.withLock({ $0.wakesAt }) { hasWork.wait(until: due) } else { hasWork.wait() }
         }
     }
 }

@@ -22,6 +22,8 @@ actor NodeAgent {
     let tokens: FleetTokens?
     let storages: StorageMounts
     nonisolated let bell = Doorbell()
+    /// What has come of xferd's events.
+    nonisolated let hearing = NIOLockedValueBox(Hearing())
     /// What handlers and metrics show of the node.
     nonisolated let standing = NIOLockedValueBox(NodeStanding())
 
@@ -49,7 +51,6 @@ actor NodeAgent {
 
     var storeID: String?
     var lastAnswerAt: MonotonicInstant?
-    var lastProbeAt: MonotonicInstant?
     var lastBeatAt: MonotonicInstant?
     var lastTrimAt: MonotonicInstant?
 
@@ -68,36 +69,79 @@ actor NodeAgent {
 
     var rules: LeaseRules { configuration.rules }
 
+    /// The connection that xferd sends its events on.
+    struct Hearing: Sendable {
+        /// While it lasts, xferd runs and has the same database.
+        var isConnected = false
+        /// Events have come, or may have been missed, that no round has read.
+        var isPending = true
+    }
+
     /// Works until the Swift task is cancelled.
     ///
     /// - Throws: `FleetError.superseded` if another agent has taken the node's name, `nodeNameTaken` if it has it.
     func run() async throws(FleetError) {
         let ears = Task { await listen() }
         defer { ears.cancel() }
+        var isRung = true
         while !Task.isCancelled {
             do {
-                try await round()
+                try await round(isRung)
             } catch let error as FleetError {
                 try await onDatabaseFailure(error)
             } catch {
                 onDaemonFailure(error)
             }
-            await bell.wait(atMost: configuration.interval)
+            isRung = await rest()
         }
+    }
+
+    /// Waits for the next round.
+    ///
+    /// A node without trouble sleeps until its beat is due, and a thread of the database's looks once an interval whether
+    /// there is something to do. Else a round follows after the interval.
+    ///
+    /// - Returns: whether there may be something to do besides a beat.
+    private func rest() async -> Bool {
+        guard let registration, let lastBeatAt, isAtEase else {
+            await bell.wait(atMost: configuration.interval)
+            return true
+        }
+        let isClaiming = ClaimRules.want(
+            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+        database.watch(registration, isClaiming: isClaiming > 0, every: configuration.interval) { [bell] in bell.ring() }
+        let sinceBeat = lastBeatAt.duration(to: Clocks.monotonic())
+        let isRung = await bell.wait(atMost: max(.zero, rules.beatInterval - sinceBeat))
+        database.endWatch()
+        return isRung
+    }
+
+    /// Whether nothing waits for another try.
+    private var isAtEase: Bool {
+        standing.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
+            && hearing.withLockedValue { $0.isConnected } && unadded.isEmpty && staged.isEmpty && outbox.isEmpty
     }
 
     /// Rings when tasks end, so that free slots are filled at once.
     private func listen() async {
         while !Task.isCancelled {
             do {
-                for try await _ in try await daemon.client.events(types: LocalDaemon.endings) { bell.ring() }
-            } catch {
-                try? await Task.sleep(for: configuration.interval)
-            }
+                let events = try await daemon.client.events(types: LocalDaemon.endings)
+                hear(isConnected: true)
+                for try await _ in events { hear(isConnected: true) }
+            } catch {}
+            hear(isConnected: false)
+            try? await Task.sleep(for: configuration.interval)
         }
     }
 
-    private func round() async throws {
+    private nonisolated func hear(isConnected: Bool) {
+        hearing.withLockedValue { $0 = Hearing(isConnected: isConnected, isPending: true) }
+        bell.ring()
+    }
+
+    /// - Parameter isRung: whether there may be something to do besides a beat.
+    private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
         if registration == nil {
             guard isReachable else { return }
@@ -106,23 +150,35 @@ actor NodeAgent {
         guard let registration else { return }
         try await beat(registration)
         guard isReachable, self.registration == registration else { return }
-        try await carryOutWishes(registration)
-        try await claim(registration)
-        while try await collectEnds(registration) { try await report(registration) }
+        if isRung {
+            try await carryOutWishes(registration)
+            try await claim(registration)
+        }
+        if takePendingEvents() || held.count > 0 {
+            while try await collectEnds(registration) { try await report(registration) }
+        }
         try await publishStaged(registration)
         try await report(registration)
     }
 
+    private func takePendingEvents() -> Bool {
+        hearing.withLockedValue { hearing in
+            defer { hearing.isPending = false }
+            return hearing.isPending
+        }
+    }
+
     // MARK: The daemon
 
-    /// Whether the daemon answers. It is asked once an interval, and again after each failure.
+    /// Whether the daemon answers. It is asked at the start, after each failure, and while it sends no events: another
+    /// daemon could be there. Otherwise the renewal of the lease with each beat finds out.
     private func probe() async -> Bool {
+        let isWell = standing.withLockedValue { $0.daemonProblem == nil }
+        if isWell, storeID != nil, hearing.withLockedValue({ $0.isConnected }) { return true }
         let now = Clocks.monotonic()
-        let isFresh = lastProbeAt.map { $0.duration(to: now) < rules.beatInterval } ?? false
-        if isFresh, standing.withLockedValue({ $0.daemonProblem == nil }) { return true }
         do {
             let status = try await daemon.status()
-            (lastProbeAt, lastAnswerAt) = (now, now)
+            lastAnswerAt = now
             if let storeID, storeID != status.storeID {
                 logger.warning("xferd has another database: the node registers anew")
                 appliedRates = nil
@@ -214,7 +270,7 @@ actor NodeAgent {
         guard rules.isBeatDue(lastSentAt: lastBeatAt, at: sentAt),
             rules.mayBeat(lastAnswerAt: lastAnswerAt, at: sentAt)
         else { return }
-        guard try await database.beat(registration, figures: nil) else {
+        guard let beat = try await database.beat(registration, figures: nil) else {
             return try await onLostRegistration(registration)
         }
         onDatabaseAnswer()
@@ -227,16 +283,16 @@ actor NodeAgent {
         storages.look()
         if standing.withLockedValue({ $0.daemonProblem == nil }) {
             try await daemon.renew(until: rules.leaseEnd(beatSentAt: sentAt))
+            lastAnswerAt = sentAt
         }
-        try await observe(registration)
-        try await shareRates(registration)
+        try await observe(beat.nodes, registration)
+        try await shareRates(beat.rates, registration)
         try await tokens?.refresh()
-        try await tidy(sentAt)
+        try await tidy(sentAt, hasDue: beat.hasDue)
         try await lookAtRunning(registration)
     }
 
-    private func observe(_ registration: FleetRegistration) async throws {
-        let nodes = try await database.nodes()
+    private func observe(_ nodes: [FleetNodeRow], _ registration: FleetRegistration) async throws {
         let now = Clocks.monotonic()
         let others = nodes.filter { !$0.isDown }
         observer.observe(
@@ -245,8 +301,9 @@ actor NodeAgent {
             ) { first, _ in first }, at: now)
         isDraining = nodes.first { $0.id == registration.node }?.isDraining ?? isDraining
         standing.withLockedValue { ($0.nodes, $0.observer, $0.isDraining) = (nodes, observer, isDraining) }
-        for name in observer.dead(rules, own: registration.name, at: now) {
-            guard let row = others.first(where: { $0.description.name == name }) else { continue }
+        let dead = Set(observer.dead(rules, own: registration.name, at: now))
+        for row in nodes where dead.contains(row.description.name) || row.needsTakeover {
+            let name = row.description.name
             guard try await database.takeOver(row) else { continue }
             logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
             changes.ring()
@@ -254,8 +311,7 @@ actor NodeAgent {
     }
 
     /// Gives xferd the node's share of the fleet's rates. Without any the node has its own limits.
-    private func shareRates(_ registration: FleetRegistration) async throws {
-        let rates = try await database.rates()
+    private func shareRates(_ rates: FleetRates, _ registration: FleetRegistration) async throws {
         guard rates != appliedRates, standing.withLockedValue({ $0.daemonProblem == nil }) else { return }
         if rates.isLimited {
             try await database.setShare(registration, true)
@@ -269,8 +325,11 @@ actor NodeAgent {
     }
 
     /// Work for the fleet as a whole, which every node does.
-    private func tidy(_ now: MonotonicInstant) async throws {
-        while try await database.wakeDelayed() >= 500 {}
+    private func tidy(_ now: MonotonicInstant, hasDue: Bool) async throws {
+        if hasDue {
+            while try await database.wakeDelayed() >= 500 {}
+            bell.ring()
+        }
         guard lastTrimAt.map({ $0.duration(to: now) >= .seconds(60) }) ?? true else { return }
         lastTrimAt = now
         let settings = configuration.settings

@@ -6,19 +6,30 @@ import NIOConcurrencyHelpers
 final class Doorbell: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
+    private let hasRung = NIOLockedValueBox(false)
 
     init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    func ring() { continuation.yield() }
+    func ring() {
+        hasRung.withLockedValue { $0 = true }
+        continuation.yield()
+    }
 
     /// Returns at once if the Swift task is cancelled.
-    func wait(atMost time: Duration) async {
+    ///
+    /// - Returns: whether it was rung, and not the time that passed.
+    @discardableResult
+    func wait(atMost time: Duration) async -> Bool {
         let alarm = Task { [continuation] in
             if (try? await Task.sleep(for: time)) != nil { continuation.yield() }
         }
         var iterator = stream.makeAsyncIterator()
         _ = await iterator.next()
         alarm.cancel()
+        return hasRung.withLockedValue { hasRung in
+            defer { hasRung = false }
+            return hasRung
+        }
     }
 }
 
