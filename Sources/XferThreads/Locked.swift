@@ -41,12 +41,7 @@ public final class ThreadCondition: @unchecked Sendable {
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
-        // Deadlines do not move with the wall clock.
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
+        pthread_cond_init(condition, nil)
     }
 
     deinit {
@@ -63,18 +58,6 @@ public final class ThreadCondition: @unchecked Sendable {
     /// Waits for a signal. Call it with the mutex held; it releases the mutex while it waits. It may return without a
     /// signal, so call it in a loop.
     public func wait() { pthread_cond_wait(condition, mutex) }
-
-    /// As `wait`, but no longer than until `deadline`.
-    public func wait(until deadline: SuspendingClock.Instant) {
-        let left = max(.zero, SuspendingClock.now.duration(to: deadline)).components
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let nanoseconds = time.tv_nsec + Int(clamping: left.attoseconds / 1_000_000_000)
-        // Years are as good as for ever, and keep the sum in its range.
-        time.tv_sec += Int(clamping: min(left.seconds, 1 << 32)) + nanoseconds / 1_000_000_000
-        time.tv_nsec = nanoseconds % 1_000_000_000
-        pthread_cond_timedwait(condition, mutex, &time)
-    }
 
     /// Wakes one waiting thread. Call it after `unlock` where possible: otherwise the woken thread has to wait for the
     /// mutex.

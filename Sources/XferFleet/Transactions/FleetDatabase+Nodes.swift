@@ -38,56 +38,6 @@ extension FleetDatabase {
         try await calls.run("SELECT fleet FROM fleet_meta").one { (row) throws(PostgresError) in try row.text(0) }
     }
 
-    /// Says that the node lives, and reads what each beat has to know. One statement: an idle agent wakes up for it.
-    ///
-    /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.
-    /// - Returns: nil if the registration is superseded, or the node is called down or was forgotten: the agent stops
-    ///   its work and registers anew only if it may.
-    public func beat(_ registration: FleetRegistration, figures: String?) async throws(FleetError) -> FleetBeat? {
-        if let figures, figures.utf8.count > FleetEnd.detailLimit {
-            throw .invalid(field: "figures", reason: "longer than \(FleetEnd.detailLimit) bytes")
-        }
-        let answer = try await beats.run(
-            """
-            WITH own AS (
-                UPDATE fleet_beat SET beat = beat + 1, at = clock_timestamp(), figures = coalesce($3, figures)
-                WHERE node = $1::bigint AND incarnation = $2::bigint RETURNING node
-            ) SELECT \(Self.nodeColumns("0, 0")), (SELECT count(*) FROM own), m.receive_rate, m.send_rate,
-                EXISTS (SELECT 1 FROM fleet_delayed d WHERE d.due <= now())
-            FROM fleet_meta m, fleet_node n JOIN fleet_beat b ON b.node = n.id ORDER BY n.name
-            """, [registration.node.description, String(registration.incarnation), figures])
-        let nodes = try answer.map(Self.node)
-        guard answer.count > 0 else { return nil }
-        return try answer.one { (row) throws(PostgresError) -> FleetBeat? in
-            guard try row.integer(17) == 1 else { return nil }
-            let sharing = nodes.count { !$0.isDown && !$0.isDraining }
-            return FleetBeat(
-                nodes: nodes,
-                rates: FleetRates(
-                    receive: try row.integer(18), send: try row.integer(19), liveNodes: max(1, sharing)),
-                hasDue: try row.bool(20))
-        }
-    }
-
-    /// Rings when there is something to do for the node: a wish, or a task that it could claim. Looks once an interval,
-    /// on a thread of its own.
-    ///
-    /// - Parameter isClaiming: whether the node would take a task.
-    public func watch(
-        _ registration: FleetRegistration, isClaiming: Bool, every interval: Duration,
-        ring: @escaping @Sendable () -> Void
-    ) {
-        work.watch(
-            """
-            SELECT EXISTS (SELECT 1 FROM fleet_wish WHERE node = $1::bigint) OR $2::boolean AND EXISTS (
-                SELECT 1 FROM fleet_lane l
-                WHERE l.is_open AND l.place = ANY ((SELECT n.places FROM fleet_node n WHERE n.id = $1::bigint)::text[])
-                    AND fleet_lane_is_free(l.owner, l.group_id, l.host))
-            """, [registration.node.description, isClaiming ? "t" : "f"], every: interval, ring: ring)
-    }
-
-    public func endWatch() { work.endWatch() }
-
     /// All nodes, by name.
     ///
     /// - Parameter isCounting: whether to count leases and pinned tasks. Observers of beats leave that out: it is the
@@ -109,7 +59,7 @@ extension FleetDatabase {
     }
 
     /// What `node` reads of a node n and its beat b.
-    private static func nodeColumns(_ counts: String) -> String {
+    static func nodeColumns(_ counts: String) -> String {
         """
         n.id, n.name, array_to_string(n.labels, ' '), n.slots, n.store_id, array_to_string(n.digests, E'\\n'),
         n.version, n.incarnation, b.beat, (extract(epoch FROM b.at) * 1000000)::bigint, n.is_draining, n.is_down,
@@ -117,7 +67,7 @@ extension FleetDatabase {
         """
     }
 
-    private static func node(_ row: PostgresRow) throws(PostgresError) -> FleetNodeRow {
+    static func node(_ row: PostgresRow) throws(PostgresError) -> FleetNodeRow {
         let digests = try row.text(5).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let pairs = stride(from: 0, to: digests.count - 1, by: 2).map { (digests[$0], digests[$0 + 1]) }
         return FleetNodeRow(

@@ -91,4 +91,6 @@ public struct FleetBeat: Hashable, Sendable {
     public let rates: FleetRates
     /// Whether the time of a delayed task has come.
     public let hasDue: Bool
+    /// Whether there is a wish for the node, or a task that it could claim.
+    public let hasWork: Bool
 }

@@ -21,7 +21,10 @@ actor NodeAgent {
     /// Read again with every beat; nil if the agent does not listen on the network.
     let tokens: FleetTokens?
     let storages: StorageMounts
+    nonisolated let announcer: Announcer
     nonisolated let bell = Doorbell()
+    nonisolated let answeredBeat = NIOLockedValueBox<AnsweredBeat?>(nil)
+    var watched: Watched?
     /// What has come of xferd's events.
     nonisolated let hearing = NIOLockedValueBox(Hearing())
     /// What handlers and metrics show of the node.
@@ -51,6 +54,8 @@ actor NodeAgent {
 
     var storeID: String?
     var lastAnswerAt: MonotonicInstant?
+    /// The beat whose lease the daemon has.
+    var leasedFor: MonotonicInstant?
     var lastBeatAt: MonotonicInstant?
     var lastTrimAt: MonotonicInstant?
 
@@ -65,17 +70,10 @@ actor NodeAgent {
         self.tokens = tokens
         self.logger = logger
         storages = StorageMounts(configuration.fleet.storages)
+        announcer = Announcer(database, pause: configuration.interval / 5)
     }
 
     var rules: LeaseRules { configuration.rules }
-
-    /// The connection that xferd sends its events on.
-    struct Hearing: Sendable {
-        /// While it lasts, xferd runs and has the same database.
-        var isConnected = false
-        /// Events have come, or may have been missed, that no round has read.
-        var isPending = true
-    }
 
     /// Works until the Swift task is cancelled.
     ///
@@ -96,50 +94,6 @@ actor NodeAgent {
         }
     }
 
-    /// Waits for the next round.
-    ///
-    /// A node without trouble sleeps until its beat is due, and a thread of the database's looks once an interval whether
-    /// there is something to do. Else a round follows after the interval.
-    ///
-    /// - Returns: whether there may be something to do besides a beat.
-    private func rest() async -> Bool {
-        guard let registration, let lastBeatAt, isAtEase else {
-            await bell.wait(atMost: configuration.interval)
-            return true
-        }
-        let isClaiming = ClaimRules.want(
-            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
-        database.watch(registration, isClaiming: isClaiming > 0, every: configuration.interval) { [bell] in bell.ring() }
-        let sinceBeat = lastBeatAt.duration(to: Clocks.monotonic())
-        let isRung = await bell.wait(atMost: max(.zero, rules.beatInterval - sinceBeat))
-        database.endWatch()
-        return isRung
-    }
-
-    /// Whether nothing waits for another try.
-    private var isAtEase: Bool {
-        standing.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
-            && hearing.withLockedValue { $0.isConnected } && unadded.isEmpty && staged.isEmpty && outbox.isEmpty
-    }
-
-    /// Rings when tasks end, so that free slots are filled at once.
-    private func listen() async {
-        while !Task.isCancelled {
-            do {
-                let events = try await daemon.client.events(types: LocalDaemon.endings)
-                hear(isConnected: true)
-                for try await _ in events { hear(isConnected: true) }
-            } catch {}
-            hear(isConnected: false)
-            try? await Task.sleep(for: configuration.interval)
-        }
-    }
-
-    private nonisolated func hear(isConnected: Bool) {
-        hearing.withLockedValue { $0 = Hearing(isConnected: isConnected, isPending: true) }
-        bell.ring()
-    }
-
     /// - Parameter isRung: whether there may be something to do besides a beat.
     private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
@@ -148,9 +102,9 @@ actor NodeAgent {
             try await join()
         }
         guard let registration else { return }
-        try await beat(registration)
+        let hasWork = try await beat(registration)
         guard isReachable, self.registration == registration else { return }
-        if isRung {
+        if isRung || hasWork {
             try await carryOutWishes(registration)
             try await claim(registration)
         }
@@ -174,7 +128,7 @@ actor NodeAgent {
     /// daemon could be there. Otherwise the renewal of the lease with each beat finds out.
     private func probe() async -> Bool {
         let isWell = standing.withLockedValue { $0.daemonProblem == nil }
-        if isWell, storeID != nil, hearing.withLockedValue({ $0.isConnected }) { return true }
+        if isWell, storeID != nil, isHearing { return true }
         let now = Clocks.monotonic()
         do {
             let status = try await daemon.status()
@@ -189,7 +143,10 @@ actor NodeAgent {
                 defer { standing.daemonProblem = nil }
                 return standing.daemonProblem != nil
             }
-            if wasAway { logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"]) }
+            if wasAway {
+                leasedFor = nil
+                logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"])
+            }
             return true
         } catch {
             onDaemonFailure(error)
@@ -224,7 +181,7 @@ actor NodeAgent {
         standing.withLockedValue { $0.fleet = registration.fleet }
         try await reconcile(registration)
         self.registration = registration
-        lastBeatAt = nil
+        (lastBeatAt, leasedFor) = (nil, nil)
         logger.notice(
             "the node is in the fleet",
             metadata: [
@@ -232,7 +189,7 @@ actor NodeAgent {
             ])
     }
 
-    private func mountedStorages() -> Set<String> {
+    func mountedStorages() -> Set<String> {
         storages.mounted(within: rules.beatInterval * 3, at: Clocks.monotonic())
     }
 
@@ -264,88 +221,15 @@ actor NodeAgent {
         observer.startAnew()
     }
 
-    /// Beats, lets the daemon go on, and looks at the other nodes.
-    private func beat(_ registration: FleetRegistration) async throws {
-        let sentAt = Clocks.monotonic()
-        guard rules.isBeatDue(lastSentAt: lastBeatAt, at: sentAt),
-            rules.mayBeat(lastAnswerAt: lastAnswerAt, at: sentAt)
-        else { return }
-        guard let beat = try await database.beat(registration, figures: nil) else {
-            return try await onLostRegistration(registration)
-        }
-        onDatabaseAnswer()
-        lastBeatAt = sentAt
-        guard mountedStorages() == registeredStorages else {
-            logger.notice("other shared storages are mounted than before: the node registers anew")
-            self.registration = nil
-            return bell.ring()
-        }
-        storages.look()
-        if standing.withLockedValue({ $0.daemonProblem == nil }) {
-            try await daemon.renew(until: rules.leaseEnd(beatSentAt: sentAt))
-            lastAnswerAt = sentAt
-        }
-        try await observe(beat.nodes, registration)
-        try await shareRates(beat.rates, registration)
-        try await tokens?.refresh()
-        try await tidy(sentAt, hasDue: beat.hasDue)
-        try await lookAtRunning(registration)
-    }
-
-    private func observe(_ nodes: [FleetNodeRow], _ registration: FleetRegistration) async throws {
-        let now = Clocks.monotonic()
-        let others = nodes.filter { !$0.isDown }
-        observer.observe(
-            Dictionary(
-                others.map { ($0.description.name, BeatObserver.Beat(incarnation: $0.incarnation, count: $0.beat)) }
-            ) { first, _ in first }, at: now)
-        isDraining = nodes.first { $0.id == registration.node }?.isDraining ?? isDraining
-        standing.withLockedValue { ($0.nodes, $0.observer, $0.isDraining) = (nodes, observer, isDraining) }
-        let dead = Set(observer.dead(rules, own: registration.name, at: now))
-        for row in nodes where dead.contains(row.description.name) || row.needsTakeover {
-            let name = row.description.name
-            guard try await database.takeOver(row) else { continue }
-            logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
-            changes.ring()
-        }
-    }
-
-    /// Gives xferd the node's share of the fleet's rates. Without any the node has its own limits.
-    private func shareRates(_ rates: FleetRates, _ registration: FleetRegistration) async throws {
-        guard rates != appliedRates, standing.withLockedValue({ $0.daemonProblem == nil }) else { return }
-        if rates.isLimited {
-            try await database.setShare(registration, true)
-            try await daemon.setRates(
-                receive: rates.receive > 0 ? rates.receiveShare : nil, send: rates.send > 0 ? rates.sendShare : nil)
-        } else if try await database.hasShare(registration) {
-            try await daemon.setRates(receive: nil, send: nil)
-            try await database.setShare(registration, false)
-        }
-        appliedRates = rates
-    }
-
-    /// Work for the fleet as a whole, which every node does.
-    private func tidy(_ now: MonotonicInstant, hasDue: Bool) async throws {
-        if hasDue {
-            while try await database.wakeDelayed() >= 500 {}
-            bell.ring()
-        }
-        guard lastTrimAt.map({ $0.duration(to: now) >= .seconds(60) }) ?? true else { return }
-        lastTrimAt = now
-        let settings = configuration.settings
-        _ = try await database.trim(
-            keepEvents: Int64(clamping: settings.events.maxCount), history: settings.history.maxAge)
-    }
-
     /// A beat hit no row.
-    private func onLostRegistration(_ registration: FleetRegistration) async throws {
+    func onLostRegistration(_ registration: FleetRegistration) async throws {
         self.registration = nil
         let row = try await database.nodes().first { $0.description.name == registration.name }
         if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
         logger.warning("the fleet called this node down or forgot it: it registers anew")
     }
 
-    private func onDatabaseAnswer() {
+    func onDatabaseAnswer() {
         let wasAway = standing.withLockedValue { standing in
             defer { standing.databaseProblem = nil }
             return standing.databaseProblem != nil

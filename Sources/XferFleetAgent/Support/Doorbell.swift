@@ -15,17 +15,23 @@ final class Doorbell: Sendable {
         continuation.yield()
     }
 
+    /// Ends the wait without a ring.
+    func nudge() { continuation.yield() }
+
     /// Returns at once if the Swift task is cancelled.
     ///
-    /// - Returns: whether it was rung, and not the time that passed.
+    /// - Parameter time: nil is without end.
+    /// - Returns: whether it was rung, and not nudged or the time passed.
     @discardableResult
-    func wait(atMost time: Duration) async -> Bool {
-        let alarm = Task { [continuation] in
-            if (try? await Task.sleep(for: time)) != nil { continuation.yield() }
+    func wait(atMost time: Duration?) async -> Bool {
+        let alarm = time.map { time in
+            Task { [continuation] in
+                if (try? await Task.sleep(for: time)) != nil { continuation.yield() }
+            }
         }
         var iterator = stream.makeAsyncIterator()
         _ = await iterator.next()
-        alarm.cancel()
+        alarm?.cancel()
         return hasRung.withLockedValue { hasRung in
             defer { hasRung = false }
             return hasRung
