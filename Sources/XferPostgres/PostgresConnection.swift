@@ -215,9 +215,11 @@ private final class WakeUp: Sendable {
         defer { sleepsUntil.withLock { $0 = nil } }
         var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         if let socket { descriptors.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
-        let left = deadline.map { max(.zero, SuspendingClock.now.duration(to: $0)) }
         // Rounded up: a thread that wakes too early sleeps once more.
-        let milliseconds = left.map { Int32(clamping: Int64(min($0, .seconds(86_400)) / .milliseconds(1)) + 1) }
+        let milliseconds = deadline.map { deadline in
+            let left = min(max(.zero, SuspendingClock.now.duration(to: deadline)), .seconds(86_400)).components
+            return Int32(clamping: left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)
+        }
         guard poll(&descriptors, nfds_t(descriptors.count), milliseconds ?? -1) > 0 else { return }
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)

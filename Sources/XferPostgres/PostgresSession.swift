@@ -47,7 +47,7 @@ final class PostgresSession {
         let link = try connected()
         if let isListening = link.isListening { return isListening }
         let pid = try execute("SELECT pg_backend_pid()", [], on: link).first?.integer(0)
-        let isDirect = pid == Int64(link.serverProcess)
+        let isDirect = pid == Int64(clamping: link.serverProcess)
         if isDirect { _ = try execute("LISTEN \(channel)", [], on: link) }
         link.isListening = isDirect
         return isDirect
