@@ -48,13 +48,14 @@ extension NodeAgent {
         let now = Clocks.monotonic()
         let left = max(.zero, rules.beatInterval - lastBeatAt.duration(to: now))
         let dueAt = now.advanced(by: left)
-        if answeredBeat.withLockedValue({ $0 == nil }), mayBeat(at: dueAt) {
+        let isBeating = mayBeat(at: dueAt)
+        if isBeating {
             database.beat(registration, after: left) { [answeredBeat, bell] answer in
                 answeredBeat.withLockedValue { $0 = AnsweredBeat(of: registration, sentAt: dueAt, answer: answer) }
                 bell.nudge()
             }
         }
-        let isRung = await bell.wait(atMost: mayBeat(at: dueAt) ? nil : configuration.interval)
+        let isRung = await bell.wait(atMost: isBeating ? nil : configuration.interval)
         database.cancelBeat()
         if isRung { endWatch() }
         return isRung

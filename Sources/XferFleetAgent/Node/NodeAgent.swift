@@ -125,11 +125,13 @@ actor NodeAgent {
     // MARK: The daemon
 
     /// Whether the daemon answers. It is asked at the start, after each failure, and while it sends no events: another
-    /// daemon could be there. Otherwise the renewal of the lease with each beat finds out.
+    /// daemon could be there. Otherwise the renewal of the lease with each beat finds out; without beats it is asked, too,
+    /// because a node whose daemon was silent for too long does not beat.
     private func probe() async -> Bool {
         let isWell = standing.withLockedValue { $0.daemonProblem == nil }
-        if isWell, storeID != nil, isHearing { return true }
         let now = Clocks.monotonic()
+        let isRecent = lastAnswerAt.map { $0.duration(to: now) < rules.beatInterval * 2 } ?? false
+        if isWell, storeID != nil, isHearing, isIdle || isRecent { return true }
         do {
             let status = try await daemon.status()
             lastAnswerAt = now
