@@ -233,23 +233,23 @@ class Database:
 
 
 class PermitLock:
-    """Keeps permits from being given while it is held."""
+    """Keeps permits from being given while it is held; they may be read."""
 
     def __init__(self, database):
         self.database = database
         self.session = subprocess.Popen(database.psql(), stdin=subprocess.PIPE, text=True)
-        self.session.stdin.write("BEGIN; LOCK TABLE fleet_permit IN ACCESS EXCLUSIVE MODE;\n")
+        self.session.stdin.write("BEGIN; LOCK TABLE fleet_permit IN SHARE MODE;\n")
         self.session.stdin.flush()
-        wait_until(lambda: self.count("granted") == 1, "the lock is held")
+        wait_until(lambda: self.count("l.granted AND l.mode = 'ShareLock'"), "the lock is held")
 
     def count(self, condition):
         return int(self.database.sql(
-            "SELECT count(*) FROM pg_locks WHERE relation = 'fleet_permit'::regclass AND mode <> 'AccessShareLock'"
-            f" AND {condition}"))
+            "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
+            f" WHERE l.relation = 'fleet_permit'::regclass AND {condition}"))
 
     @property
     def is_waited_for(self):
-        return self.count("NOT granted") > 0
+        return self.count("NOT l.granted AND a.query LIKE '%fleet_permit($1%'") > 0
 
     def release(self):
         self.session.communicate("COMMIT;\n")
@@ -287,9 +287,9 @@ def export(guest):
         mount -t tmpfs tmpfs /var/lib && mkdir -p /var/lib/nfs/v4recovery /run/nfs
         touch /var/lib/nfs/etab /var/lib/nfs/rmtab
         mount -t nfsd nfsd /proc/fs/nfsd
-        /mnt/tools/usr/sbin/exportfs -o rw,sync,no_root_squash,no_subtree_check,insecure,fsid=0 '*:/mnt/disk/export'
+        /mnt/tools/usr/sbin/exportfs -i -o rw,sync,no_root_squash,no_subtree_check,insecure,fsid=0 '*:/mnt/disk/export'
         /mnt/tools/usr/sbin/rpc.mountd -N 3
-        /mnt/tools/usr/sbin/rpc.nfsd -N 3 -V 4.2 4
+        /mnt/tools/usr/sbin/rpc.nfsd -p 2049 -N 3 -V 4.2 4
         cat /proc/fs/nfsd/threads /proc/fs/nfsd/versions""")
 
 
@@ -352,7 +352,7 @@ def check(a, b, database, server):
     ctl_b("fleet", "drain", "a")
     time.sleep(6)
     lock = PermitLock(database)
-    ctl_b("fleet", "add", "--place", "storage:nas", "-d", "/", "-o", "file", f"http://10.0.2.2:{server.server_port}/file")
+    ctl_b("fleet", "add", "--place", "storage:nas", "-d", "/", f"http://10.0.2.2:{server.server_port}/file")
     wait_until(lambda: lock.is_waited_for, "b asks for the permit")
     b.signal("STOP", "xferd")
     lock.release()

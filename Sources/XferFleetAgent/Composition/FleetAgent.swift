@@ -113,7 +113,7 @@ public enum FleetAgent {
             changes: changes, tokens: listeners.isEmpty ? nil : tokens, logger: logger)
         let face = FleetFace(
             configuration: configuration, database: database, daemon: daemon, changes: changes, tokens: tokens,
-            standing: { node.standing.withLockedValue { $0 } },
+            storages: node.storages, standing: { node.standing.withLockedValue { $0 } },
             ring: {
                 node.bell.ring()
                 node.announcer.announce()

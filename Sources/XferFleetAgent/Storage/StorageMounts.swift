@@ -128,6 +128,36 @@ final class StorageMounts: Sendable {
         return try result.get()
     }
 
+    // MARK: After a node was lost
+
+    /// Counts or removes the partial files that a store has in a directory of a storage.
+    ///
+    /// - Throws: `FileError` or `StorageSilence`; nothing is known of the storage then.
+    func parts(ofStore store: String, in directory: String, on storage: String, isRemoving: Bool) async throws -> Int {
+        guard let root = paths[storage], let pool = pools[storage], let path = path(of: directory, on: storage) else {
+            throw FileError.missing(path: "storage:\(storage)")
+        }
+        let prefix = Transfer.namePrefix(String(store.prefix(Self.tagLength)))
+        return try await Self.answer(from: pool) {
+            guard Self.isMarked(root, storage) else { throw FileError.missing(path: "\(root)/\(Self.marker)") }
+            let handle: DirectoryHandle
+            do throws(FileError) {
+                handle = try AllowedRoots(roots: [root], forbidden: []).open(directory: path)
+            } catch {
+                guard case .missing = error else { throw error }
+                return 0
+            }
+            let names = try handle.names(beginningWith: prefix)
+            guard isRemoving, !names.isEmpty else { return names.count }
+            for name in names { try handle.remove(name) }
+            try handle.sync()
+            return names.count
+        }
+    }
+
+    /// How much of its id a store's files have in their names.
+    static let tagLength = 8
+
     // MARK: After a takeover
 
     /// Removes the part of a former claim by its name, and looks whether its file was published.
