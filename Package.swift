@@ -118,7 +118,7 @@ let package = Package(
         library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
         library("XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite]),
         library("XferNetwork", ["CLinux", "XferSystem", "XferThreads", "XferModel"]),
-        library("XferPostgres", ["CPostgres", "XferThreads"]),
+        library("XferPostgres", ["CLinux", "CPostgres", "XferThreads"]),
 
         // The fleet's tables and transactions.
         library("XferFleet", ["XferPostgres", "XferCore", "XferModel"]),

@@ -75,7 +75,7 @@ def nodes(bench):
     outcome.ask("kill -9 of a node until another one has its task", at_most=45, worst=True)
     outcome.ask("wake-ups of an idle agent", at_most=1, worst=True)
     outcome.notes.append(
-        "An idle agent asks the database once a second and beats every five seconds; each of its threads is counted.")
+        "An idle agent beats every five seconds and is notified of work; each of its threads is counted.")
     return outcome
 
 

@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 import XferThreads
 
 /// A connection with a thread of its own, on which libpq blocks. Callers wait in their order.
@@ -5,25 +7,20 @@ import XferThreads
 /// It connects with the first statement, and again after the connection broke. While no connection can be made, calls
 /// fail at once with the last error until the pause before the next try is over.
 public final class PostgresConnection: Sendable {
-    private typealias Job = @Sendable (PostgresSession) -> Void
-
-    private struct State {
-        var jobs: [Job] = []
-        var isClosed = false
-    }
-
     private let settings: PostgresSettings
-    private let state = Locked(State())
-    private let hasWork = ThreadCondition()
+    private let schedule = Locked(Schedule())
+    private let wakeUp: WakeUp
 
     /// - Parameter name: of the thread, as ps(1) shows it.
     /// - Throws: `settings`, or `unreachable` if the system gives no thread.
     public init(_ settings: PostgresSettings, name: String) throws(PostgresError) {
         self.settings = settings
         let parameters = try PostgresParameters(settings)
+        let wakeUp = try WakeUp()
+        self.wakeUp = wakeUp
         do throws(ThreadError) {
-            try BackgroundThread.start(name) { [state, hasWork] in
-                Self.run(PostgresSession(parameters, settings), state, hasWork)
+            try BackgroundThread.start(name) { [schedule] in
+                Self.run(PostgresSession(parameters, settings), schedule, wakeUp)
             }
         } catch {
             throw PostgresError(.unreachable, "\(error)")
@@ -34,10 +31,8 @@ public final class PostgresConnection: Sendable {
 
     /// Ends the connection after the statement under way; the calls that wait fail with `closed`.
     public func close() {
-        hasWork.lock()
-        state.withLock { $0.isClosed = true }
-        hasWork.unlock()
-        hasWork.signal()
+        schedule.withLock { $0.isClosed = true }
+        wakeUp.signal()
     }
 
     /// Runs one statement, which is a transaction of its own.
@@ -72,32 +67,161 @@ public final class PostgresConnection: Sendable {
         return try result.get()
     }
 
-    private func enqueue(_ job: @escaping Job) -> PostgresError? {
-        hasWork.lock()
-        let refusal: PostgresError? = state.withLock { state in
-            if state.isClosed { return PostgresError(.closed, "the connection was closed") }
-            guard state.jobs.count < settings.maxWaiting else {
+    private func enqueue(_ job: @escaping Schedule.Job) -> PostgresError? {
+        let refusal: PostgresError? = schedule.withLock { schedule in
+            if schedule.isClosed { return PostgresError(.closed, "the connection was closed") }
+            guard schedule.jobs.count < settings.maxWaiting else {
                 return PostgresError(.overloaded, "\(settings.maxWaiting) calls wait for the database already")
             }
-            state.jobs.append(job)
+            schedule.jobs.append(job)
             return nil
         }
-        hasWork.unlock()
-        hasWork.signal()
+        if refusal == nil { wakeUp.signal() }
         return refusal
     }
 
-    private static func run(_ session: PostgresSession, _ state: Locked<State>, _ hasWork: ThreadCondition) {
-        while true {
-            hasWork.lock()
-            while state.withLock({ $0.jobs.isEmpty && !$0.isClosed }) { hasWork.wait() }
-            let (job, isClosed) = state.withLock { state -> (Job?, Bool) in
-                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isClosed)
-            }
-            hasWork.unlock()
-            if isClosed { session.close() }
-            guard let job else { return }
-            job(session)
+    // MARK: Without other threads
+
+    /// Runs one statement at a time by CLOCK_MONOTONIC. Until then no other thread wakes up for it.
+    ///
+    /// - Parameters:
+    ///   - due: when to send it. Another call replaces a statement that is not sent yet.
+    ///   - then: gets the answer on the connection's thread, and must not block. Not called after `cancelTimed`.
+    public func execute(
+        _ sql: String, _ parameters: [String?], at due: SuspendingClock.Instant,
+        then: @escaping @Sendable (Result<PostgresResult, PostgresError>) -> Void
+    ) {
+        schedule.withLock { schedule in
+            schedule.timed = (
+                due,
+                { session in
+                    then(Result { () throws(PostgresError) in try session.execute(sql, parameters) })
+                }
+            )
         }
+        wakeUp.signal(ifLaterThan: due)
+    }
+
+    /// Forgets the statement that waits for its time, if it is not sent yet.
+    public func cancelTimed() { schedule.withLock { $0.timed = nil } }
+
+    /// Looks whether there is something to do, and calls `ring` if so or if the database cannot be asked.
+    ///
+    /// After a first look the next one follows a NOTIFY on the channel. It follows after the interval instead if
+    /// a pooler keeps the server from notifying this connection, or if the answer wants it. No other thread wakes up for
+    /// an answer that there is nothing to do. Another call replaces the watch.
+    public func watch(_ watch: PostgresWatch) {
+        schedule.withLock { $0.watch = (watch, .now) }
+        wakeUp.signal()
+    }
+
+    /// Ends the watch. A look under way may still ring.
+    public func endWatch() { schedule.withLock { $0.watch = nil } }
+
+    // MARK: The thread
+
+    private static func run(_ session: PostgresSession, _ schedule: Locked<Schedule>, _ wakeUp: WakeUp) {
+        while true {
+            let now = SuspendingClock.now
+            let (step, isClosed) = schedule.withLock { ($0.next(at: now), $0.isClosed) }
+            if isClosed { session.close() }
+            switch step {
+            case .run(let job): job(session)
+            case .look(let watch):
+                let look = session.look(watch)
+                if look == .found { watch.ring() }
+                schedule.withLock { $0.looked(watch, look, at: .now) }
+            case .sleep(let until, let isWatching, let isNotified):
+                // A notification may have come with another answer, and with the connection it may have been lost.
+                if isWatching, session.hasNotification() ?? isNotified {
+                    schedule.withLock { $0.notified(at: now) }
+                } else {
+                    wakeUp.sleep(until: until, or: isWatching ? session.socket : nil)
+                }
+            case .end: return
+            }
+        }
+    }
+}
+
+/// What a connection's thread has to do.
+private struct Schedule {
+    typealias Job = @Sendable (PostgresSession) -> Void
+
+    enum Step {
+        case run(Job)
+        case look(PostgresWatch)
+        /// Nil is without end. A watch that is notified has no time for its next look.
+        case sleep(until: SuspendingClock.Instant?, isWatching: Bool, isNotified: Bool)
+        case end
+    }
+
+    var jobs: [Job] = []
+    var isClosed = false
+    var timed: (due: SuspendingClock.Instant, job: Job)?
+    /// With the time of the next look; nil waits for a notification.
+    var watch: (watch: PostgresWatch, due: SuspendingClock.Instant?)?
+
+    mutating func next(at now: SuspendingClock.Instant) -> Step {
+        if !jobs.isEmpty { return .run(jobs.removeFirst()) }
+        if isClosed { return .end }
+        if let timed, timed.due <= now {
+            self.timed = nil
+            return .run(timed.job)
+        }
+        if let watch, let due = watch.due, due <= now { return .look(watch.watch) }
+        return .sleep(
+            until: [timed?.due, watch?.due].compactMap(\.self).min(), isWatching: watch != nil,
+            isNotified: watch.map { $0.due == nil } ?? false)
+    }
+
+    /// A watch that was replaced meanwhile keeps its first look.
+    mutating func looked(_ looked: PostgresWatch, _ look: PostgresWatch.Look, at now: SuspendingClock.Instant) {
+        guard let current = watch?.watch, current === looked else { return }
+        watch?.due = look == .waiting ? nil : now.advanced(by: looked.interval)
+    }
+
+    mutating func notified(at now: SuspendingClock.Instant) { if watch != nil { watch?.due = now } }
+}
+
+/// Wakes a connection's thread: an eventfd(2).
+private final class WakeUp: Sendable {
+    private let descriptor: Int32
+    /// Until when the thread sleeps; nil while it does not, or without end.
+    private let sleepsUntil = Locked<SuspendingClock.Instant?>(nil)
+
+    init() throws(PostgresError) {
+        descriptor = xfer_eventfd_create()
+        guard descriptor >= 0 else {
+            throw PostgresError(.unreachable, "eventfd: " + String(cString: strerror(errno)))
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func signal() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Wakes the thread unless it wakes up before that time by itself.
+    func signal(ifLaterThan due: SuspendingClock.Instant) {
+        if sleepsUntil.withLock({ $0.map { $0 > due } ?? true }) { signal() }
+    }
+
+    /// Sleeps until a signal, a time, or something to read.
+    func sleep(until deadline: SuspendingClock.Instant?, or socket: Int32?) {
+        sleepsUntil.withLock { $0 = deadline }
+        defer { sleepsUntil.withLock { $0 = nil } }
+        var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        if let socket { descriptors.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
+        // Rounded up: a thread that wakes too early sleeps once more.
+        let milliseconds = deadline.map { deadline in
+            let left = min(max(.zero, SuspendingClock.now.duration(to: deadline)), .seconds(86_400)).components
+            return Int32(clamping: left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)
+        }
+        guard poll(&descriptors, nfds_t(descriptors.count), milliseconds ?? -1) > 0 else { return }
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
 }

@@ -35,12 +35,33 @@ final class PostgresLink {
 
     deinit { PQfinish(handle) }
 
-    /// Whether the connection is of no use any more. A server says nothing on an idle connection, except that it ends it
-    /// (a restart, a pooler's timeout) or that its settings have changed.
+    /// Whether the server notifies this connection; nil if it was not asked to.
+    var isListening: Bool?
+
+    /// The server's process, as it said itself when it accepted the connection; a pooler makes one up.
+    var serverProcess: Int32 { PQbackendPID(handle) }
+
+    var socket: Int32 { PQsocket(handle) }
+
+    /// Whether the connection is of no use any more. On an idle connection a server sends notifications and changed
+    /// settings, and before it ends (a restart, a pooler's timeout) an error.
     var isBroken: Bool {
-        guard PQstatus(handle) == CONNECTION_OK else { return true }
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        return poll(&descriptor, 1, 0) > 0
+        while PQstatus(handle) == CONNECTION_OK {
+            guard poll(&descriptor, 1, 0) > 0 else { return false }
+            guard PQconsumeInput(handle) == 1 else { return true }
+        }
+        return true
+    }
+
+    /// Whether notifications have come; they are discarded.
+    func takeNotifications() -> Bool {
+        var hasAny = false
+        while let notification = PQnotifies(handle) {
+            PQfreemem(notification)
+            hasAny = true
+        }
+        return hasAny
     }
 
     /// Runs one statement and waits for its answer.

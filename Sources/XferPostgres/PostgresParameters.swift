@@ -23,6 +23,8 @@ struct PostgresParameters {
         values["client_encoding"] = "UTF8"
         values["application_name"] = values["application_name"] ?? settings.applicationName
         values["connect_timeout"] = values["connect_timeout"] ?? String(max(2, settings.connectTimeout))
+        // An idle connection shall not be forgotten by what lies in between. The kernel sends these.
+        values["keepalives_idle"] = values["keepalives_idle"] ?? "60"
         if values["sslmode"] == nil, getenv("PGSSLMODE") == nil, Self.isRemote(values) {
             values["sslmode"] = "verify-full"
         }

@@ -38,6 +38,27 @@ final class PostgresSession {
         }
     }
 
+    // MARK: Notifications
+
+    /// Lets the server notify this connection.
+    ///
+    /// - Returns: whether it does. Behind a pooler another client may get the server's connection, and the notification.
+    func listen(_ channel: String) throws(PostgresError) -> Bool {
+        let link = try connected()
+        if let isListening = link.isListening { return isListening }
+        let pid = try execute("SELECT pg_backend_pid()", [], on: link).first?.integer(0)
+        let isDirect = pid == Int64(clamping: link.serverProcess)
+        if isDirect { _ = try execute("LISTEN \(channel)", [], on: link) }
+        link.isListening = isDirect
+        return isDirect
+    }
+
+    /// Whether a notification has come, or the connection has broken; takes all that have. Nil without a connection.
+    func hasNotification() -> Bool? { link.map { $0.isBroken || $0.takeNotifications() } }
+
+    /// What becomes readable when the server sends something.
+    var socket: Int32? { link?.socket }
+
     /// Runs a statement on this link and on no other: within a transaction a new link would commit it alone.
     fileprivate func execute(_ sql: String, _ values: [String?], on link: PostgresLink)
         throws(PostgresError) -> PostgresResult

@@ -25,7 +25,7 @@ enum ImportTable {
         "XferFiles": posix + ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", "SystemPackage"],
         "XferStore": posix + ["CSQLite", "GRDB", "GRDBSQLite", "StrictJSON", "XferThreads", "XferModel"],
         "XferNetwork": posix + ["CLinux", "XferSystem", "XferThreads", "XferModel"],
-        "XferPostgres": posix + ["CPostgres", "XferThreads"],
+        "XferPostgres": posix + ["CLinux", "CPostgres", "XferThreads"],
 
         // The fleet's tables and transactions.
         "XferFleet": posix + ["XferPostgres", "XferCore", "XferModel"],

@@ -7,6 +7,8 @@ import XferTestSupport
 struct FleetFixture {
     let database: PostgresCluster
     let nodes: [FleetNodeFixture]
+    /// That of nodes with namespaces of their own, in their order.
+    var network: FleetNetwork?
 
     var first: FleetNodeFixture { nodes[0] }
 
@@ -36,8 +38,8 @@ struct FleetFixture {
 }
 
 /// A server of its own, which a test may kill, with one empty database.
-func makeFleetDatabase() async throws -> PostgresCluster {
-    let cluster = try await PostgresCluster(["max_connections": "200"])
+func makeFleetDatabase(on network: FleetNetwork? = nil) async throws -> PostgresCluster {
+    let cluster = try await PostgresCluster(["max_connections": "200"], address: network?.address)
     try await cluster.makeDatabase("fleet")
     return cluster
 }
@@ -48,20 +50,27 @@ extension PostgresCluster {
 }
 
 /// Runs `body` with a fleet whose nodes are called a, b, …, and adds their logs to any error.
+///
+/// - Parameter started: how many of them run at first; nil is all.
 func withFleet(
     _ count: Int, fleet: [String: [String: String]] = [:], settings: [String: [String: String]] = [:],
-    body: (FleetFixture) async throws -> Void
+    starting started: Int? = nil, on network: FleetNetwork? = nil, body: (FleetFixture) async throws -> Void
 ) async throws {
-    let database = try await makeFleetDatabase()
-    let names = ["a", "b", "c", "d"].prefix(count)
-    let nodes = try names.map { name in
-        try FleetNodeFixture(name, database: database.fleet, fleet: fleet[name] ?? [:], settings: settings)
+    let database = try await makeFleetDatabase(on: network)
+    var nodes: [FleetNodeFixture] = []
+    for (index, name) in ["a", "b", "c", "d"].prefix(count).enumerated() {
+        let namespace = network == nil ? nil : try await NetworkNamespace()
+        if let network, let namespace { try await network.plug(namespace, as: index + 1) }
+        nodes.append(
+            try FleetNodeFixture(
+                name, database: network == nil ? database.fleet : database.networkConnection("fleet"),
+                fleet: fleet[name] ?? [:], settings: settings, in: namespace))
     }
-    let fixture = FleetFixture(database: database, nodes: nodes)
+    let fixture = FleetFixture(database: database, nodes: nodes, network: network)
     let migrated = try await fixture.first.run("migrate")
     guard migrated.isSuccess else { throw TimedOut("migrate: \(migrated)") }
     do {
-        for node in nodes { try await node.start() }
+        for node in nodes.prefix(started ?? count) { try await node.start() }
         try await body(fixture)
     } catch {
         let logs = nodes.map { "\($0.name):\n\($0.log.suffix(3000))\nxferd:\n\($0.daemon.log.suffix(1500))" }

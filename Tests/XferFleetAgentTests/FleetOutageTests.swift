@@ -99,8 +99,6 @@ struct FleetOutageTests {
     @Test(arguments: FleetFixture.isSoak ? [10, 60, 600] : [10])
     func aNodeThatIsCutOffLosesItsTasksAndJoinsAgain(seconds: Int) async throws {
         let server = try await FaultServer()
-        let gate = Gate()
-        server.serve("/o", .tagged(1, length: 200_000), faults: [[.stall(at: 50_000, until: gate)]])
         let database = try await makeFleetDatabase()
         let relay = try PostgresRelay(to: database)
         let nodes = [
@@ -110,13 +108,42 @@ struct FleetOutageTests {
         ]
         #expect(try await nodes[1].run("migrate").isSuccess)
         try await nodes[0].start()
+        try await loseAndRejoin(
+            FleetFixture(database: database, nodes: nodes), server, for: seconds, cut: { relay.set(.stalls) },
+            mend: { relay.set(.passes) })
+        for node in nodes { await node.stop() }
+        await database.stop()
+    }
+
+    /// One node's machine has no network at all, neither to the database nor to servers.
+    @Test(
+        .enabled(if: NetworkNamespace.isPossible, Comment(rawValue: NetworkNamespace.requirement)),
+        arguments: FleetNetwork.Cut.allCases)
+    func aNodeWithoutANetworkLosesItsTasksAndJoinsAgain(cut: FleetNetwork.Cut) async throws {
+        let network = try await FleetNetwork()
+        let server = try await FaultServer(address: network.address)
+        let labels = ["labels": "[ab]"]
+        try await withFleet(3, fleet: ["a": labels, "b": labels], starting: 1, on: network) { fleet in
+            try await loseAndRejoin(
+                fleet, server, for: 3, cut: { try await network.cut(1, cut) }, mend: { try await network.mend(1) })
+        }
+    }
+
+    /// Of three nodes the first runs, which is cut off with a transfer under way; the second finishes it.
+    private func loseAndRejoin(
+        _ fleet: FleetFixture, _ server: FaultServer, for seconds: Int, cut: () async throws -> Void,
+        mend: () async throws -> Void
+    ) async throws {
+        let nodes = fleet.nodes
+        let gate = Gate()
+        server.serve("/o", .tagged(1, length: 200_000), faults: [[.stall(at: 50_000, until: gate)]])
         let task: JSONValue = ["url": .string(server.url("/o")), "output": "o"]
         let added = try await nodes[0].call("fleet.add", ["place": "label:ab", "tasks": [task]])
         let id = try #require(added["ids"]?.arrayValue?.first?.integerValue)
         try await eventually("the request stalls") { !server.requests(to: "/o").isEmpty }
         try await nodes[1].start()
         try await nodes[2].start()
-        relay.set(.stalls)
+        try await cut()
         try await eventually("its daemon stops the task by itself") {
             let tasks = try await nodes[0].daemon.call("task.list")["tasks"]?.arrayValue ?? []
             return tasks.contains { $0["wait"]?["reason"]?.stringValue == "lease" }
@@ -125,7 +152,7 @@ struct FleetOutageTests {
         // Longer than any timeout at the usual speed of these tests.
         try await Task.sleep(for: .seconds(seconds))
         gate.open()
-        relay.set(.passes)
+        try await mend()
         try await eventually("the node joins again") {
             let all = try await nodes[1].call("fleet.nodes")["nodes"]?.arrayValue ?? []
             return all.allSatisfy { $0["state"]?.stringValue == "live" }
@@ -133,10 +160,8 @@ struct FleetOutageTests {
         try await eventually("it drops the task") {
             try await nodes[0].daemon.call("task.list")["tasks"]?.arrayValue == []
         }
-        let fleet = FleetFixture(database: database, nodes: [nodes[1], nodes[0], nodes[2]])
-        #expect(try await fleet.faults(of: [id: "o"]) == [])
-        for node in nodes { await node.stop() }
-        await database.stop()
+        let seen = FleetFixture(database: fleet.database, nodes: [nodes[1], nodes[0], nodes[2]])
+        #expect(try await seen.faults(of: [id: "o"]) == [])
     }
 
     @Test func aLostNodeIsForgottenAfterItsTasksWereShown() async throws {

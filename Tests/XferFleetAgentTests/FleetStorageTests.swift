@@ -79,6 +79,62 @@ struct FleetStorageTests {
         }
     }
 
+    /// A cancellation of a queued task whose former node may have published it waits for the next node's look.
+    @Test func aTaskThatWasPublishedBeforeATakeoverIsNotCancelledButCompletes() async throws {
+        let server = try await FaultServer()
+        server.serve("/c", .tagged(6, length: Self.length))
+        try await withStorage { storage, fleet in
+            let zombie = fleet.first
+            storage.relay.set(.stallsAt("fleet_permit(", ConditionGate()))
+            let id = try await storage.add(server.url("/c"), "c", by: zombie)
+            try await eventually("the permit is asked for") { storage.relay.isStalling }
+            for node in fleet.nodes.dropFirst() { try await node.start() }
+            let other = fleet.nodes[1]
+            _ = try await other.call("fleet.drain", ["node": "b"])
+            storage.relay.set(.stallsAt("fleet_report(", ConditionGate()))
+            try await eventually("the file is published") { storage.files == ["c"] }
+            try await eventually("the report is on its way") { storage.relay.isStalling }
+            zombie.process?.signal(SIGSTOP)
+            try await other.wait(id, for: "queued")
+            _ = try await other.call("task.cancel", ["ids": [.integer(id)]])
+            #expect(try await other.task(id)["state"]?.stringValue == "queued")
+            _ = try await other.call("fleet.undrain", ["node": "b"])
+            try await other.wait(id, for: "completed")
+            zombie.process?.signal(SIGCONT)
+            storage.relay.set(.passes)
+            try await storage.forgotten(by: zombie)
+            #expect(storage.files == ["c"] && storage.leftovers == [])
+            #expect(try await Self.ends(of: id, other) == 1)
+        }
+    }
+
+    @Test func partialFilesOfALostNodeAreRemovedWhenItIsForgotten() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        server.serve("/l", .tagged(7, length: Self.length), faults: [[.stall(at: 50_000, until: gate)]])
+        try await withStorage { storage, fleet in
+            let (lost, other) = (fleet.first, fleet.nodes[1])
+            let id = try await storage.add(server.url("/l"), "l", in: "/deep", by: lost)
+            func parts() -> [String] {
+                ((try? FileTree.names(in: "\(storage.path)/deep")) ?? []).filter { $0.hasPrefix(".xfer-") }
+            }
+            try await eventually("the request stalls") { !server.requests(to: "/l").isEmpty && !parts().isEmpty }
+            for node in fleet.nodes.dropFirst() { try await node.start() }
+            await lost.killAgent()
+            await lost.daemon.kill9()
+            gate.open()
+            try await other.wait(id, for: "completed")
+            #expect(parts().count == 1)
+            let shown = try await other.ctl("fleet", "forget", "a")
+            #expect(shown.isSuccess && shown.output.contains("partial files on shared storage: 1"), "\(shown)")
+            #expect(parts().count == 1)
+            let forgotten = try await other.ctl("fleet", "forget", "a", "--yes")
+            #expect(forgotten.isSuccess && forgotten.output.contains("removed: 1"), "\(forgotten)")
+            #expect(parts() == [])
+            #expect(try storage.has("deep/l", .tagged(7, length: Self.length)))
+        }
+    }
+
     @Test func aTaskForStorageThatNoNodeHasMountedWaitsForIt() async throws {
         let server = try await FaultServer()
         server.serve("/m", .tagged(4, length: 10))

@@ -73,7 +73,7 @@ import XferTestSupport
         let new = try await world.join()
         await #expect(throws: FleetError.superseded(node: "one")) { try await world.end(old, claims) }
         await #expect(throws: FleetError.superseded(node: "one")) { try await world.claim(old) }
-        #expect(try await !world.fleet.beat(old, figures: nil))
+        #expect(try await world.fleet.beat(old, figures: nil) == nil)
         #expect(try await world.state(id) == .leased)
         // The same store has the task: the claim is still good.
         #expect(try await world.end(new, claims).lost == [])

@@ -49,6 +49,13 @@ enum FleetText {
             lines.append("\(result.failedCount) that end with it: \(SelectionText.list(result.failed))")
         }
         if lines.isEmpty { lines = ["\(name) has no tasks"] }
+        if result.parts > 0 {
+            lines.append("partial files on shared storage\(result.forgotten ? ", removed" : ""): \(result.parts)")
+        }
+        for storage in result.storagesLeft {
+            lines.append(
+                "storage:\(SafeText.sanitised(storage)) cannot be looked at from here: partial files may be left there")
+        }
         return lines + [result.forgotten ? "forgotten: \(name)" : "nothing was done: --yes forgets \(name)"]
     }
 

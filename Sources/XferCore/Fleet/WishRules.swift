@@ -13,7 +13,7 @@ public enum WishRules {
     public enum Verdict: Hashable, Sendable {
         /// The database does it at once: no node has the task.
         case apply
-        /// The node that has the task is to do it.
+        /// The node that has the task is to do it, or the one that takes it next.
         case deliver
         /// The task is already as it is wished.
         case nothingToDo
@@ -26,15 +26,17 @@ public enum WishRules {
     /// - Parameters:
     ///   - place: the task's present one.
     ///   - isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
+    ///   - mayBePublished: whether a former node had a permit to publish the queued task, and no other one has looked yet. A
+    ///     cancellation waits for the look; a second one does not.
     public static func judge(
         _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState,
-        isCancelling: Bool
+        isCancelling: Bool, mayBePublished: Bool = false
     ) -> Verdict {
         if case .owner(let name) = caller, name != owner { return .noSuchTask }
         // Its directory has another meaning on shared storage.
         if case .move(let other) = wish, (other.storage == nil) != (place.storage == nil) { return .wrongState }
         switch state {
-        case .queued: return judgeWaiting(wish)
+        case .queued: return wish == .cancel && mayBePublished ? .deliver : judgeWaiting(wish)
         // It has no place in a lane yet.
         case .delayed: if case .reorder = wish { return .wrongState } else { return judgeWaiting(wish) }
         case .paused: return judgePaused(wish)

@@ -34,31 +34,17 @@ extension FleetDatabase {
     }
 
     /// Lets the node have tasks again that it has declined: its settings or its daemon's may be others now.
-    public func forgetRefusals(_ registration: FleetRegistration) async throws(FleetError) {
-        _ = try await work.run(
-            "DELETE FROM fleet_declined WHERE node = $1::bigint", [registration.node.description])
+    ///
+    /// - Returns: whether there were any.
+    public func forgetRefusals(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
+        try await work.run(
+            "DELETE FROM fleet_declined WHERE node = $1::bigint", [registration.node.description]
+        ).affected > 0
     }
 
     /// What names the fleet; changes with a new database.
     public func fleetID() async throws(FleetError) -> String {
         try await calls.run("SELECT fleet FROM fleet_meta").one { (row) throws(PostgresError) in try row.text(0) }
-    }
-
-    /// Says that the node lives.
-    ///
-    /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.
-    /// - Returns: false if the registration is superseded, or the node is called down or was forgotten: the agent stops
-    ///   its work and registers anew only if it may.
-    public func beat(_ registration: FleetRegistration, figures: String?) async throws(FleetError) -> Bool {
-        if let figures, figures.utf8.count > FleetEnd.detailLimit {
-            throw .invalid(field: "figures", reason: "longer than \(FleetEnd.detailLimit) bytes")
-        }
-        return try await beats.run(
-            """
-            UPDATE fleet_beat SET beat = beat + 1, at = clock_timestamp(), figures = coalesce($3, figures)
-            WHERE node = $1::bigint AND incarnation = $2::bigint
-            """, [registration.node.description, String(registration.incarnation), figures]
-        ).affected == 1
     }
 
     /// All nodes, by name.
@@ -76,15 +62,21 @@ extension FleetDatabase {
         let connection = isCounting ? calls : beats
         return try await connection.run(
             """
-            SELECT n.id, n.name, array_to_string(n.labels, ' '), n.slots, n.store_id, array_to_string(n.digests, E'\\n'),
-                n.version, n.incarnation, b.beat, (extract(epoch FROM b.at) * 1000000)::bigint, n.is_draining, n.is_down,
-                n.is_down AND NOT n.is_settled, b.figures, \(counts), array_to_string(n.places, ' ')
-            FROM fleet_node n JOIN fleet_beat b ON b.node = n.id ORDER BY n.name
+            SELECT \(Self.nodeColumns(counts)) FROM fleet_node n JOIN fleet_beat b ON b.node = n.id ORDER BY n.name
             """
         ).map(Self.node)
     }
 
-    private static func node(_ row: PostgresRow) throws(PostgresError) -> FleetNodeRow {
+    /// What `node` reads of a node n and its beat b.
+    static func nodeColumns(_ counts: String) -> String {
+        """
+        n.id, n.name, array_to_string(n.labels, ' '), n.slots, n.store_id, array_to_string(n.digests, E'\\n'),
+        n.version, n.incarnation, b.beat, (extract(epoch FROM b.at) * 1000000)::bigint, n.is_draining, n.is_down,
+        n.is_down AND NOT n.is_settled, b.figures, \(counts), array_to_string(n.places, ' ')
+        """
+    }
+
+    static func node(_ row: PostgresRow) throws(PostgresError) -> FleetNodeRow {
         let digests = try row.text(5).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let pairs = stride(from: 0, to: digests.count - 1, by: 2).map { (digests[$0], digests[$0 + 1]) }
         return FleetNodeRow(

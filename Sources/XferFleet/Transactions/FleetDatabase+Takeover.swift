@@ -1,4 +1,5 @@
 import XferCore
+import XferModel
 import XferPostgres
 
 extension FleetDatabase {
@@ -68,6 +69,21 @@ extension FleetDatabase {
     public func forgetEffects(_ node: String, after: FleetTaskID?) async throws(FleetError) -> [FleetForgetEffect] {
         try await forgettable(node, after: after, limit: 1000).map { task in
             FleetForgetEffect(task: task.id, state: task.state, verdict: task.verdict)
+        }
+    }
+
+    /// Requests of tasks for these shared storages, at most 1,000 from the lowest id on.
+    public func specifications(on storages: Set<String>, after: FleetTaskID?) async throws(FleetError)
+        -> [(task: FleetTaskID, storage: String, spec: String)]
+    {
+        let places = storages.sorted().map { FleetPlace.storage($0).description }
+        return try await calls.run(
+            """
+            SELECT t.id, l.place, t.spec FROM fleet_task t JOIN fleet_lane l ON l.id = t.lane
+            WHERE t.id > $1::bigint AND l.place = ANY ($2::text[]) ORDER BY t.id LIMIT 1000
+            """, [String(after?.rawValue ?? 0), PostgresArray.texts(places)]
+        ).map { (row) throws(PostgresError) in
+            (FleetTaskID(try row.integer(0)), try row.place(1).storage ?? "", try row.text(2))
         }
     }
 

@@ -39,7 +39,7 @@ extension FleetDatabase {
                 }
                 let verdict = WishRules.judge(
                     wish, by: caller, owner: found.owner, place: found.place, state: found.state,
-                    isCancelling: found.isCancelling)
+                    isCancelling: found.isCancelling, mayBePublished: found.mayBePublished)
                 outcomes[id] = FleetWishOutcome(
                     task: id, verdict: verdict, state: verdict == .noSuchTask ? nil : found.state)
                 if verdict == .apply || verdict == .deliver { judged.append((id, found.state, verdict)) }
@@ -78,12 +78,14 @@ extension FleetDatabase {
         let place: FleetPlace
         let state: FleetTaskState
         let isCancelling: Bool
+        let mayBePublished: Bool
     }
 
     private func judgeable(_ tasks: [FleetTaskID]) async throws(FleetError) -> [FleetTaskID: Judgeable] {
         let rows = try await calls.run(
             """
-            SELECT t.id, o.name, \(FleetTaskQuery.state), coalesce(s.is_cancelling, false), l.place
+            SELECT t.id, o.name, \(FleetTaskQuery.state), coalesce(s.is_cancelling, false), l.place,
+                EXISTS (SELECT 1 FROM fleet_permit m WHERE m.task = t.id AND m.is_open AND NOT m.was_cancelling)
             FROM unnest($1::bigint[]) AS u(id) JOIN fleet_task t ON t.id = u.id JOIN fleet_owner o ON o.id = t.owner
             JOIN fleet_lane l ON l.id = t.lane
             \(FleetTaskQuery.positions)
@@ -93,20 +95,22 @@ extension FleetDatabase {
                 FleetTaskID(try row.integer(0)),
                 Judgeable(
                     owner: try row.text(1), place: try row.place(4), state: try row.state(2),
-                    isCancelling: try row.bool(3))
+                    isCancelling: try row.bool(3), mayBePublished: try row.bool(5))
             )
         }
         return Dictionary(rows) { $1 }
     }
 
     /// - Returns: the tasks that were still as they were judged.
-    private func apply(_ wish: FleetWish, _ judged: [(id: FleetTaskID, state: FleetTaskState, WishRules.Verdict)])
-        async throws(FleetError) -> Set<FleetTaskID>
-    {
+    private func apply(
+        _ wish: FleetWish, _ judged: [(id: FleetTaskID, state: FleetTaskState, verdict: WishRules.Verdict)]
+    ) async throws(FleetError) -> Set<FleetTaskID> {
         var done: Set<FleetTaskID> = []
         let leased = judged.filter { $0.state == .leased }
         let ended = judged.filter { $0.state.isEnd }
-        let waiting = judged.filter { $0.state != .leased && !$0.state.isEnd }
+        let waiting = judged.filter { $0.state != .leased && !$0.state.isEnd && $0.verdict == .apply }
+        let watched = judged.filter { $0.state == .queued && $0.verdict == .deliver }
+        done.formUnion(try await cancelAfterLook(watched.map(\.id)))
         for (function, part) in [("leased", leased), ("ended", ended), ("waiting", waiting)] where !part.isEmpty {
             let ids = PostgresArray.integers(part.map(\.id.rawValue))
             let states = PostgresArray.texts(part.map(\.state.rawValue))
@@ -126,6 +130,30 @@ extension FleetDatabase {
             done.formUnion(try answer.map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) })
         }
         return done
+    }
+}
+
+extension FleetDatabase {
+    /// Lets the node that takes these queued tasks next end them, unless it finds their files published.
+    ///
+    /// The rows are locked, so that a claim comes before or sees it.
+    ///
+    /// - Returns: those that were still queued.
+    private func cancelAfterLook(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
+        guard !tasks.isEmpty else { return [] }
+        return Set(
+            try await calls.run(
+                """
+                WITH waiting AS (
+                    SELECT q.task FROM fleet_task t
+                    JOIN fleet_queue q ON q.lane = t.lane AND q.rank = t.rank AND q.task = t.id
+                    WHERE t.id = ANY ($1::bigint[]) FOR UPDATE OF q
+                ), marked AS (
+                    UPDATE fleet_permit p SET was_cancelling = true FROM waiting w
+                    WHERE p.task = w.task AND p.is_open RETURNING p.task
+                ) SELECT DISTINCT task FROM marked
+                """, [PostgresArray.integers(tasks.map(\.rawValue))]
+            ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) })
     }
 }
 

@@ -83,3 +83,14 @@ public struct FleetForgetEffect: Hashable, Sendable {
     public let state: FleetTaskState
     public let verdict: TakeoverRules.Verdict
 }
+
+/// What a node learns with its beat.
+public struct FleetBeat: Hashable, Sendable {
+    /// All nodes, by name, without counts.
+    public let nodes: [FleetNodeRow]
+    public let rates: FleetRates
+    /// Whether the time of a delayed task has come.
+    public let hasDue: Bool
+    /// Whether there is a wish for the node, or a task that it could claim.
+    public let hasWork: Bool
+}

@@ -113,7 +113,11 @@ public enum FleetAgent {
             changes: changes, tokens: listeners.isEmpty ? nil : tokens, logger: logger)
         let face = FleetFace(
             configuration: configuration, database: database, daemon: daemon, changes: changes, tokens: tokens,
-            standing: { node.standing.withLockedValue { $0 } }, ring: { node.bell.ring() })
+            storages: node.storages, standing: { node.standing.withLockedValue { $0 } },
+            ring: {
+                node.bell.ring()
+                node.announcer.announce()
+            })
         let (access, warnings) = AccessPolicy.load(configuration.settings, ownUID: geteuid())
         for warning in warnings { logger.warning("\(warning)") }
         let service = DaemonService(

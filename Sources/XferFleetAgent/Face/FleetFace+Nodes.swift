@@ -93,34 +93,4 @@ extension FleetFace {
         changed()
         return FleetDrain.Result(try await node(name))
     }
-
-    private func forget(_ params: FleetForget.Params) async throws -> FleetForget.Result {
-        var result = FleetForget.Result()
-        var after: FleetTaskID?
-        while true {
-            let from = after
-            let page = try await attempt { () throws(FleetError) in
-                try await database.forgetEffects(params.node, after: from)
-            }
-            for effect in page {
-                let id = TaskID(effect.task.rawValue)
-                switch effect.verdict {
-                case .queue:
-                    result.requeuedCount += 1
-                    if result.requeued.count < 1000 { result.requeued.append(id) }
-                case .end:
-                    result.failedCount += 1
-                    if result.failed.count < 1000 { result.failed.append(id) }
-                case .keep: break
-                }
-            }
-            after = page.last?.task
-            if page.count < 1000 { break }
-        }
-        guard params.confirm else { return result }
-        try await attempt { () throws(FleetError) in try await database.forget(params.node) }
-        result.forgotten = true
-        changed()
-        return result
-    }
 }

@@ -16,6 +16,7 @@ struct FleetFace: Sendable {
     let daemon: LocalDaemon
     let changes: Doorbells
     let tokens: FleetTokens
+    let storages: StorageMounts
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
     /// The node's standing, copied.

@@ -65,6 +65,8 @@ extension NodeAgent {
     // MARK: Claims
 
     func claim(_ registration: FleetRegistration) async throws {
+        // A daemon that does not answer gets no task.
+        try await renewLease()
         if !unadded.isEmpty { try await handOver(registration) }
         let want = ClaimRules.want(
             slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
@@ -238,6 +240,7 @@ extension NodeAgent {
             $0.lost = $0.lost.addingSaturated(Int64(clamping: outcome.lost.count))
         }
         changes.ring()
+        if !message.report.releases.isEmpty { announcer.announce() }
         if !message.report.ends.isEmpty { bell.ring() }
         try await daemon.remove(message.removed)
     }

@@ -21,7 +21,12 @@ actor NodeAgent {
     /// Read again with every beat; nil if the agent does not listen on the network.
     let tokens: FleetTokens?
     let storages: StorageMounts
+    nonisolated let announcer: Announcer
     nonisolated let bell = Doorbell()
+    nonisolated let answeredBeat = NIOLockedValueBox<AnsweredBeat?>(nil)
+    var watched: Watched?
+    /// What has come of xferd's events.
+    nonisolated let hearing = NIOLockedValueBox(Hearing())
     /// What handlers and metrics show of the node.
     nonisolated let standing = NIOLockedValueBox(NodeStanding())
 
@@ -49,7 +54,8 @@ actor NodeAgent {
 
     var storeID: String?
     var lastAnswerAt: MonotonicInstant?
-    var lastProbeAt: MonotonicInstant?
+    /// The beat whose lease the daemon has.
+    var leasedFor: MonotonicInstant?
     var lastBeatAt: MonotonicInstant?
     var lastTrimAt: MonotonicInstant?
     /// When the node forgot last which tasks it does not take; nil lets it forget them at once.
@@ -66,6 +72,7 @@ actor NodeAgent {
         self.tokens = tokens
         self.logger = logger
         storages = StorageMounts(configuration.fleet.storages)
+        announcer = Announcer(database, pause: configuration.interval / 5)
     }
 
     var rules: LeaseRules { configuration.rules }
@@ -76,55 +83,60 @@ actor NodeAgent {
     func run() async throws(FleetError) {
         let ears = Task { await listen() }
         defer { ears.cancel() }
+        var isRung = true
         while !Task.isCancelled {
             do {
-                try await round()
+                try await round(isRung)
             } catch let error as FleetError {
                 try await onDatabaseFailure(error)
             } catch {
                 onDaemonFailure(error)
             }
-            await bell.wait(atMost: configuration.interval)
+            isRung = await rest()
         }
     }
 
-    /// Rings when tasks end, so that free slots are filled at once.
-    private func listen() async {
-        while !Task.isCancelled {
-            do {
-                for try await _ in try await daemon.client.events(types: LocalDaemon.endings) { bell.ring() }
-            } catch {
-                try? await Task.sleep(for: configuration.interval)
-            }
-        }
-    }
-
-    private func round() async throws {
+    /// - Parameter isRung: whether there may be something to do besides a beat.
+    private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
         if registration == nil {
             guard isReachable else { return }
             try await join()
         }
         guard let registration else { return }
-        try await beat(registration)
+        let hasWork = try await beat(registration)
         guard isReachable, self.registration == registration else { return }
-        try await carryOutWishes(registration)
-        try await claim(registration)
-        while try await collectEnds(registration) { try await report(registration) }
+        if isRung || hasWork {
+            try await carryOutWishes(registration)
+            try await claim(registration)
+        }
+        if takePendingEvents() || held.count > 0 {
+            while try await collectEnds(registration) { try await report(registration) }
+        }
         try await publishStaged(registration)
         try await report(registration)
     }
 
+    private func takePendingEvents() -> Bool {
+        hearing.withLockedValue { hearing in
+            defer { hearing.isPending = false }
+            return hearing.isPending
+        }
+    }
+
     // MARK: The daemon
 
-    /// Whether the daemon answers. It is asked once an interval, and again after each failure.
+    /// Whether the daemon answers. It is asked at the start, after each failure, and while it sends no events: another
+    /// daemon could be there. Otherwise the renewal of the lease with each beat finds out; without beats it is asked, too,
+    /// because a node whose daemon was silent for too long does not beat.
     private func probe() async -> Bool {
+        let isWell = standing.withLockedValue { $0.daemonProblem == nil }
         let now = Clocks.monotonic()
-        let isFresh = lastProbeAt.map { $0.duration(to: now) < rules.beatInterval } ?? false
-        if isFresh, standing.withLockedValue({ $0.daemonProblem == nil }) { return true }
+        let isRecent = lastAnswerAt.map { $0.duration(to: now) < rules.beatInterval * 2 } ?? false
+        if isWell, storeID != nil, isHearing, isIdle || isRecent { return true }
         do {
             let status = try await daemon.status()
-            (lastProbeAt, lastAnswerAt) = (now, now)
+            lastAnswerAt = now
             if let storeID, storeID != status.storeID {
                 logger.warning("xferd has another database: the node registers anew")
                 appliedRates = nil
@@ -136,7 +148,7 @@ actor NodeAgent {
                 return standing.daemonProblem != nil
             }
             if wasAway {
-                forgotRefusalsAt = nil
+                (leasedFor, forgotRefusalsAt) = (nil, nil)
                 logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"])
             }
             return true
@@ -173,7 +185,7 @@ actor NodeAgent {
         standing.withLockedValue { $0.fleet = registration.fleet }
         try await reconcile(registration)
         self.registration = registration
-        (lastBeatAt, forgotRefusalsAt) = (nil, nil)
+        (lastBeatAt, leasedFor, forgotRefusalsAt) = (nil, nil, nil)
         logger.notice(
             "the node is in the fleet",
             metadata: [
@@ -181,7 +193,7 @@ actor NodeAgent {
             ])
     }
 
-    private func mountedStorages() -> Set<String> {
+    func mountedStorages() -> Set<String> {
         storages.mounted(within: rules.beatInterval * 3, at: Clocks.monotonic())
     }
 
@@ -213,92 +225,15 @@ actor NodeAgent {
         observer.startAnew()
     }
 
-    /// Beats, lets the daemon go on, and looks at the other nodes.
-    private func beat(_ registration: FleetRegistration) async throws {
-        let sentAt = Clocks.monotonic()
-        guard rules.isBeatDue(lastSentAt: lastBeatAt, at: sentAt),
-            rules.mayBeat(lastAnswerAt: lastAnswerAt, at: sentAt)
-        else { return }
-        guard try await database.beat(registration, figures: nil) else {
-            return try await onLostRegistration(registration)
-        }
-        onDatabaseAnswer()
-        lastBeatAt = sentAt
-        guard mountedStorages() == registeredStorages else {
-            logger.notice("other shared storages are mounted than before: the node registers anew")
-            self.registration = nil
-            return bell.ring()
-        }
-        storages.look()
-        if standing.withLockedValue({ $0.daemonProblem == nil }) {
-            try await daemon.renew(until: rules.leaseEnd(beatSentAt: sentAt))
-        }
-        try await observe(registration)
-        try await shareRates(registration)
-        try await tokens?.refresh()
-        try await tidy(sentAt)
-        try await forgetRefusals(registration, sentAt)
-        try await lookAtRunning(registration)
-    }
-
-    private func observe(_ registration: FleetRegistration) async throws {
-        let nodes = try await database.nodes()
-        let now = Clocks.monotonic()
-        let others = nodes.filter { !$0.isDown }
-        observer.observe(
-            Dictionary(
-                others.map { ($0.description.name, BeatObserver.Beat(incarnation: $0.incarnation, count: $0.beat)) }
-            ) { first, _ in first }, at: now)
-        isDraining = nodes.first { $0.id == registration.node }?.isDraining ?? isDraining
-        standing.withLockedValue { ($0.nodes, $0.observer, $0.isDraining) = (nodes, observer, isDraining) }
-        for name in observer.dead(rules, own: registration.name, at: now) {
-            guard let row = others.first(where: { $0.description.name == name }) else { continue }
-            guard try await database.takeOver(row) else { continue }
-            logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
-            changes.ring()
-        }
-    }
-
-    /// Gives xferd the node's share of the fleet's rates. Without any the node has its own limits.
-    private func shareRates(_ registration: FleetRegistration) async throws {
-        let rates = try await database.rates()
-        guard rates != appliedRates, standing.withLockedValue({ $0.daemonProblem == nil }) else { return }
-        if rates.isLimited {
-            try await database.setShare(registration, true)
-            try await daemon.setRates(
-                receive: rates.receive > 0 ? rates.receiveShare : nil, send: rates.send > 0 ? rates.sendShare : nil)
-        } else if try await database.hasShare(registration) {
-            try await daemon.setRates(receive: nil, send: nil)
-            try await database.setShare(registration, false)
-        }
-        appliedRates = rates
-    }
-
-    private func forgetRefusals(_ registration: FleetRegistration, _ now: MonotonicInstant) async throws {
-        guard forgotRefusalsAt.map({ $0.duration(to: now) >= rules.refusalLength }) ?? true else { return }
-        try await database.forgetRefusals(registration)
-        forgotRefusalsAt = now
-    }
-
-    /// Work for the fleet as a whole, which every node does.
-    private func tidy(_ now: MonotonicInstant) async throws {
-        while try await database.wakeDelayed() >= 500 {}
-        guard lastTrimAt.map({ $0.duration(to: now) >= .seconds(60) }) ?? true else { return }
-        lastTrimAt = now
-        let settings = configuration.settings
-        _ = try await database.trim(
-            keepEvents: Int64(clamping: settings.events.maxCount), history: settings.history.maxAge)
-    }
-
     /// A beat hit no row.
-    private func onLostRegistration(_ registration: FleetRegistration) async throws {
+    func onLostRegistration(_ registration: FleetRegistration) async throws {
         self.registration = nil
         let row = try await database.nodes().first { $0.description.name == registration.name }
         if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
         logger.warning("the fleet called this node down or forgot it: it registers anew")
     }
 
-    private func onDatabaseAnswer() {
+    func onDatabaseAnswer() {
         let wasAway = standing.withLockedValue { standing in
             defer { standing.databaseProblem = nil }
             return standing.databaseProblem != nil

@@ -22,7 +22,7 @@ final class StorageMounts: Sendable {
     private let looks = NIOLockedValueBox<[String: Look]>([:])
 
     private struct Look {
-        var isUnderWay = false
+        var underWay: Task<Void, Never>?
         /// When the marker was last there.
         var seenAt: MonotonicInstant?
     }
@@ -37,15 +37,12 @@ final class StorageMounts: Sendable {
     /// Looks for the markers, without waiting for mounts that do not answer.
     func look() {
         for (name, path) in paths {
-            let begins = looks.withLockedValue { looks in
-                defer { looks[name, default: Look()].isUnderWay = true }
-                return looks[name]?.isUnderWay != true
-            }
-            guard begins, let pool = pools[name] else { continue }
-            Task { [looks] in
-                let isThere = await pool.run { Self.isMarked(path, name) }
-                looks.withLockedValue {
-                    $0[name] = Look(isUnderWay: false, seenAt: isThere ? Clocks.monotonic() : nil)
+            guard let pool = pools[name] else { continue }
+            looks.withLockedValue { all in
+                guard all[name]?.underWay == nil else { return }
+                all[name, default: Look()].underWay = Task { [looks] in
+                    let isThere = await pool.run { Self.isMarked(path, name) }
+                    looks.withLockedValue { $0[name] = Look(seenAt: isThere ? Clocks.monotonic() : nil) }
                 }
             }
         }
@@ -61,12 +58,14 @@ final class StorageMounts: Sendable {
     /// Waits for the first looks, at most so long: a node that starts knows its storages when it registers.
     func firstLook(atMost time: Duration) async {
         look()
-        let end = Clocks.monotonic().advanced(by: time)
-        while looks.withLockedValue({ $0.values.contains { $0.isUnderWay } }), Clocks.monotonic() < end,
-            !Task.isCancelled
-        {
-            try? await Task.sleep(for: .milliseconds(5))
+        let underWay = looks.withLockedValue { $0.values.compactMap(\.underWay) }
+        guard !underWay.isEmpty else { return }
+        let bell = Doorbell()
+        Task {
+            for look in underWay { await look.value }
+            bell.ring()
         }
+        await bell.wait(atMost: time)
     }
 
     private static func isMarked(_ path: String, _ name: String) -> Bool {
@@ -91,21 +90,26 @@ final class StorageMounts: Sendable {
         guard let inode = UInt64(file.inode, radix: 10), let modifiedAt = Int64(file.modifiedAt, radix: 10) else {
             return nil
         }
+        guard let (storage, parts) = place(of: file.path), let part = parts.last else { return nil }
+        return FleetPermit(
+            hold: hold, storage: storage, directory: parts.dropLast().joined(separator: "/"),
+            part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: modifiedAt)
+    }
+
+    /// The storage that a file lies on, and the components of its path beneath; nil if it lies on none.
+    private func place(of path: String) -> (storage: String, parts: ArraySlice<Substring>)? {
+        let parts = path.split(separator: "/")
         for (storage, path) in paths.sorted(by: { $0.value.utf8.count > $1.value.utf8.count }) {
             let root = path.split(separator: "/")
-            let parts = file.path.split(separator: "/")
-            guard parts.count > root.count, parts.starts(with: root), let part = parts.last else { continue }
-            return FleetPermit(
-                hold: hold, storage: storage, directory: parts[root.count...].dropLast().joined(separator: "/"),
-                part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: modifiedAt)
+            if parts.count > root.count, parts.starts(with: root) { return (storage, parts[root.count...]) }
         }
         return nil
     }
 
-    /// Whether a file has this path. False on a mount that does not answer.
+    /// Whether a file with this path is on a shared storage. False on a mount that does not answer.
     func exists(_ path: String) async -> Bool {
-        await (try? Self.answer(from: BlockingPool("xfer-storage", threadCount: 1)) { access(path, F_OK) == 0 })
-            ?? false
+        guard let pool = place(of: path).flatMap({ pools[$0.storage] }) else { return false }
+        return await (try? Self.answer(from: pool) { access(path, F_OK) == 0 }) ?? false
     }
 
     /// Runs a call that may block for ever, and waits for it no longer than a client waits for a daemon.
@@ -123,6 +127,36 @@ final class StorageMounts: Sendable {
         guard let result = await iterator.next() ?? nil else { throw StorageSilence() }
         return try result.get()
     }
+
+    // MARK: After a node was lost
+
+    /// Counts or removes the partial files that a store has in a directory of a storage.
+    ///
+    /// - Throws: `FileError` or `StorageSilence`; nothing is known of the storage then.
+    func parts(ofStore store: String, in directory: String, on storage: String, isRemoving: Bool) async throws -> Int {
+        guard let root = paths[storage], let pool = pools[storage], let path = path(of: directory, on: storage) else {
+            throw FileError.missing(path: "storage:\(storage)")
+        }
+        let prefix = Transfer.namePrefix(String(store.prefix(Self.tagLength)))
+        return try await Self.answer(from: pool) {
+            guard Self.isMarked(root, storage) else { throw FileError.missing(path: "\(root)/\(Self.marker)") }
+            let handle: DirectoryHandle
+            do throws(FileError) {
+                handle = try AllowedRoots(roots: [root], forbidden: []).open(directory: path)
+            } catch {
+                guard case .missing = error else { throw error }
+                return 0
+            }
+            let names = try handle.names(beginningWith: prefix)
+            guard isRemoving, !names.isEmpty else { return names.count }
+            for name in names { try handle.remove(name) }
+            try handle.sync()
+            return names.count
+        }
+    }
+
+    /// How much of its id a store's files have in their names.
+    static let tagLength = 8
 
     // MARK: After a takeover
 

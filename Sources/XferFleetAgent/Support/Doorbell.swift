@@ -6,19 +6,36 @@ import NIOConcurrencyHelpers
 final class Doorbell: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
+    private let hasRung = NIOLockedValueBox(false)
 
     init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    func ring() { continuation.yield() }
+    func ring() {
+        hasRung.withLockedValue { $0 = true }
+        continuation.yield()
+    }
+
+    /// Ends the wait without a ring.
+    func nudge() { continuation.yield() }
 
     /// Returns at once if the Swift task is cancelled.
-    func wait(atMost time: Duration) async {
-        let alarm = Task { [continuation] in
-            if (try? await Task.sleep(for: time)) != nil { continuation.yield() }
+    ///
+    /// - Parameter time: nil is without end.
+    /// - Returns: whether it was rung, and not nudged or the time passed.
+    @discardableResult
+    func wait(atMost time: Duration?) async -> Bool {
+        let alarm = time.map { time in
+            Task { [continuation] in
+                if (try? await Task.sleep(for: time)) != nil { continuation.yield() }
+            }
         }
         var iterator = stream.makeAsyncIterator()
         _ = await iterator.next()
-        alarm.cancel()
+        alarm?.cancel()
+        return hasRung.withLockedValue { hasRung in
+            defer { hasRung = false }
+            return hasRung
+        }
     }
 }
 

@@ -250,12 +250,16 @@ public enum FleetForget: RPCMethod {
     public static let scope = MethodScope.operate
     public static let summary =
         "Removes a node that does not come back. Without confirm it only says what would become of its tasks: those for any node "
-        + "are queued again, unfinished ones for it alone fail. A live node is not forgotten. Answered by xfer-fleet."
+        + "are queued again, unfinished ones for it alone fail. Its partial files on shared storages are removed where this "
+        + "node has them mounted. A live node is not forgotten. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
     public static let examples = [
         MethodExample(
             "a look first", params: ["node": "c"],
-            result: ["forgotten": false, "requeued": [12], "failed": [9], "requeued_count": 1, "failed_count": 1])
+            result: [
+                "forgotten": false, "requeued": [12], "failed": [9], "requeued_count": 1, "failed_count": 1,
+                "parts": 2, "storages_left": [],
+            ])
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -282,6 +286,8 @@ public enum FleetForget: RPCMethod {
         public var failed: [TaskID] = []
         public var requeuedCount: Int64 = 0
         public var failedCount: Int64 = 0
+        public var parts: Int64 = 0
+        public var storagesLeft: [String] = []
 
         public init() {}
 
@@ -292,6 +298,12 @@ public enum FleetForget: RPCMethod {
             .required("failed", \.failed, "Tasks that no other node can take, at most 1,000 of them."),
             .required("requeued_count", \.requeuedCount, "How many are queued again."),
             .required("failed_count", \.failedCount, "How many fail."),
+            .required(
+                "parts", \.parts,
+                "How many partial files the node has on shared storages; with confirm they were removed."),
+            .required(
+                "storages_left", \.storagesLeft,
+                "Shared storages that this node cannot look at: partial files may stay there."),
         ]
     }
 }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An HTTP/1.1 server on 127.0.0.1 that answers exactly as a test defines, right or wrong, and records every request.
+/// An HTTP/1.1 server, on 127.0.0.1 unless a test says otherwise, that answers exactly as a test defines, right or wrong, and records every request.
 ///
 /// Each path has a handler that turns a request into a `Reply`, byte for byte. Most tests use `serve(_:_:faults:)`: a
 /// `SourceVersion` served according to RFC 9110, with a list of `Fault`s for the first, second, … request. The server
@@ -13,11 +13,13 @@ public final class FaultServer: Sendable {
     public typealias Handler = @Sendable (RecordedRequest) async -> Reply
 
     public let port: Int
+    private let address: String
     private let state: ServerState
     private let channel: any Channel
 
     /// Listens on a free port.
-    public init() async throws {
+    public init(address: String = "127.0.0.1") async throws {
+        self.address = address
         let state = ServerState()
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let executor = ServerExecutor(eventLoop)
@@ -32,7 +34,7 @@ public final class FaultServer: Sendable {
                     state.serve(try ServerConnection.Wire(wrappingChannelSynchronously: channel), on: executor)
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
+            .bind(host: address, port: 0).get()
         guard let port = channel.localAddress?.port else { throw TimedOut("the server has no port") }
         self.port = port
         self.state = state
@@ -44,7 +46,7 @@ public final class FaultServer: Sendable {
     }
 
     /// `http://127.0.0.1:port` and the path.
-    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+    public func url(_ path: String) -> String { "http://\(address):\(port)\(path)" }
 
     /// Answers requests for this path (the target without its query) with `handler` from now on.
     public func on(_ path: String, _ handler: @escaping Handler) {

@@ -11,16 +11,23 @@ public final class FleetNodeFixture: Sendable {
     public let name: String
     public let daemon: DaemonFixture
     private let notify: NotifySocket
+    /// What makes both programs run on the node's own network.
+    private let launcher: [String]
     private let agent = NIOLockedValueBox<ChildProcess?>(nil)
 
-    /// - Parameter database: an address for libpq.
+    /// - Parameters:
+    ///   - database: an address for libpq.
+    ///   - namespace: the node's own network.
     public init(
         _ name: String, database: String, scale: Int = 20, fleet: [String: String] = [:],
-        settings: [String: [String: String]] = [:]
+        settings: [String: [String: String]] = [:], in namespace: NetworkNamespace? = nil
     ) throws {
         self.name = name
         self.scale = scale
-        daemon = try DaemonFixture()
+        launcher = try namespace?.launcher() ?? []
+        var options = DaemonFixture.Options()
+        options.launcher = launcher
+        daemon = try DaemonFixture(options)
         notify = try NotifySocket(path: daemon.directory.file("fleet-notify"))
         var settings = settings
         settings["fleet"] = [
@@ -57,8 +64,8 @@ public final class FleetNodeFixture: Sendable {
         var options = ChildProcess.Options()
         options.environment = environment
         (options.output, options.errors) = (logFile, logFile)
-        let process = try ChildProcess(
-            "\(Command.productsDirectory)/xfer-fleet", ["run"] + arguments, options: options)
+        let command = try launcher + ["\(Command.productsDirectory)/xfer-fleet", "run"] + arguments
+        let process = try ChildProcess(command[0], Array(command.dropFirst()), options: options)
         agent.withLockedValue { $0 = process }
     }
 

@@ -15,10 +15,12 @@ public final class PostgresCluster: Sendable {
 
     /// A superuser that the Unix socket lets in without a password.
     public static let user = "fleet"
-    /// Part of the socket's name, and the port of 127.0.0.1 if the cluster listens there.
+    /// Part of the socket's name, and the port if the cluster listens on a network.
     public let port: Int
     /// Directory of the Unix socket: what libpq takes as `host`.
     public var host: String { directory.path }
+    /// Where it listens besides the Unix socket.
+    private let address: String?
     private let directory: TemporaryDirectory
     /// The server and its arguments.
     private let command: [String]
@@ -27,23 +29,31 @@ public final class PostgresCluster: Sendable {
     /// - Parameters:
     ///   - settings: of the server, for example `fsync: off`.
     ///   - password: of the user over TCP on 127.0.0.1; nil listens on the Unix socket alone.
+    ///   - address: of a bridge, whose network gets in without a password.
     ///   - copying: a data directory that is copied instead of making a new one; its server is stopped or it is a backup.
-    public init(_ settings: [String: String] = [:], password: String? = nil, copying data: String? = nil) async throws {
+    public init(
+        _ settings: [String: String] = [:], password: String? = nil, address: String? = nil, copying data: String? = nil
+    ) async throws {
         guard let programs = Self.programs else {
             throw TimedOut("PostgreSQL is not installed: apt-get install postgresql")
         }
         let directory = try TemporaryDirectory("xfer-postgres")
         try Self.give(directory.path)
         self.directory = directory
-        port = password == nil ? 5432 : try FreePort.any()
+        self.address = address ?? (password == nil ? nil : "127.0.0.1")
+        port = self.address == nil ? 5432 : try FreePort.any()
         if let data {
             try await Self.run("/bin/cp", ["-a", data, directory.file("data")])
         } else {
             try await Self.initialise(programs, directory, password)
         }
+        if let address {
+            let rules = directory.file("data/pg_hba.conf")
+            try FileTree.write(try FileTree.text(rules) + "host all all \(address)/24 trust\n", to: rules)
+        }
         var all = settings
         all["unix_socket_directories"] = directory.path
-        all["listen_addresses"] = password == nil ? "" : "127.0.0.1"
+        all["listen_addresses"] = self.address ?? ""
         all["port"] = String(port)
         all["shared_buffers"] = settings["shared_buffers"] ?? "32MB"
         // Compiling the statements of small tables takes longer than running them.
@@ -108,7 +118,7 @@ public final class PostgresCluster: Sendable {
 
     /// The same over TCP.
     public func networkConnection(_ database: String = "postgres") -> String {
-        "host=127.0.0.1 port=\(port) user=\(Self.user) dbname=\(database) sslmode=disable"
+        "host=\(address ?? "127.0.0.1") port=\(port) user=\(Self.user) dbname=\(database) sslmode=disable"
     }
 
     /// Makes an empty database.

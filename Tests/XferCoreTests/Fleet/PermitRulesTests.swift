@@ -42,6 +42,17 @@ struct PermitRulesTests {
         }
     }
 
+    @Test func aCancellationOfAQueuedTaskWaitsForALookAtWhatMayBePublished() {
+        func verdict(_ state: FleetTaskState, mayBePublished: Bool) -> WishRules.Verdict {
+            WishRules.judge(
+                .cancel, by: .operators, owner: "ada", place: .storage("nas"), state: state, isCancelling: false,
+                mayBePublished: mayBePublished)
+        }
+        #expect(verdict(.queued, mayBePublished: true) == .deliver)
+        #expect(verdict(.queued, mayBePublished: false) == .apply)
+        #expect(verdict(.paused, mayBePublished: true) == .apply)
+    }
+
     @Test func aTaskDoesNotMoveBetweenSharedStorageAndANodesOwnDisk() {
         func verdict(_ place: FleetPlace, to other: FleetPlace) -> WishRules.Verdict {
             WishRules.judge(

@@ -173,6 +173,10 @@ struct DatabaseRun {
             (model.tasks[claim.hold.task.rawValue]?.permits ?? []).filter { $0 != claim.hold.claim.text }
         }
         if Set(open.map(\.permit.hold.claim.text)) != Set(expected) { wrong.append("open permits are \(open)") }
+        for (id, permits) in Dictionary(grouping: open, by: \.permit.hold.task.rawValue)
+        where permits.contains(where: \.wasCancelling) != model.isCancelled(id) {
+            wrong.append("cancelled after a look: \(permits)")
+        }
         guard !claims.isEmpty, rules.generator.chance(70) else { return }
         let lost = try await fleet.closePermits(try registration(index), claims.map(\.hold))
         if !lost.isEmpty { wrong.append("lost at closing: \(lost)") }
@@ -287,7 +291,7 @@ struct DatabaseRun {
         guard model.nodes[name]?.isDown == false else { return }
         model.nodes[name]?.isDown = true
         model.takeOver(name, .dead)
-        if try await fleet.beat(try registration(index), figures: nil) {
+        if try await fleet.beat(try registration(index), figures: nil) != nil {
             wrong.append("\(name) beats although it is down")
         }
     }

@@ -7,8 +7,9 @@ extension FleetModel {
         guard let task = tasks[id] else { return .noSuchTask }
         let verdict = WishRules.judge(
             wish, by: caller, owner: task.lane.owner, place: task.lane.place, state: task.state,
-            isCancelling: task.isCancelling)
+            isCancelling: task.isCancelling, mayBePublished: !task.permits.isSubset(of: task.cancelling))
         switch verdict {
+        case .deliver where task.state == .queued: tasks[id]?.cancelling.formUnion(task.permits)
         case .deliver:
             tasks[id]?.wishes.append(wish)
             if wish == .cancel { tasks[id]?.isCancelling = true }

@@ -34,6 +34,8 @@ struct FleetModel {
         var wishes: [FleetWish] = []
         /// Claims that had a permit to publish and were taken over, and the present one if it has a permit.
         var permits: Set<String> = []
+        /// Those of them after which the task is cancelled unless its file is found.
+        var cancelling: Set<String> = []
         /// How often its request may have been made since it was added or retried.
         var runs = 0
     }
@@ -94,6 +96,9 @@ struct FleetModel {
     /// The node that reports has settled what it was permitted to publish.
     mutating func returnPermit(_ id: Int64) { if let claim = tasks[id]?.claim { tasks[id]?.permits.remove(claim) } }
 
+    /// Whether a node that claims the task is to end it without a file, once it has looked.
+    func isCancelled(_ id: Int64) -> Bool { tasks[id].map { !$0.permits.isDisjoint(with: $0.cancelling) } ?? false }
+
     mutating func pause(_ id: Int64) {
         returnPermit(id)
         tasks[id]?.state = .paused
@@ -115,6 +120,9 @@ struct FleetModel {
             let verdict = TakeoverRules.judge(
                 cause, place: task.lane.place, isRepeatable: task.isRepeatable, hasBegun: task.hasBegun,
                 isCancelling: task.isCancelling, isPublishing: task.claim.map(task.permits.contains) ?? false)
+            if let claim = task.claim, task.isCancelling, task.permits.contains(claim) {
+                tasks[task.id]?.cancelling.insert(claim)
+            }
             switch verdict {
             case .keep: break
             case .queue: queued.append(task.id)

@@ -109,7 +109,8 @@ private struct PureRun {
         guard let task = model.tasks[id], let claim = task.claim, !task.permits.isEmpty else { return true }
         parts.subtract(task.permits)
         let isFound = published[id].map(task.permits.contains) ?? false
-        let verdict = PermitRules.judge(isFound: isFound, isRepeatable: task.isRepeatable, wasCancelling: false)
+        let verdict = PermitRules.judge(
+            isFound: isFound, isRepeatable: task.isRepeatable, wasCancelling: model.isCancelled(id))
         let ending: FleetEnding
         switch verdict {
         case .transfer:

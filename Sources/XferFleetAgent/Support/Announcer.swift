@@ -1,0 +1,33 @@
+import NIOConcurrencyHelpers
+import XferFleet
+
+/// Lets all agents look for work: at once, and once more for everything that follows within a pause.
+final class Announcer: Sendable {
+    private let database: FleetDatabase
+    private let pause: Duration
+    private let state = NIOLockedValueBox(State())
+
+    private struct State {
+        var isUnderWay = false
+        var last: ContinuousClock.Instant?
+    }
+
+    init(_ database: FleetDatabase, pause: Duration) {
+        (self.database, self.pause) = (database, pause)
+    }
+
+    /// Call it after the commit. An announcement that fails is made up for by the agents' beats.
+    func announce() {
+        let due: ContinuousClock.Instant? = state.withLockedValue { state in
+            guard !state.isUnderWay else { return nil }
+            state.isUnderWay = true
+            return state.last.map { max(.now, $0.advanced(by: pause)) } ?? .now
+        }
+        guard let due else { return }
+        Task {
+            if due > .now { try? await Task.sleep(until: due) }
+            state.withLockedValue { $0 = State(isUnderWay: false, last: .now) }
+            try? await database.announce()
+        }
+    }
+}
