@@ -20,10 +20,15 @@ KEY     ?=
 
 # Line tables are enough for backtraces. Paths begin at the tree, so that equal trees make equal programs.
 DEBUG   := -Xswiftc -gline-tables-only -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
+# Objects have no hash over the directory: neither of clang's modules, nor of the compiler's input.
+EQUAL   := -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs \
+           -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 # Each function has a section: the linker leaves out what is not called, and keeps one of functions with equal code.
-CODE    := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections -Xcc -fdata-sections
+# Without -internalize-at-link each public function counts as called.
+CODE    := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -internalize-at-link \
+           -Xcc -ffunction-sections -Xcc -fdata-sections
 # The programs carry Swift's runtime in themselves. Colours are a compiler flag: on a terminal everything would be built anew.
-RELEASE := -c release --static-swift-stdlib --no-color-diagnostics $(DEBUG) $(CODE) \
+RELEASE := -c release --static-swift-stdlib --no-color-diagnostics $(DEBUG) $(EQUAL) $(CODE) \
            $(if $(OFFLINE),--skip-update --disable-automatic-resolution)
 # Without TLS for listeners, which takes minutes to compile.
 PLAIN   := $(RELEASE) --disable-default-traits

@@ -28,6 +28,7 @@ struct XferFleetCommand: ParsableCommand {
 
     static func main() {
         StandardOutput.openMissing()
+        DispatchLog.silence()
         do {
             var command = try parseAsRoot()
             try command.run()

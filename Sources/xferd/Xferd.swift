@@ -27,6 +27,7 @@ struct XferdCommand: ParsableCommand {
 
     static func main() {
         StandardOutput.openMissing()
+        DispatchLog.silence()
         do {
             var command = try parseAsRoot()
             try command.run()
