@@ -84,6 +84,12 @@ class Active:
                     return found
                 cursor = {"cursor": page["next_cursor"]}
 
+    def describe(self, id):
+        """What is known of a task that does not run."""
+        with self.daemon.client() as client:
+            task = client.call("task.get", id=id)["task"]
+        return ", ".join(f"{name} {task[name]}" for name in ("id", "state", "wait", "error", "attempts") if task.get(name))
+
 
 def killed(bench):
     """kill -9 with a long queue and many transfers: what is asked of the start is in the row `million`."""
@@ -98,7 +104,10 @@ def killed(bench):
             active.wait()
             outcome.add("start until they run again", "xfer", "s", time.monotonic() - begin)
             outcome.add("processor time until then", "xfer", "s", processes.cpu_seconds(active.daemon.pid))
-            outcome.add("of them run again", "xfer", "", len(before & active.ids()))
+            others = before - active.ids()
+            outcome.add("of them run again", "xfer", "", len(before) - len(others))
+            if others:
+                outcome.notes.append(f"{len(others):,} do not run again; one of them is {active.describe(min(others))}.")
             counts = active.daemon.counts()
             if sum(counts.values()) != active.count + bench.many or counts.get("failed", 0):
                 raise Failed(f"tasks are lost or have failed: {counts}")
