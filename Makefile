@@ -59,7 +59,7 @@ help:
 	@echo 'make test-deb             install, upgrade and remove the packages in a bare Debian (root)'
 	@echo 'make test-upgrade         50 transfers of the last release are finished by what is built now'
 	@echo 'make reproducible         build the packages twice, in two directories, and compare (an hour)'
-	@echo 'make bench [ROW=…]        beside curl, aria2 and wget2, into Benchmarks/RESULTS.md (half an hour; ARGS=--small is a try)'
+	@echo 'make bench [ROW=…]        beside curl, aria2, wget2 and wrk, into Benchmarks/RESULTS.md (three quarters of an hour; ARGS=--small is a try)'
 	@echo 'make instructions         what xferd executes per task, against Benchmarks/instructions.json (UPDATE=1 writes it)'
 	@echo 'make fuzz [INPUTS=100000]  every parser of outside input, with inputs made by libFuzzer (half an hour)'
 	@echo 'make soak                 power cuts, long property runs, ThreadSanitizer (hours; root for some)'

@@ -6,8 +6,12 @@ from . import processes
 from .measure import Failed, alternate
 
 
-def fetch_all(bench, outcome, tools, urls, out, expected, daemon, authority=None, warm_up=True):
-    """Fetches the same with every tool in turn, checks the sizes of what came, and notes what it cost."""
+def fetch_all(
+        bench, outcome, tools, urls, out, expected, daemon, authority=None, warm_up=True, rounds=None, server=None):
+    """Fetches the same with every tool in turn, checks the sizes of what came, and notes what it cost.
+
+    The connections to `server` are counted, if it is given.
+    """
     def run(tool, number):
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
@@ -15,6 +19,7 @@ def fetch_all(bench, outcome, tools, urls, out, expected, daemon, authority=None
         took, cpu, peak = tool.fetch(urls, out, authority)
         if [path.stat().st_size for path in out.iterdir()] != expected:
             raise Failed(f"{tool.name} did not fetch everything")
+        connections = server.count_connections() if server else 0
         if number == 0:
             return
         if tool.name == "xfer":
@@ -23,7 +28,9 @@ def fetch_all(bench, outcome, tools, urls, out, expected, daemon, authority=None
         outcome.add("time", tool.name, "s", took)
         outcome.add("processor time", tool.name, "s", cpu)
         outcome.add("peak memory", tool.name, "MB", peak)
+        if server:
+            outcome.add("new connections", tool.name, "", connections)
 
-    alternate(tools, bench.rounds, run, warm_up)
+    alternate(tools, rounds or bench.rounds, run, warm_up)
     shutil.rmtree(out)
     outcome.notes.append("xfer's processor time is xferctl's and xferd's, its peak memory xferd's since its start.")

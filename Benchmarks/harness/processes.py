@@ -16,6 +16,17 @@ def raise_file_limit():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
+def allow_files(count):
+    """Raises the limit of open files to that for what is started from now on. Answers the limit, which may be lower."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard < count:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+        except ValueError:
+            return hard
+    return max(hard, count)
+
+
 def wait_until(is_ready, what, process=None, seconds=60, every=0.01):
     deadline = time.monotonic() + seconds
     while not is_ready():

@@ -35,6 +35,7 @@ def versions(programs):
         ([programs / "xferd", "--version"], r"\S+"), (["aria2c", "--version"], r"aria2 version (\S+)"),
         (["curl", "--version"], r"curl (\S+)"), (["wget2", "--version"], r"GNU Wget2 (\S+)"),
         (["nginx", "-v"], r"nginx/(\S+)"), (["openssl", "version"], r"OpenSSL (\S+)"),
+        (["wrk", "-v"], r"wrk (\S+)"),
     ):
         name = pathlib.Path(command[0]).name
         program = shutil.which(str(command[0]), path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")

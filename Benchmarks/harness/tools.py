@@ -4,6 +4,7 @@ import pathlib
 import shutil
 
 from . import processes, servers
+from .measure import Failed
 from .rpc import HTTPClient
 
 PARALLEL = 16
@@ -56,14 +57,21 @@ class AriaSplit(Aria):
 
 class Wget2(Tool):
     name = program = "wget2"
+    threads = PARALLEL
 
     def fetch(self, urls, out, authority=None):
-        options = ["-q", "--no-config", "--no-hsts", f"--max-threads={PARALLEL}", "--chunk-size=0"]
+        options = ["-q", "--no-config", "--no-hsts", f"--max-threads={self.threads}", "--chunk-size=0"]
         trust = [f"--ca-certificate={authority}"] if authority else []
         # wget2 waits for ever if it reads the list from standard input.
         listed = pathlib.Path(self.bench.place / "wget2.urls")
         listed.write_text("\n".join(urls) + "\n")
         return self.run("wget2", *options, *trust, "-P", str(out), "-i", str(listed))
+
+
+class Wget2Once(Wget2):
+    """wget2 makes a connection for each of its threads."""
+
+    threads = 1
 
 
 class Xfer(Tool):
@@ -83,6 +91,35 @@ class Xfer(Tool):
     def fetch(self, urls, out, authority=None):
         command = [self.daemon.xferctl, "add", "--wait", "-d", str(out), *self.options, "-i", "-"]
         return self.run(*command, input="\n".join(urls) + "\n", env=self.daemon.environment)
+
+
+class Wrk(Tool):
+    """Makes one request again and again over 16 connections, and keeps nothing."""
+
+    name = program = "wrk"
+    seconds = 3
+
+    def send(self, url, method, headers, body):
+        """Answers requests per second, and processor seconds for each."""
+        script = self.bench.place / "wrk.lua"
+        fields = "".join(f"wrk.headers[ {_lua(name)} ] = {_lua(value)}\n" for name, value in headers.items())
+        script.write_text(
+            f"wrk.method = {_lua(method)}\nwrk.body = {_lua(body)}\n{fields}"
+            "function done(summary)\n"
+            "  local errors = 0\n"
+            "  for _, count in pairs(summary.errors) do errors = errors + count end\n"
+            "  io.stderr:write(summary.requests, ' ', summary.duration, ' ', errors)\n"
+            "end\n")
+        _, cpu, _ = self.run("wrk", "-t1", f"-c{PARALLEL}", f"-d{self.seconds}s", "-s", script, url)
+        requests, microseconds, errors = map(int, self.errors.read_text().split())
+        if errors or not requests:
+            raise Failed(f"wrk: {errors:,} of {requests:,} requests failed")
+        return requests / (microseconds / 1e6), cpu / requests
+
+
+def _lua(text):
+    """A literal that is the text, which no line break ends."""
+    return "[==[" + text + "]==]"
 
 
 class AriaServer:

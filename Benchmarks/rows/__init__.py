@@ -1,12 +1,15 @@
 """The rows of the table, by name, in the order in which they are run."""
 
-from . import adds, downloads, fleet, page, queue, rates, service, slow
+from . import active, adds, downloads, exchanges, fleet, page, queue, rates, service, slow
 
 ALL = {
     "big": downloads.big,
     "tls": downloads.tls,
     "small": downloads.small,
     "small-ext4": downloads.small_on_disk,
+    "hosts": downloads.hosts,
+    "h2": downloads.http2,
+    "exchanges": exchanges.exchanges,
     "adds": adds.single,
     "pipelined": adds.pipelined,
     "batches": adds.batches,
@@ -17,6 +20,7 @@ ALL = {
     "slow-server": slow.slow_server,
     "thousand": slow.thousand,
     "watchers": slow.watchers,
+    "watch": active.watch,
     "fleet": fleet.fleet,
     "fleet-nodes": fleet.nodes,
     "page": page.page,
@@ -24,4 +28,5 @@ ALL = {
     "status": service.status,
     "completion": service.completion,
     "kill": service.kill,
+    "killed": active.killed,
 }
