@@ -2,9 +2,8 @@ public import XferModel
 
 /// How many file descriptors the service, a transfer and a task may need at once. Starts stop before none is left.
 public enum DescriptorRules {
-    /// The database, its readers and its log, locks, timers, the event loops, and connections kept for the next
-    /// request.
-    static let ofService = 80
+    /// The database, its readers and its log, locks, timers and the event loops.
+    static let ofService = 48
     /// A task's directory, its own copy of the bytes, what publishing or a hook opens.
     static let ofTask = 3
     /// A connection, and a second one while both address families are tried.
@@ -14,6 +13,12 @@ public enum DescriptorRules {
     /// Files of a form that are counted; a form with more files waits if it meets the limit.
     static let filesOfForm = 8
 
+    /// Idle connections that may be kept for the next requests: as many as there are hosts that get turns, or each file of
+    /// a list over many hosts would need a connection of its own.
+    ///
+    /// - Parameter limit: most descriptors of the process.
+    public static func keptConnections(limit: Int) -> Int { min(max(limit / 16, 32), 1024) }
+
     /// Descriptors that all tasks together may have. Under a limit too low for the service and its clients it is a
     /// quarter of the limit, since clients come and go.
     ///
@@ -21,7 +26,8 @@ public enum DescriptorRules {
     ///   - limit: most descriptors of the process (RLIMIT_NOFILE).
     ///   - clients: most connections of clients.
     public static func budget(limit: Int, clients: Int) -> Int {
-        let (left, overflow) = limit.subtractingReportingOverflow(ofService + min(max(clients, 0), 1 << 20))
+        let (left, overflow) = limit.subtractingReportingOverflow(
+            ofService + keptConnections(limit: limit) + min(max(clients, 0), 1 << 20))
         return max(overflow ? 0 : left, limit / 4)
     }
 

@@ -109,6 +109,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
             guard let key = loop.deadlines.popDue(now) else { break }
             switch key {
             case .session(let id): sessions[id]?.onDeadline()
+            case .idleSession(let id): closeIdle(id)
             case .attempt(let id):
                 runs[id]?.wakesAt = nil
                 runs[id]?.onDeadline(now)
@@ -185,7 +186,10 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     func session(for key: TransferSession.PoolKey) -> TransferSession? {
         if let session = pools[key] { return session }
         lastSession += 1
-        guard let session = TransferSession(id: lastSession, key: key, core: self) else { return nil }
+        let kept = configuration.keptConnections / configuration.loops / (sessions.count + 1)
+        guard let session = TransferSession(id: lastSession, key: key, keptConnections: kept, core: self) else {
+            return nil
+        }
         sessions[session.id] = session
         pools[key] = session
         return session
@@ -244,8 +248,16 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         if recentHandle === handle { recentHandle = nil }
     }
 
+    /// The next request of its kind gets a new session.
+    private func closeIdle(_ id: UInt32) {
+        guard let session = sessions[id], session.isIdle else { return }
+        if pools[session.key] === session { pools[session.key] = nil }
+        session.retire()
+    }
+
     func forgetSession(_ session: TransferSession) {
         sessions[session.id] = nil
+        loop.deadlines.remove(.idleSession(session.id))
         loop.deadlines.remove(.session(session.id))
     }
 }

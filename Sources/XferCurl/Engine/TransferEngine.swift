@@ -129,12 +129,15 @@ public struct EngineConfiguration: Sendable {
     public var userAgent: String
     /// Threads that move bytes, 1 … `maxLoops`.
     public var loops: Int
+    /// Idle connections that the session which is made first may keep for later requests; later ones keep fewer.
+    public var keptConnections: Int
 
     public static let maxLoops = 8
 
-    public init(userAgent: String, loops: Int = 1) {
+    public init(userAgent: String, loops: Int = 1, keptConnections: Int = 32) {
         self.userAgent = userAgent
         self.loops = min(max(loops, 1), Self.maxLoops)
+        self.keptConnections = keptConnections
     }
 }
 

@@ -33,6 +33,8 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     /// What a deadline is for.
     enum DeadlineKey: Hashable {
         case session(UInt32)
+        /// The end of a session whose many connections nobody uses.
+        case idleSession(UInt32)
         case attempt(UInt64)
         /// Turns under limits that attempts share.
         case rates

@@ -29,22 +29,28 @@ final class TransferSession {
     /// Where connections were found, by their local port.
     private var found: [Int32: Int32] = [:]
 
-    /// Most easy handles, and most connections, kept for the next request.
+    /// Most easy handles kept for the next request; and most connections that are kept for as long as the server wants.
     private static let maxIdle = 32
+    /// More connections are closed when no request has been made for so long: libcurl looks at idle connections with
+    /// requests only, and those that servers have closed would stay.
+    private static let idleTime = Duration.seconds(60)
+    /// Most connections kept for the next request, at least `maxIdle`.
+    private let maxConnections: Int
 
     /// Nil without memory.
-    init?(id: UInt32, key: PoolKey, core: EngineCore) {
+    init?(id: UInt32, key: PoolKey, keptConnections: Int, core: EngineCore) {
         guard let multi = curl_multi_init() else { return nil }
         self.id = id
         self.key = key
         self.core = core
         self.multi = multi
+        maxConnections = max(keptConnections, Self.maxIdle)
         let context = UnsafeMutableRawPointer(bitPattern: UInt(clamping: id))
         xfer_multi_set_socket_function(multi, curlSocketCallback)
         xfer_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
         xfer_multi_set_timer_function(multi, curlTimerCallback)
         xfer_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-        xfer_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.maxIdle)
+        xfer_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maxConnections)
         xfer_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     }
 
@@ -59,6 +65,7 @@ final class TransferSession {
             core.forgetHandle(handle)
             return nil
         }
+        if activeCount == 0 { core.loop.deadlines.remove(.idleSession(id)) }
         activeCount += 1
         return handle
     }
@@ -87,13 +94,20 @@ final class TransferSession {
         closeIfDone()
     }
 
+    /// Whether it serves no request.
+    var isIdle: Bool { activeCount == 0 }
+
     func retire() {
         isRetired = true
         closeIfDone()
     }
 
     private func closeIfDone() {
-        guard isRetired, activeCount == 0 else { return }
+        guard activeCount == 0 else { return }
+        guard isRetired else {
+            guard sockets.count > Self.maxIdle else { return }
+            return core.loop.deadlines.set(.idleSession(id), to: core.now.advanced(by: Self.idleTime))
+        }
         for handle in idleHandles { core.forgetHandle(handle) }
         idleHandles = []
         // Closes the connections, which calls back once more.
@@ -136,7 +150,7 @@ final class TransferSession {
     /// connection only after the request.
     func socket(of route: SocketRoute) -> Int32? {
         if let known = found[route.localPort], route.matches(known) { return known }
-        if found.count > 4 * Self.maxIdle { found = [:] }
+        if found.count > 4 * maxConnections { found = [:] }
         found[route.localPort] = sockets.first(where: route.matches)
         return found[route.localPort]
     }

@@ -143,7 +143,9 @@ public final class TransferManager: ManagerPart, Sendable {
         }
         let userAgent = "xferd/\(version)"
         let engine = try TransferEngine(
-            configuration: EngineConfiguration(userAgent: userAgent, loops: settings.engineLoops))
+            configuration: EngineConfiguration(
+                userAgent: userAgent, loops: settings.engineLoops,
+                keptConnections: DescriptorRules.keptConnections(limit: Descriptors.limit)))
         let pool = BlockingPool()
         let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages)
         let digests = BlockingPool("xferd-digests", threadCount: 2)

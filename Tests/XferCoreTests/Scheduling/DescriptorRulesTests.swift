@@ -20,6 +20,11 @@ struct DescriptorRulesTests {
         if limit >= 1024, clients <= 256 { #expect(budget <= limit - clients - 64) }
     }
 
+    @Test(arguments: [(Int.min, 32), (0, 32), (1024, 64), (20_000, 1024), (.max, 1024)])
+    func keptConnectionsAreASmallShareOfTheLimit(limit: Int, count: Int) {
+        #expect(DescriptorRules.keptConnections(limit: limit) == count)
+    }
+
     @Test func eachSegmentConnectionOfADownloadNeedsDescriptorsOfItsOwn() throws {
         let one = DescriptorRules.need(of: try specification(), segments: .one)
         let many = DescriptorRules.need(of: try specification(segments: .exactly(16)), segments: .one)

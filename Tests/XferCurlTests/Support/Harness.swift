@@ -13,15 +13,16 @@ final class Harness: Sendable {
     /// Loops where a test does not say how many: `XFER_ENGINE_LOOPS`, for a run of all of them over several, else one.
     static let usualLoops = getenv("XFER_ENGINE_LOOPS").flatMap { Int(String(cString: $0)) } ?? 1
 
-    private static func configuration(_ loops: Int) -> EngineConfiguration {
-        EngineConfiguration(userAgent: "xferd/test", loops: loops)
+    private static func configuration(_ loops: Int, keptConnections: Int = 32) -> EngineConfiguration {
+        EngineConfiguration(userAgent: "xferd/test", loops: loops, keptConnections: keptConnections)
     }
 
     init(loops: Int = usualLoops) throws { engine = try TransferEngine(configuration: Self.configuration(loops)) }
 
     /// The engine's deadlines only come when the test moves the clock and lets the loops turn.
-    init(clock: ManualClock, loops: Int = usualLoops) throws {
-        engine = try TransferEngine(configuration: Self.configuration(loops), clock: { clock.now })
+    init(clock: ManualClock, loops: Int = usualLoops, keptConnections: Int = 32) throws {
+        engine = try TransferEngine(
+            configuration: Self.configuration(loops, keptConnections: keptConnections), clock: { clock.now })
     }
 
     /// Returns when what the clock has made due is done.
