@@ -405,7 +405,7 @@ def main():
     parser.add_argument("--kernel", required=True)
     parser.add_argument("--tools", required=True)
     parser.add_argument("--programs", default=pathlib.Path(__file__).resolve().parents[2] / ".build/debug")
-    parser.add_argument("--scale", type=int, default=2, help="divides all times of beats and leases")
+    parser.add_argument("--scale", type=int, default=1, help="divides all times of beats and leases")
     parser.add_argument("--keep", action="store_true", help="leaves the directory with all logs")
     options = parser.parse_args()
     place = pathlib.Path(tempfile.mkdtemp(prefix="xfer-nfs-"))

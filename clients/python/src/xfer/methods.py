@@ -1579,7 +1579,8 @@ class FleetMethods:
 
     def forget(self, node: str, *, confirm: Maybe[bool] = UNSET) -> FleetForgetResult:
         """Removes a node that does not come back. Without confirm it only says what would become of
-        its tasks: those for any node are queued again, unfinished ones for it alone fail. A live
+        its tasks: those for any node are queued again, unfinished ones for it alone fail. Its
+        partial files on shared storages are removed where this node has them mounted. A live
         node is not forgotten. Answered by xfer-fleet.
 
         Args:

@@ -5777,6 +5777,12 @@ class FleetForgetResult:
     failed_count: int
     """How many fail."""
 
+    parts: int
+    """How many partial files the node has on shared storages; with confirm they were removed."""
+
+    storages_left: List[str]
+    """Shared storages that this node cannot look at: partial files may stay there."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetForgetResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -5786,6 +5792,8 @@ class FleetForgetResult:
             failed=wire["failed"],
             requeued_count=wire["requeued_count"],
             failed_count=wire["failed_count"],
+            parts=wire["parts"],
+            storages_left=wire["storages_left"],
         )
 
 
