@@ -20,6 +20,10 @@ extension NodeAgent {
         }
         onDatabaseAnswer()
         lastBeatAt = sentAt
+        if mountedStorages() != registeredStorages {
+            // Without beats there was no look, as while the database was away.
+            await storages.firstLook(atMost: rules.beatInterval)
+        }
         guard mountedStorages() == registeredStorages else {
             logger.notice("other shared storages are mounted than before: the node registers anew")
             self.registration = nil
