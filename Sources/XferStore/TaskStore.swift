@@ -67,6 +67,9 @@ public final class TaskStore: Sendable {
     /// Why the store is degraded; nil when it is not.
     public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
 
+    /// The tasks of brief runs.
+    public var held: HeldTasks { commits.held }
+
     /// The number of writes that wait for a commit.
     public var waitingWrites: Int { commits.waitingCount }
 

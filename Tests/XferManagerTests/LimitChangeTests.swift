@@ -36,8 +36,9 @@ import XferTestSupport
         fixture.server.serve("/b", .tagged(2, length: 50_000))
         let manager = try await fixture.open()
         try await manager.start()
-        let id = try await fixture.add(
-            "/b", as: "b", to: manager, startsPaused: true, maxReceiveRate: Self.limit)
+        let id = try await fixture.add("/b", as: "b", to: manager, startsPaused: true, maxReceiveRate: Self.limit) {
+            $0.destination.onConflict = .overwrite
+        }
         // The engine asks for the policies before the request goes out: who holds them holds the attempt's start.
         let policies = manager.services.policies
         let (isHeld, door) = (Gate(), ConditionLock(value: false))

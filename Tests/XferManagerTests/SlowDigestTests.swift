@@ -21,7 +21,10 @@ import XferTestSupport
         async let slow: Void = gate.hold(manager.services.digests)
         await gate.arrived()
 
-        let checked = try await fixture.add("/a", as: "checked", to: manager) { $0.checksum = version.checksum() }
+        let checked = try await fixture.add("/a", as: "checked", to: manager) {
+            $0.checksum = version.checksum()
+            $0.destination.onConflict = .overwrite
+        }
         try await eventually("its bytes are there") { fixture.server.requests.count == 1 }
         for index in 0..<10 {
             let id = try await fixture.add("/a", as: "f\(index)", to: manager)

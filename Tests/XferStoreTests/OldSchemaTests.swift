@@ -355,6 +355,23 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseOfSchema22IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(22))
+        let store = try directory.open()
+        let found = try #require(try await store.read { try $0.briefIntents() }.first)
+        #expect(found.task == TaskID(2) && found.intent.finalName == "photo.jpeg" && found.intent.part.length == 9)
+        #expect(
+            found.intent.part.mark
+                == FileMark(
+                    identity: FileIdentity(device: 1, inode: 79), bornAt: 1_700_000_000_000_000_008, generation: 11))
+        #expect(found.intent.digest == nil)
+        try await store.write { try $0.removeBriefIntents(of: [TaskID(2)]) }
+        #expect(try await store.read { try $0.briefIntents() }.isEmpty)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// Rows that depend on tasks have no foreign keys any more.
     @Test(arguments: [20, 21]) func whatDependsOnATaskGoesWithIt(version: Int) async throws {
         let directory = try StoreDirectory()

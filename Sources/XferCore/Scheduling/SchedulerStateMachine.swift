@@ -64,8 +64,8 @@ public struct SchedulerStateMachine: Sendable {
     /// The next task to start, or nil when none may. The caller starts it and reports that with `onStart`.
     ///
     /// At most as many hosts, groups and profiles are blocked as transfers are active, so the index has at most that
-    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once:
-    /// it is skipped until that run has ended.
+    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once, and
+    /// so is the task of a run whose start is not committed: it is skipped until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard holds.isEmpty, activeCount < limits.maxActive, publishing.count < limits.maxPublishing else { return nil }
         let blocked = LaneExclusions(
@@ -85,7 +85,8 @@ public struct SchedulerStateMachine: Sendable {
 
     private func head(of lane: QueueLane, in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         let first = try queue.heads(of: lane, order: limits.order, limit: 1)
-        guard first.contains(where: isRunning) else { return first.first }
+        if let task = first.first(where: { !isRunning($0) }) { return task }
+        if first.isEmpty { return nil }
         return try queue.heads(of: lane, order: limits.order, limit: runningCount + 1).first { !isRunning($0) }
     }
 
@@ -213,6 +214,6 @@ public protocol QueueIndex: ~Copyable {
     /// The lane that was served longest ago, of those with queued tasks. Paused groups, hosts that are cooling down and
     /// excluded lanes are skipped.
     borrowing func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane?
-    /// The first tasks of the lane in the given order.
+    /// The first tasks of the lane in the given order; there may be more than `limit`.
     borrowing func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID]
 }

@@ -40,6 +40,9 @@ public struct Attempt: Sendable {
     public var session: SessionChooser
     /// Called with the sender at every final response's head, redirects included. Called on the attempt's loop.
     public var onServer: (@Sendable (SourceEvidence) -> Void)?
+    /// For a movable sink: called with nil when the attempt cannot go on without its caller, or has something to report
+    /// before its end; and with the outcome at its end. Called on the attempt's loop.
+    public var onMovable: (@Sendable (AttemptOutcome?) -> Void)?
 
     public init(
         request: TransferRequest, resumeData: ResumeData = ResumeData(), segment: Segment? = nil,
@@ -93,6 +96,9 @@ public enum BodySink: Sendable, Hashable {
     /// `atMost` bytes fails with `length_mismatch`. The descriptor is borrowed as with `file`, and expected to be of an
     /// empty file.
     case spilling(limit: Int, atMost: Int64, descriptor: Int32)
+    /// Collected for `AttemptOutcome.body` if the response announces at most `limit` bytes. A longer body, or one of
+    /// unknown length, waits at its head for `TransferEngine.move`.
+    case movable(limit: Int64)
 }
 
 /// Names an attempt within its engine; never reused.

@@ -192,6 +192,7 @@ final class AttemptRun {
             }
             try redirects.onRedirect(status: head.status, from: request.url, to: target)
             events.yield(.redirected(status: head.status, from: request.url, to: target))
+            askForMove()
             return .hop(target, RedirectRules.method(after: head.status, to: request.method))
         } catch {
             return .finish(.failed(error))
@@ -238,6 +239,7 @@ final class AttemptRun {
         core.forget(self)
         events.yield(.finished(outcome))
         events.finish()
+        attempt.onMovable?(outcome)
     }
 
     // MARK: Deadlines
@@ -330,7 +332,7 @@ final class AttemptRun {
     func beginBody(_ body: BodyPlan, keeping: ResumeData, isNew: Bool) throws(TransferError) {
         received.kept = keeping
         try received.writer.begin(body)
-        if case .file = attempt.sink, attempt.mode == .download, isNew || !pacing.isWatching {
+        if case .file = received.writer.sink, attempt.mode == .download, isNew || !pacing.isWatching {
             pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.stake)
         }
         progress.update { snapshot in
@@ -339,6 +341,25 @@ final class AttemptRun {
             snapshot.total = body.total
         }
         if isNew { pacing.hold(core.now) }
+    }
+
+    /// Whether the body waits until the caller moves it to a file.
+    func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }
+
+    /// A movable attempt has something to report before its end.
+    func askForMove() {
+        guard case .movable = received.writer.sink else { return }
+        attempt.onMovable?(nil)
+    }
+
+    /// Writes the body to this file from now on, and what was collected of it; see `TransferEngine.move`.
+    func move(to descriptor: Int32) {
+        guard !isEnded else { return }
+        if let failure = received.writer.move(to: descriptor) { return finish(.failed(failure)) }
+        // A body that has not begun is watched from its beginning.
+        guard progress.snapshot.isTransferring else { return }
+        pacing.watch(from: 0, limits: attempt.checkpoints, sharing: attempt.stake)
+        proceed()
     }
 
     /// Writes a part of the body at its offset.
@@ -371,7 +392,7 @@ final class AttemptRun {
     /// Most bytes that libcurl reads at once. libcurl keeps a buffer of that size for each attempt, so many attempts
     /// get small buffers: a thousand attempts hold 30 MiB.
     var readSize: Int {
-        guard case .file = attempt.sink, attempt.mode == .download else { return 64 << 10 }
+        guard attempt.sink.isForFiles, attempt.mode == .download else { return 64 << 10 }
         let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)
         return min(readSize, Self.bufferSize(beside: core.shared.attemptCount))
     }
@@ -391,5 +412,15 @@ final class AttemptRun {
         pacing.onSent(count, now: now)
         core.spend(.send, count, by: self, now: now)
         core.schedule(self, at: pacing.deadline)
+    }
+}
+
+extension BodySink {
+    /// Whether the body is, or may have to be, written to a file of its own.
+    fileprivate var isForFiles: Bool {
+        switch self {
+        case .file, .movable: true
+        case .memory, .spilling: false
+        }
     }
 }

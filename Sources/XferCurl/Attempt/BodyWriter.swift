@@ -17,7 +17,7 @@ struct BodyWriter {
     /// Number of octets discarded at the start of the present body.
     private(set) var skipped: Int64 = 0
 
-    private let sink: BodySink
+    private(set) var sink: BodySink
     private var plan: BodyPlan?
     private var memory: [UInt8] = []
     /// Whether a spilling sink has exceeded its limit, so that the body is in its file.
@@ -34,6 +34,7 @@ struct BodyWriter {
         case .file: nil
         case .memory: memory
         case .spilling: hasSpilled ? nil : memory
+        case .movable: memory
         }
     }
 
@@ -49,13 +50,31 @@ struct BodyWriter {
             memory = []
             hasSpilled = false
         }
-        if let end = plan.end, let most, end > most { throw Self.tooLarge(most) }
+        if let end = plan.end, let most, end > most, !waits(for: plan) { throw Self.tooLarge(most) }
+    }
+
+    /// Whether the body waits for `move`: it may not fit in memory.
+    func waits(for plan: BodyPlan) -> Bool {
+        guard case .movable(let limit) = sink else { return false }
+        return plan.end.map { $0 > limit } ?? true
+    }
+
+    /// Writes what was collected into the file, and all further bytes.
+    mutating func move(to descriptor: Int32) -> TransferError? {
+        guard case .movable = sink else { return nil }
+        sink = .file(descriptor: descriptor)
+        guard !memory.isEmpty else { return nil }
+        let collected = memory
+        memory = []
+        offset = 0
+        return collected.withUnsafeBytes { append($0, to: descriptor) }
     }
 
     /// Most bytes of a body that the sink takes; nil means no limit.
     private var most: Int64? {
         switch sink {
         case .file: nil
+        case .movable(let limit): limit
         case .memory(let limit): Int64(clamping: limit)
         case .spilling(_, let atMost, _): atMost
         }
@@ -97,7 +116,7 @@ struct BodyWriter {
     private mutating func store(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
         if let most, offset.addingSaturated(Int64(bytes.count)) > most { return Self.tooLarge(most) }
         switch sink {
-        case .memory:
+        case .memory, .movable:
             memory.append(contentsOf: bytes)
             offset += Int64(bytes.count)
             return nil

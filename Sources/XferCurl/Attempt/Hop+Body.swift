@@ -33,12 +33,14 @@ extension Hop {
 
     func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
+        let isHeld = isNew || run.mustMove(body)
         do throws(TransferError) {
-            try run.beginBody(body, keeping: keeping, isNew: isNew)
+            try run.beginBody(body, keeping: keeping, isNew: isHeld)
         } catch {
             return drain(.finish(.failed(error)), head)
         }
-        stage = isNew ? .holding(isBodyOver: false) : .receiving
+        stage = isHeld ? .holding(isBodyOver: false) : .receiving
+        if isHeld { run.askForMove() }
         return true
     }
 

@@ -65,7 +65,10 @@ extension Hop {
 
     private func onVerdict(_ verdict: TrustVerdict, on party: Handshakes.Party) {
         link.handshakes.onVerdict(party)
-        if verdict.isRemarkable { run.events.yield(.judged(verdict)) }
+        if verdict.isRemarkable {
+            run.events.yield(.judged(verdict))
+            run.askForMove()
+        }
         guard let failure = verdict.failure else { return }
         refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))
         if party == .origin { refusal?.host = url.hostKey }

@@ -277,6 +277,8 @@ actor EngineLoop {
 
     func start(_ attempt: Attempt) -> AttemptHandle { core.start(attempt) }
 
+    func start(_ attempts: [Attempt]) -> [AttemptHandle] { attempts.map(core.start) }
+
     /// Nil when the attempt has ended.
     @discardableResult
     func withAttempt<Value: Sendable>(_ id: AttemptID, _ body: @Sendable (AttemptRun) -> Value) -> Value? {

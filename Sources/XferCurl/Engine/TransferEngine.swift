@@ -37,6 +37,26 @@ public final class TransferEngine: Sendable {
         await loops[shared.beginAttempt(attempt.request.url)].start(attempt)
     }
 
+    /// Begins several attempts with one visit to each loop. Their handles are in the order of `attempts`.
+    public func start(_ attempts: [Attempt]) async -> [AttemptHandle] {
+        let places = attempts.map { shared.beginAttempt($0.request.url) }
+        var handles: [AttemptHandle?] = Array(repeating: nil, count: attempts.count)
+        for (index, loop) in loops.enumerated() {
+            let own = places.indices.filter { places[$0] == index }
+            guard !own.isEmpty else { continue }
+            for (place, handle) in zip(own, await loop.start(own.map { attempts[$0] })) { handles[place] = handle }
+        }
+        return handles.compactMap(\.self)
+    }
+
+    /// Moves the body of an attempt with a movable sink to a file: what was collected, and what follows. If the attempt
+    /// has ended, nothing happens, and its outcome has the body.
+    ///
+    /// - Parameter descriptor: of an empty file; borrowed as with `BodySink.file`.
+    public func move(_ id: AttemptID, to descriptor: Int32) async {
+        await loops[id.loop].withAttempt(id) { $0.move(to: descriptor) }
+    }
+
     /// Ends the attempt with `stopped`, unless it has ended. After the return the attempt writes no more bytes.
     public func stop(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.stop() } }
 

@@ -19,7 +19,7 @@ public struct AllowedRoots: Hashable, Sendable {
     let actsAsUser: Bool
 
     public init(roots: [String], forbidden: [String], users: [FileUser] = []) {
-        self.init(roots: roots, forbidden: forbidden, users: users, actsAsUser: UserThread.isPossible)
+        self.init(roots: roots, forbidden: forbidden, users: users, actsAsUser: !users.isEmpty && UserThread.isPossible)
     }
 
     init(roots: [String], forbidden: [String], users: [FileUser], actsAsUser: Bool) {

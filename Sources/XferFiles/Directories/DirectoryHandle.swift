@@ -188,6 +188,12 @@ public struct AdmittedDirectory: Sendable {
         identity = handle.identity
     }
 
+    /// Whether a directory has this name in it, as far as can be seen.
+    public func hasDirectory(named name: String) -> Bool {
+        var facts = stat()
+        return lstat("\(path)/\(name)", &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Whether the path leads to it and files may be made in it, now.
     public var isWritable: Bool {
         FileIdentity(ofPath: path) == identity && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0

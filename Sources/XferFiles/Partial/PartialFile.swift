@@ -98,6 +98,12 @@ extension PartialFile {
         return Int64(clamping: try status(of: handle.raw, path: path).st_size)
     }
 
+    /// Writes bytes at the beginning of the file. Do not call it while the engine writes.
+    public func write(_ bytes: [UInt8]) throws(FileError) {
+        let handle = try handle()
+        try writeAll(bytes, to: handle, path: path)
+    }
+
     /// Shortens the file, or lengthens it with zeros. Do not call it while the engine writes.
     public func truncate(to length: Int64) throws(FileError) {
         let handle = try handle()

@@ -69,9 +69,7 @@ public struct Publisher: Sendable {
         }
         let handle = try part.handle()
         try perform("set the mode of", on: part.path) { fchmod(handle.raw, mode_t(clamping: mode & 0o777)) }
-        guard let modifiedAt else { return }
-        let times = [timespec(tv_sec: 0, tv_nsec: Int(XFER_UTIME_OMIT)), timespec(modifiedAt)]
-        try perform("set the time of", on: part.path) { futimens(handle.raw, times) }
+        if let modifiedAt { try setModificationTime(modifiedAt, of: handle, path: part.path) }
     }
 
     /// Gives the part its final name atomically; a file that has the name is never replaced unless `isReplacing`.
@@ -184,6 +182,12 @@ extension Publisher {
         return [EACCES, EPERM, EROFS, EXDEV].contains(code)
             ? .notMoved(path: path, code: code) : .system(operation: "publish", path: path, code: code)
     }
+}
+
+/// Sets the modification time of an open file, to the microsecond.
+func setModificationTime(_ time: Timestamp, of handle: Descriptor, path: String) throws(FileError) {
+    let times = [timespec(tv_sec: 0, tv_nsec: Int(XFER_UTIME_OMIT)), timespec(time)]
+    try perform("set the time of", on: path) { futimens(handle.raw, times) }
 }
 
 extension timespec {

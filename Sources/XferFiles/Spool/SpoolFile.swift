@@ -45,15 +45,7 @@ public final class SpoolFile: Sendable {
     }
 
     /// Writes the whole content of the file, which has to be small.
-    func write(_ bytes: [UInt8]) throws(FileError) {
-        var written = 0
-        while written < bytes.count {
-            let (rest, position) = (bytes.count - written, written)
-            written += try perform("write", on: path) {
-                bytes.withUnsafeBytes { pwrite(handle.raw, $0.baseAddress.map { $0 + position }, rest, position) }
-            }
-        }
-    }
+    func write(_ bytes: [UInt8]) throws(FileError) { try writeAll(bytes, to: handle, path: path) }
 
     /// Makes the written bytes and the file's name durable. Blocks.
     public func keep() throws(FileError) {

@@ -36,6 +36,17 @@ func openDescriptor(
     }
 }
 
+/// Writes bytes at the beginning of an open file.
+func writeAll(_ bytes: [UInt8], to handle: Descriptor, path: @autoclosure () -> String) throws(FileError) {
+    var written = 0
+    while written < bytes.count {
+        let (rest, position) = (bytes.count - written, written)
+        written += try perform("write", on: path()) {
+            bytes.withUnsafeBytes { pwrite(handle.raw, $0.baseAddress.map { $0 + position }, rest, position) }
+        }
+    }
+}
+
 extension FileIdentity {
     init(_ status: stat) { self.init(device: UInt64(clamping: status.st_dev), inode: UInt64(clamping: status.st_ino)) }
 

@@ -48,6 +48,12 @@ final class DirectoryAdmission: Sendable {
         return try opening.get()
     }
 
+    /// Whether the directory has a directory of this name; nil where that cannot be asked without waiting.
+    func hasDirectory(named name: String, in directory: String, _ roots: AllowedRoots) -> Bool? {
+        guard roots.users.isEmpty else { return nil }
+        return known.withLockedValue { $0[Key(roots: roots, directory: directory)] }?.hasDirectory(named: name)
+    }
+
     private func open(_ key: Key, for first: [Waiter]) async {
         var present = first
         while !present.isEmpty {

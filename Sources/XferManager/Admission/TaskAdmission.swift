@@ -318,15 +318,21 @@ struct TaskAdmission: Sendable {
     private func refuseDirectory(_ destination: Destination, path: String) async throws {
         guard let name = destination.name else { return }
         let roots = await roots()
-        let kind = try? await pool.run {
-            let isOperators = roots.users.isEmpty
-            let directory =
-                isOperators
-                ? try DirectoryHandle(ofService: destination.directory)
-                : try roots.open(directory: destination.directory)
-            return try directory.status(of: name)?.kind
+        let isDirectory: Bool
+        if let known = directories.hasDirectory(named: name, in: destination.directory, roots) {
+            isDirectory = known
+        } else {
+            let kind = try? await pool.run {
+                let isOperators = roots.users.isEmpty
+                let directory =
+                    isOperators
+                    ? try DirectoryHandle(ofService: destination.directory)
+                    : try roots.open(directory: destination.directory)
+                return try directory.status(of: name)?.kind
+            }
+            isDirectory = kind == .directory
         }
-        guard kind == .directory else { return }
+        guard isDirectory else { return }
         throw ManagerError.invalidField(
             path: path, reason: "\(destination.directory)/\(name) is a directory",
             expected: "the path of a file; a directory goes into dir")

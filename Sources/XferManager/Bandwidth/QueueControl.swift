@@ -65,6 +65,7 @@ public actor QueueControl: ManagerPart {
     /// The queue's counts, rates and limits.
     public func stats(for principal: Principal) async throws -> QueueStats {
         let owner = principal.visibleOwner
+        await scheduler.showBriefRuns()
         let counts = try await store.read { try $0.counts(owner: owner) }
         let moving = await scheduler.rates(visibleTo: owner)
         let activity = await scheduler.activity

@@ -97,6 +97,7 @@ public struct BatchCommands: ManagerPart, Sendable {
 
     /// A batch, if it exists and the caller may see it.
     public func get(_ id: BatchID, for principal: Principal) async throws -> Batch {
+        await scheduler.showBriefRuns()
         guard let batch = try await store.read({ try $0.batch(id) }),
             principal.isOperator || batch.owner == principal.owner
         else { throw ManagerError.batchNotFound(id) }

@@ -32,12 +32,19 @@ struct AccessResolver: Sendable {
         var access = RequestAccess()
         access.credential = try await credential(of: request, profile)
         access.certificate = try await certificate(of: request, profile)
-        access.route = try await route(of: request)
+        access.route = try await route(request.proxy)
         access.connections = request.connections
         if request.usesCookies, let profile {
             try await cookies.open(profile.name)
             access.cookieJar = profile.name
         }
+        return access
+    }
+
+    /// The access of requests that have neither secrets nor cookies nor a proxy of their own.
+    func plainAccess() async throws(TransferError) -> RequestAccess {
+        var access = RequestAccess()
+        access.route = try await route(nil)
         return access
     }
 
@@ -140,9 +147,10 @@ struct AccessResolver: Sendable {
 
     // MARK: Proxies
 
-    private func route(of request: TransferRequest) async throws(TransferError) -> ProxyRoute {
+    /// - Parameter chosen: the request's own proxy.
+    private func route(_ chosen: ProxySettings?) async throws(TransferError) -> ProxyRoute {
         var route = ProxyRoute()
-        if let settings = request.proxy {
+        if let settings = chosen {
             route.chosen = try await proxy(settings)
         } else if let proxies = try defaultProxies() {
             for scheme in HTTPURL.Scheme.allCases {

@@ -13,12 +13,14 @@ public struct GroupCommands: ManagerPart, Sendable {
 
     /// Lists the groups after `after`, in the order of owner and name. An operator sees the groups of all owners.
     public func list(after: GroupKey?, limit: Int, for principal: Principal) async throws -> [TaskGroup] {
-        try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
+        await scheduler.showBriefRuns()
+        return try await store.read { try $0.groups(owner: principal.visibleOwner, after: after, limit: limit) }
     }
 
     /// - Parameter owner: the group's owner; nil is the caller.
     public func get(_ name: String, of owner: Owner?, for principal: Principal) async throws -> TaskGroup {
         let key = try groupKey(name, of: owner, for: principal)
+        await scheduler.showBriefRuns()
         guard let group = try await store.read({ try $0.group(key) }) else { throw ManagerError.groupNotFound(name) }
         return group
     }

@@ -14,6 +14,7 @@ extension TransferManager {
         backup.sweep()
         try await queue.loadOverrides()
         try await settleRestored()
+        try await scheduler.settleBriefIntents()
         let restored = try await scheduler.restoreRunning()
         await background.crashes.start()
         try await staging.settleCommits()
@@ -71,6 +72,7 @@ extension TransferManager {
         logger.notice("the database can be written again")
         do {
             _ = try await scheduler.restoreRunning()
+            try await scheduler.settleBriefRuns()
             try await staging.settleCommits()
         } catch {
             logger.report("restoring after a storage failure failed", error, at: .error)
@@ -155,6 +157,7 @@ extension StoreTransaction {
 
     /// What `TransferManager.start` writes, in one transaction that is taken back.
     func rehearseStart(_ ages: RetentionAges, version: String, at now: Timestamp) throws {
+        try removeBriefIntents(of: try briefIntents().map(\.task))
         var after: TaskID?
         repeat { after = try restoreRunning(after: after, except: [], at: now).last } while after != nil
         try forgetCrashesOfEndedTasks()

@@ -56,25 +56,35 @@ extension AttemptMaker {
     ) async throws -> AttemptOutcome {
         // The run is told to stop when its lease is over, but another daemon may ask for the same by now.
         guard services.leases.isInForce(specification.schedule.lease) else { throw FileError.cancelled }
-        let access = try await services.access.access(
-            to: specification.request, profile: specification.profile,
-            isGuests: !settings.hasOperatorRights(specification))
-        trust.beginAttempt()
         let rates = ratesOfEach(besides: 1)
-        var attempt = Attempt(
-            request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,
-            maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
-            session: access.sessions(heldTo: trust),
-            onServer: { [trust] in trust.record($0) })
-        attempt.cookies = request.cookies.map(\.netscapeLine)
-        configure(&attempt)
+        var cookieJar: String?
         // Assumed until the engine reports otherwise.
         course.requestWasSent = true
-        let handle = await services.engine.start(attempt)
+        let handle: AttemptHandle
+        let continued = course.begun
+        if let begun = continued, case .file(let descriptor) = sink {
+            course.begun = nil
+            handle = begun
+            await services.engine.move(begun.id, to: descriptor)
+        } else {
+            let access = try await services.access.access(
+                to: specification.request, profile: specification.profile,
+                isGuests: !settings.hasOperatorRights(specification))
+            cookieJar = access.cookieJar
+            trust.beginAttempt()
+            var attempt = Attempt(
+                request: request, sink: sink, credential: access.credential, cookieJar: cookieJar,
+                maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
+                session: access.sessions(heldTo: trust),
+                onServer: { [trust] in trust.record($0) })
+            attempt.cookies = request.cookies.map(\.netscapeLine)
+            configure(&attempt)
+            handle = await services.engine.start(attempt)
+        }
         if !control.begin(handle, countingFrom: origin) { await services.engine.stop(handle.id) }
         // The limits changed while the attempt was being started and had no id yet, or other attempts must get a
-        // smaller share.
-        if rates != ratesOfEach() || rates != course.maxRates { await shareRates() }
+        // smaller share. A brief run's attempt has those that were in force at its beginning.
+        if continued != nil || rates != ratesOfEach() || rates != course.maxRates { await shareRates() }
 
         var ended: AttemptOutcome?
         var failure: (any Error)?
@@ -96,7 +106,7 @@ extension AttemptMaker {
         control.end(handle, received: failure == nil ? ended?.offset ?? keptByteCount : keptByteCount)
         onAttemptEnd(handle.progress.snapshot)
         if let ended { course.requestWasSent = ended.requestWasSent }
-        try await services.cookies.save(access.cookieJar)
+        try await services.cookies.save(cookieJar)
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
         return ended
@@ -146,7 +156,7 @@ extension AttemptEvent {
 
 extension TaskSpecification {
     /// The scopes whose rate limits the task's requests share with other tasks.
-    fileprivate var rateScopes: [RateScope] {
+    var rateScopes: [RateScope] {
         [.service] + (group.map { [.group(GroupKey(owner: owner, name: $0))] } ?? [])
             + (profile.map { [.profile($0)] } ?? [])
     }
@@ -185,13 +195,17 @@ extension AttemptMaker {
         }
     }
 
+    func logLaxTrust() { services.logLaxTrust(trust, of: taskID) }
+}
+
+extension RunServices {
     /// Reminds operators of policies with `allow_invalid_certificates` that were used.
-    func logLaxTrust() {
+    func logLaxTrust(_ trust: RunTrust, of task: TaskID) {
         for use in trust.removeLaxUses() {
-            services.logger.warning(
+            logger.warning(
                 "a trust policy allows invalid certificates",
                 metadata: [
-                    "policy": "\(use.policy)", "version": "\(use.version)", "host": "\(use.host)", "task": "\(taskID)",
+                    "policy": "\(use.policy)", "version": "\(use.version)", "host": "\(use.host)", "task": "\(task)",
                 ])
         }
     }

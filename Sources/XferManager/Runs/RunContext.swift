@@ -52,4 +52,6 @@ struct AttemptState: Sendable {
     var pendingEvents: [EventPayload] = []
     /// Whether the server may have begun to act on the last request.
     var requestWasSent = false
+    /// An attempt that a brief run has begun; the first attempt into a file continues it.
+    var begun: AttemptHandle?
 }

@@ -8,7 +8,9 @@ import XferSystem
 extension RunScheduler {
     /// Makes and starts the run of a start that is committed. Nothing here suspends: the requests that came after the
     /// commit are in `passes`, later ones find the run.
-    func launch(_ start: SchedulingPass.Start) {
+    ///
+    /// - Parameter brief: the run that this one continues.
+    func launch(_ start: SchedulingPass.Start, continuing brief: BriefRun? = nil) {
         let transfer = start.transfer
         var task = start.task
         let id = task.id
@@ -17,7 +19,7 @@ extension RunScheduler {
         }
         let control = RunControl(of: task)
         let isStale = isStale(transfer.id)
-        let live = join(task, transfer, isNew: start.isNew)
+        let live = join(task, transfer, isNew: start.isNew, continuing: brief)
         let run = makeRun(of: task, transfer, control: control, live)
         machine.onStart(id, of: transfer.id, from: task.lane, descriptors: start.descriptors)
         context.inFlight.launch(id)
@@ -25,11 +27,13 @@ extension RunScheduler {
             run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification), reevaluatesTrust: isStale,
-            allowsMetered: task.specification.request.allowsMetered)
+            allowsMetered: task.specification.request.allowsMetered, begunAt: brief?.begunAt ?? Clocks.monotonic())
         // The stop was requested between the start's commit and this point: the run ends before its first byte.
         let isStopped = passes.stops.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || isStale || isShuttingDown { _ = control.requestStop() }
         if task.attempts == 1, task.startedAt == task.lastProgressAt { context.metrics.onFirstStart(task) }
+        // What the attempt has received since its beginning counts for the rate.
+        if let brief { _ = live.shared?.control.measure(brief.begunAt) }
         startTicker()
         delegate?.onRunningCount(machine.runningCount)
         Task {
@@ -71,8 +75,10 @@ extension RunScheduler {
     /// Adds a task to a transfer.
     ///
     /// - Parameter isNew: whether no task has used the transfer before.
-    private func join(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
-        var live = transfers[transfer.id] ?? makeLive(task, transfer, isNew: isNew)
+    private func join(
+        _ task: TransferTask, _ transfer: Transfer, isNew: Bool, continuing brief: BriefRun?
+    ) -> LiveTransfer {
+        var live = transfers[transfer.id] ?? makeLive(task, transfer, isNew: isNew, continuing: brief)
         live.wasShared = live.wasShared || !live.tasks.isEmpty
         live.tasks.insert(task.id)
         live.shared?.expect(task)
@@ -80,17 +86,22 @@ extension RunScheduler {
         return live
     }
 
-    private func makeLive(_ task: TransferTask, _ transfer: Transfer, isNew: Bool) -> LiveTransfer {
-        let trust = RunTrust(
-            policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
-            authoritiesFile: context.settings.withLockedValue(\.authoritiesFile), kept: transfer.sources, clock: clock)
+    private func makeLive(
+        _ task: TransferTask, _ transfer: Transfer, isNew: Bool, continuing brief: BriefRun?
+    ) -> LiveTransfer {
+        let trust =
+            brief?.trust
+            ?? RunTrust(
+                policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
+                authoritiesFile: context.settings.withLockedValue(\.authoritiesFile), kept: transfer.sources,
+                clock: clock)
         let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
         let kind = task.specification.kind
         guard kind == .download || kind == .data && key != nil else {
             return LiveTransfer(shared: nil, trust: trust, key: key, owner: task.owner)
         }
         let context = runContext(of: task, transfer.id, RunControl(of: task), trust)
-        let shared = SharedTransfer(context, transfer, isNew: isNew)
+        let shared = SharedTransfer(context, transfer, isNew: isNew, begun: brief?.handle)
         return LiveTransfer(shared: shared, trust: trust, key: key, owner: task.owner)
     }
 

@@ -23,9 +23,12 @@ extension RunScheduler {
             passes.isWanted = false
             passes.count += 1
             do {
-                let (started, wakeUp) = try await startTasks()
-                for start in started { launch(start) }
+                let (starts, access, wakeUp) = try await startTasks()
+                for start in starts.tasks { launch(start) }
+                if let access { await launch(starts.briefs, access) }
                 endPass()
+                // Others have the same request: they join an ordinary run of it.
+                await commitStarts(of: starts.awaited.subtracting(briefs.publishing))
                 timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
             } catch {
                 if TransferManager.isDamage(error) {
@@ -36,6 +39,7 @@ extension RunScheduler {
                     logger.report("scheduling failed", error)
                 }
             }
+            store.held.releaseAll(but: Set(briefs.runs.keys))
             endPass()
             context.inFlight.endPass()
             discardUnlaunched()
@@ -73,10 +77,16 @@ extension RunScheduler {
 
     /// Picks and starts tasks in one transaction, so that a task's row and transfer exist before its first request.
     /// Also returns the next wake-up, from the same transaction.
-    private func startTasks() async throws -> (started: [SchedulingPass.Start], wakeUp: Timestamp?) {
+    private func startTasks() async throws -> (
+        starts: SchedulingPass.Starts, access: RequestAccess?, wakeUp: Timestamp?
+    ) {
         // While the database cannot be written, no task can be woken either.
-        guard !machine.holds.contains(.degraded) else { return ([], nil) }
-        guard !isHeld else { return ([], try await store.read { try $0.nextWakeUp() }) }
+        guard !machine.holds.contains(.degraded) else { return (SchedulingPass.Starts(), nil, nil) }
+        // The end of a brief run causes another pass.
+        guard !isHeld, briefs.publishing.count < BriefRules.mostPublishing else {
+            return (SchedulingPass.Starts(), nil, try await store.read { try $0.nextWakeUp() })
+        }
+        let access = await briefAccess()
         let settings = settings
         machine.limits.maxDescriptors = DescriptorRules.budget(
             limit: Descriptors.limit, clients: settings.maxClients)
@@ -85,6 +95,8 @@ extension RunScheduler {
             inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,
             segments: settings.segments, now: clock())
         pass.beingDeleted = transfersBeingDeleted
+        pass.joinableBriefs = briefs.joinable
+        if access != nil { pass.briefs = (held: store.held, mayBeBrief: { settings.mayBeBrief($0) }) }
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass
             // A condition that another transaction found open before this one is not closed again.
@@ -96,7 +108,7 @@ extension RunScheduler {
         // The network became unmetered during the pass, after the other waiting tasks had been woken.
         if starts.hasHeldOffMetered, !isMetered { delegate?.wakeWaitingForNetwork() }
         delegate?.discard(starts.abandoned, undoing: false)
-        return (starts.tasks, wakeUp)
+        return (starts, access, wakeUp)
     }
 
     var isMetered: Bool { reachability.withLockedValue(\.isMetered) }

@@ -30,8 +30,9 @@ extension RunScheduler {
     func startTicker() {
         guard ticker == nil else { return }
         ticker = Task {
-            while !Task.isCancelled, !runs.isEmpty {
+            while !Task.isCancelled, !runs.isEmpty || !briefs.runs.isEmpty {
                 sampleProgress()
+                await commitOverdueStarts()
                 try? await Task.sleep(for: Self.tick, clock: .continuous)
             }
             ticker = nil

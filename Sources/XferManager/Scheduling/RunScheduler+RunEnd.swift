@@ -40,8 +40,8 @@ extension RunScheduler {
         delegate?.onRunEnded()
     }
 
-    private func resumeDrainWaiters() {
-        guard runs.isEmpty else { return }
+    func resumeDrainWaiters() {
+        guard runs.isEmpty, briefs.runs.isEmpty else { return }
         for waiter in drainWaiters { waiter.resume() }
         drainWaiters = []
     }

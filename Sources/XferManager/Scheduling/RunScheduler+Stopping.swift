@@ -44,12 +44,16 @@ extension RunScheduler {
     }
 
     /// Stops every run at its next safe point.
-    func stopAll() async { for live in runs.values { await live.stop() } }
+    func stopAll() async {
+        await stopBriefRuns()
+        for live in runs.values { await live.stop() }
+    }
 
     /// Whether a run or a publish still works on the task's bytes: what it leaves behind is discarded when it has ended,
     /// because it would create again what is deleted before.
     func isInUse(_ id: TaskID) -> Bool {
-        runs[id] != nil || passes.stops[id] != nil || beingPublished.withLockedValue { $0.contains(id) }
+        runs[id] != nil || briefs.runs[id] != nil || passes.stops[id] != nil
+            || beingPublished.withLockedValue { $0.contains(id) }
     }
 
     /// Those of these tasks that `isInUse`.
@@ -57,14 +61,14 @@ extension RunScheduler {
 
     /// Waits until the task has no run.
     func runEnded(_ id: TaskID) async {
-        guard runs[id] != nil else { return }
+        guard runs[id] != nil || briefs.runs[id] != nil else { return }
         await withCheckedContinuation { endWaiters[id, default: []].append($0) }
     }
 
     /// Waits until no task has a run, those included whose start is committed and not launched yet.
     func allRunsEnded() async {
         await passEnded()
-        guard !runs.isEmpty else { return }
+        guard !runs.isEmpty || !briefs.runs.isEmpty else { return }
         await withCheckedContinuation { drainWaiters.append($0) }
     }
 
@@ -158,7 +162,8 @@ extension RunScheduler {
         for (id, transfer) in transfers where transfer.trust.isStale(under: policies, rules, at: now) {
             transfers[id]?.key = nil
         }
-        var tooLate: [TaskID] = []
+        await commitAllStarts()
+        var tooLate = Array(briefs.publishing)
         var seen: Set<TaskID> = []
         // A request that must not be repeated was judged when it was sent, and stopping it has no use. A run that
         // starts meanwhile is stopped, too.

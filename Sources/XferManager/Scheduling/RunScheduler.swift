@@ -19,7 +19,7 @@ protocol RunSchedulerDelegate: AnyObject, Sendable {
 /// Starts runs, stops them, and records their ends. It alone knows which runs and transfers are live.
 ///
 /// The invariant: a task is `running` in the database only while this actor has its run, or while a pass is between the
-/// start's commit and its launch. The commit suspends the actor, so a verb, a changed rate or a policy may concern a start
+/// start's commit and its launch; a `BriefRun` is the one exception. The commit suspends the actor, so a verb, a changed rate or a policy may concern a start
 /// that is committed and has no run yet. Every such call is answered by `runs` if the run is there; else, while a pass is
 /// under way, it is recorded in `passes` and applied by `launch`. Nothing outside this actor has to know of that.
 ///
@@ -40,6 +40,8 @@ actor RunScheduler: ManagerPart {
     /// Transfers whose files and then rows are being deleted. No task is started on them.
     var transfersBeingDeleted: Set<TransferID> = []
     var passes = PassState()
+    /// Runs whose start is not committed.
+    var briefs = BriefRuns()
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
     /// Fires when the first wait or cooldown ends or a condition is due.
     var timer = WakeTimer()
@@ -60,7 +62,13 @@ actor RunScheduler: ManagerPart {
         machine = SchedulerStateMachine(limits: context.settings.withLockedValue(\.scheduler))
     }
 
-    func setDelegate(_ delegate: any RunSchedulerDelegate) { self.delegate = delegate }
+    func setDelegate(_ delegate: any RunSchedulerDelegate) {
+        self.delegate = delegate
+        store.held.setWanted { [weak self] in
+            guard let self else { return }
+            Task { await self.commitAllStarts() }
+        }
+    }
 
     /// Nothing starts until `release` of the same hold.
     func hold(_ hold: SchedulerStateMachine.Hold) { machine.holds.insert(hold) }
@@ -144,7 +152,7 @@ struct LiveRun {
     var lastProgress: MonotonicInstant?
     /// Whether it may use metered networks.
     var allowsMetered = true
-    let begunAt = Clocks.monotonic()
+    let begunAt: MonotonicInstant
     /// Whether the run has ended and its end is being committed.
     var isEnding = false
 

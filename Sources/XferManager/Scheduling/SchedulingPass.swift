@@ -24,6 +24,10 @@ struct SchedulingPass: Sendable {
     /// The decisions to carry out after the commit.
     struct Starts: Sendable {
         var tasks: [Start] = []
+        /// Tasks for brief runs. They are held, and their rows are unchanged.
+        var briefs: [BriefStart] = []
+        /// Brief runs that others would join: their starts are to be committed.
+        var awaited: Set<TaskID> = []
         /// Transfers that tasks left for another one. They may have no task any more.
         var abandoned: [TransferID] = []
         /// Whether there is more to do than one pass may change.
@@ -37,6 +41,10 @@ struct SchedulingPass: Sendable {
     var live: [TransferID: Live]
     /// Transfers whose files and then rows are being deleted. No task is started on them.
     var beingDeleted: Set<TransferID> = []
+    /// The brief runs that a task with an equal key would join.
+    var joinableBriefs: [[UInt8]: TaskID] = [:]
+    /// Set if tasks may be picked for brief runs.
+    var briefs: (held: HeldTasks, mayBeBrief: @Sendable (TransferTask) -> Bool)?
     let isSharedBetweenOwners: Bool
     let inputs: ConditionInputs
     let inFlight: InFlightTasks
@@ -78,13 +86,24 @@ struct SchedulingPass: Sendable {
             if isFull { break }
             try joinAll(id, transfer, in: tx)
         }
-        while !isFull, let id = try scheduler.next(in: StoredQueue(tx)), let task = try tx.task(id) {
+        let queue = StoredQueue(tx)
+        while !isFull, let id = try scheduler.next(in: queue), let task = try tx.task(id) {
+            queue.remove(id)
+            // It was made to wait, or has ended, since the queue was read.
+            guard task.state == .queued else { continue }
             // A run that ends returns descriptors and triggers another pass.
             guard scheduler.affords(descriptors: DescriptorRules.need(of: task.specification, segments: segments))
             else { return }
             guard try mayStart(task, in: tx) else { continue }
             // The task could have joined earlier, but the limit of joins was reached.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
+            // The task joins it in the next pass.
+            if let key = task.coalesceKey, let brief = joinableBriefs[key] {
+                starts.awaited.insert(brief)
+                inFlight.leave(task.id)
+                return
+            }
+            if try startBriefly(task, in: tx) { continue }
             let (transfer, isNew) = try transfer(of: task, in: tx)
             try start(task, transfer, isNew: isNew, in: tx)
             picked += 1
@@ -100,6 +119,25 @@ struct SchedulingPass: Sendable {
 
     /// Whether the pass has changed as many tasks as one transaction may, not counting those that joined.
     private var isFull: Bool { picked + held >= StoreTransaction.largestStep }
+
+    /// Picks the task for a brief run if that is possible; see `BriefRules`.
+    private mutating func startBriefly(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
+        guard let (held, mayBeBrief) = briefs, mayBeBrief(task) else { return false }
+        if let key = task.coalesceKey {
+            // Others of its key would share its transfer, and kept bytes could be continued.
+            guard try tx.queued(coalescing: key, limit: 2).count == 1,
+                try tx.transfers(keptUnder: key, limit: 1).isEmpty
+            else { return false }
+        }
+        let need = DescriptorRules.need(of: task.specification, segments: segments)
+        held.hold(task.id)
+        scheduler.onStart(task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: need)
+        starts.briefs.append(BriefStart(task: task, descriptors: need))
+        if let key = task.coalesceKey { joinableBriefs[key] = task.id }
+        picked += 1
+        try tx.markServed(task.lane)
+        return true
+    }
 
     private mutating func joinOne(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let key = task.coalesceKey else { return false }
@@ -192,10 +230,20 @@ struct SchedulingPass: Sendable {
 }
 
 /// The stored queue, as the scheduler reads it.
-private struct StoredQueue: QueueIndex {
+///
+/// The tasks of brief runs stay in the queue, at the head of their lanes. So a page of a lane is read beyond them once,
+/// not for each pick.
+private final class StoredQueue: QueueIndex {
+    private static let pageSize = 32
+
     let tx: StoreTransaction
+    /// Tasks at the head of a lane that were read and not removed.
+    private var pages: [QueueLane: [TaskID]] = [:]
 
     init(_ tx: StoreTransaction) { self.tx = tx }
+
+    /// The task was picked.
+    func remove(_ id: TaskID) { for lane in pages.keys { pages[lane]?.removeAll { $0 == id } } }
 
     func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
 
@@ -204,6 +252,12 @@ private struct StoredQueue: QueueIndex {
     }
 
     func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
-        try tx.heads(of: lane, order: order, limit: limit)
+        if limit == 1 {
+            if let page = pages[lane], !page.isEmpty { return page }
+            return try tx.heads(of: lane, order: order, limit: 1)
+        }
+        let page = try tx.heads(of: lane, order: order, limit: limit + Self.pageSize)
+        pages[lane] = page
+        return page
     }
 }

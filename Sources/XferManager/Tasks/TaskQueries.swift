@@ -10,6 +10,7 @@ public struct TaskQueries: ManagerPart, Sendable {
 
     /// A task, if it exists and the caller may see it.
     public func task(_ id: TaskID, for principal: Principal) async throws -> TransferTask {
+        await scheduler.showBriefRuns()
         guard let task = try await store.read({ try $0.visibleTask(id, to: principal) }) else {
             throw ManagerError.notFound(id)
         }
@@ -125,6 +126,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         _ filter: TaskQuery, _ order: ListOrder, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {
         let filter = filter.restricted(to: principal)
+        await scheduler.showBriefRuns()
         do {
             let page: TaskPage
             if order == .starting {
@@ -162,6 +164,7 @@ public struct TaskQueries: ManagerPart, Sendable {
             }
         }
         defer { alarm?.cancel() }
+        if states.contains(.running) { await scheduler.showBriefRuns() }
         while true {
             let tasks = try await store.read { reader in
                 try ids.map { id in
@@ -178,7 +181,10 @@ public struct TaskQueries: ManagerPart, Sendable {
     }
 
     /// Tasks by state, of all owners.
-    public func counts() async throws -> [TaskState: Int64] { try await store.read { try $0.counts() } }
+    public func counts() async throws -> [TaskState: Int64] {
+        await scheduler.showBriefRuns()
+        return try await store.read { try $0.counts() }
+    }
 
     /// Why the database cannot be written; nil while it can.
     public var degradation: String? { store.degradation }

@@ -23,6 +23,8 @@ final class GroupCommit: @unchecked Sendable {
     private let configuration: StoreConfiguration
     private let log: WALCheckpointer
     let place: DatabasePlace
+    /// Tasks that only their brief runs may change.
+    let held = HeldTasks()
     private let state = Locked(State())
     private var transaction: StoreTransaction?
     /// Set once, in `init`.
@@ -39,6 +41,7 @@ final class GroupCommit: @unchecked Sendable {
         }
         place = try DatabasePlace(configuration.path)
         thread = try StoreThread("xferd-commit", path: configuration.path) { [weak self] in self?.commitAll() }
+        held.setSubmit { [weak self] in self?.submit($0) }
     }
 
     deinit { thread?.end() }
@@ -61,7 +64,12 @@ final class GroupCommit: @unchecked Sendable {
             if let reason = state.degradation { return ([], .degraded(reason: reason)) }
             return (changes.map { state.queue.onChange($0, $0.urgency) }, nil)
         }
-        if let refusal { for change in changes { change.fail(refusal) } }
+        if let refusal {
+            for change in changes {
+                held.onEnd(of: change)
+                change.fail(refusal)
+            }
+        }
         for action in actions { perform(action) }
     }
 
@@ -75,6 +83,7 @@ final class GroupCommit: @unchecked Sendable {
                 return state.queue.onGatheringTimeOver()
             })
         thread?.finish()
+        for change in held.removeWaiting() { change.fail(StoreError.closed) }
         return pool.writeWithoutTransaction { writer in
             // Changes that were submitted before the close, but whose wake-up came after the thread had ended.
             commitAll(writer)
@@ -100,7 +109,8 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func commitAll(_ database: Database) {
-        let transaction = self.transaction ?? StoreTransaction(Connection(database), texts: configuration.texts)
+        let transaction =
+            self.transaction ?? StoreTransaction(Connection(database), texts: configuration.texts, held: held)
         self.transaction = transaction
         while let group = state.withLock({ $0.queue.next() }) {
             commit(group, transaction)
@@ -114,7 +124,7 @@ final class GroupCommit: @unchecked Sendable {
         let (reason, webhooks) = state.withLock { ($0.degradation, $0.webhooks) }
         transaction.webhooks = webhooks
         if let reason {
-            for change in group { change.fail(StoreError.degraded(reason: reason)) }
+            for change in group { fail(change, StoreError.degraded(reason: reason)) }
             return
         }
         let beginning = ContinuousClock.now
@@ -194,15 +204,25 @@ final class GroupCommit: @unchecked Sendable {
         if transaction.hasNewHooks { configuration.onPendingHooks() }
         if transaction.hasNewDeliveries { configuration.onPendingDeliveries() }
         for (index, change) in group.enumerated() {
-            if let failure = failures[index] { change.fail(failure) } else { change.succeed() }
+            guard let failure = failures[index] else {
+                held.onEnd(of: change)
+                change.succeed()
+                continue
+            }
+            if case StoreError.held = failure { held.add(change) } else { fail(change, failure) }
         }
+    }
+
+    private func fail(_ change: any ChangeSet, _ error: any Error) {
+        held.onEnd(of: change)
+        change.fail(error)
     }
 
     /// A change-set whose own transaction failed.
     private func settle(_ change: any ChangeSet, _ error: StoreError) {
-        guard error.isStorageFailure else { return change.fail(error) }
+        guard error.isStorageFailure else { return fail(change, error) }
         degrade(error.description)
-        change.fail(StoreError.degraded(reason: error.description))
+        fail(change, StoreError.degraded(reason: error.description))
     }
 
     // MARK: Degraded

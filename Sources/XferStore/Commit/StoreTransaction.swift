@@ -42,11 +42,16 @@ public final class StoreTransaction: StoreReader {
     var hasNewDeliveries = false
     /// The webhooks that follow events; nil without any.
     var webhooks: WebhookSubscriptions?
+    /// The tasks that only their brief runs may change.
+    let held: HeldTasks
+    /// Whether the change-set belongs to those runs; see `asHolder`.
+    var isHolder = false
     /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is appended.
     var endWebhooks: [TaskID: [String]] = [:]
 
-    init(_ connection: Connection, texts: StoreTexts) {
+    init(_ connection: Connection, texts: StoreTexts, held: HeldTasks = HeldTasks()) {
         self.texts = texts
+        self.held = held
         super.init(connection)
         connection.tellChanges(to: tasks)
     }
@@ -136,6 +141,17 @@ public final class StoreTransaction: StoreReader {
         // A full or broken disk concerns the whole group: the next statement would fail, too.
         if let error = failure as? StoreError, error.isStorageFailure { throw error }
         return failure
+    }
+
+    // MARK: Held tasks
+
+    /// Throws if the task's row is to be changed by its brief run alone.
+    func requireFree(_ id: TaskID) throws(StoreError) {
+        if !isHolder, held.contains(id) { throw .held(id) }
+    }
+
+    func requireFree(_ tasks: [TaskOutline]) throws(StoreError) {
+        if !isHolder, let first = held.first(of: tasks.lazy.map(\.id)) { throw .held(first) }
     }
 
     // MARK: Cached tasks

@@ -48,14 +48,16 @@ enum Recovery {
     private static let rowIDs = [
         "transfer": "id", "task": "id", "event": "seq", "policy": "version", "request_body": "task_id",
         "task_result": "task_id", "upload": "transfer_id", "ready_file": "task_id",
-        "published_file": "task_id", "transfer_version": "transfer_id", "pending_hook": "id", "queue_group": "id",
+        "published_file": "task_id", "brief_intent": "task_id", "transfer_version": "transfer_id", "pending_hook": "id",
+        "queue_group": "id",
         "batch": "id", "transfer_source": "id", "abandoned_upload": "id", "task_crash": "task_id",
         "webhook_delivery": "id", "token": "id", "failed_url": "id", "cache_entry": "id", "cache_source": "id",
     ]
     private static let tables = [
         "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
         "upload", "task", "request_body", "task_result", "spooled_source", "reservation", "ready_file",
-        "published_file", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target", "task_crash",
+        "published_file", "brief_intent", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target",
+        "task_crash",
         "transfer_source", "abandoned_upload", "webhook_delivery", "webhook_state", "token",
         "event",
     ]
@@ -138,6 +140,7 @@ enum Recovery {
                 DELETE FROM task_result WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM spooled_source WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM published_file WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM brief_intent WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM ready_file WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 DELETE FROM transfer_version WHERE transfer_id NOT IN (SELECT id FROM transfer);
                 DELETE FROM calendar WHERE task_id NOT IN (SELECT id FROM task);

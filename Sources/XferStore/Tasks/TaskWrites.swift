@@ -22,6 +22,7 @@ extension StoreTransaction {
 
     /// As `update`, of a task that was read in this change-set and not written since.
     public func update(_ task: TransferTask, from former: TransferTask) throws(StoreError) {
+        try requireFree(task.id)
         switch (task.hasProgress(of: former), task.hasStanding(of: former)) {
         case (true, true): break
         case (false, true): try updateProgress(of: task)
@@ -50,6 +51,7 @@ extension StoreTransaction {
 
     /// Forgets the row and what depends on it; its transfer stays, see `orphanedTransfers`.
     public func deleteTask(_ id: TaskID) throws(StoreError) {
+        try requireFree(id)
         let place = try connection.first(
             "SELECT owner, group_name, state, priority, host, group_id, batch_id, profile FROM task WHERE id = ?1",
             Value(id)

@@ -39,7 +39,8 @@ struct InFlightTests {
     @Test func aStartThatIsNotCommittedYetIsInFlight() async throws {
         let fixture = try await ManagerFixture()
         // The manager itself starts nothing meanwhile.
-        let manager = try await fixture.open(change: { $0.maxActivePerHost = 0 })
+        let manager = try await fixture.open()
+        await manager.scheduler.hold(.pausedByOperator)
         let id = try await fixture.add("/a", as: "a", to: manager)
         let starting = SchedulingPass(
             scheduler: SchedulerStateMachine(limits: SchedulerLimits()), live: [:], isSharedBetweenOwners: false,

@@ -107,7 +107,7 @@ extension SharedTransfer {
     private func makeRound(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool
     ) async throws -> Round {
-        if maySplit && segmentCount != .one || !transfer.resumeData.hasOnlyPrefix {
+        if course.begun == nil, maySplit && segmentCount != .one || !transfer.resumeData.hasOnlyPrefix {
             let segmented = SegmentedDownload(of: part, in: directory)
             self.segmented = segmented
             defer { self.segmented = nil }
@@ -190,7 +190,7 @@ extension SharedTransfer {
         let isUnderDigest = choice.mode == .underDigest || isFirst && response.isJoinUnproven
         let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
         let isUnsafe = specification.resumesUnsafely && segment == nil && choice.mode != .anew
-        return try await attempt(
+        var outcome = try await attempt(
             request(for: connection), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
             tellsRedirects: isFirst
         ) { attempt in
@@ -205,6 +205,12 @@ extension SharedTransfer {
             await passOnEvents()
             try await onEvent(event, handle)
         }
+        // A brief run's attempt had ended before its body was moved to the file.
+        if let body = outcome.body {
+            outcome.body = nil
+            try await services.pool.run { () throws(FileError) in try part.write(body) }
+        }
+        return outcome
     }
 
     /// Handles the first accepted head: drops bytes of another version, reports the head to the members, and continues

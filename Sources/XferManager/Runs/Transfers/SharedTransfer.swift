@@ -46,9 +46,12 @@ actor SharedTransfer: AttemptMaker {
         case whole(Delivery)
     }
 
-    /// - Parameter isNew: whether no task has used the transfer before.
-    init(_ context: RunContext, _ transfer: Transfer, isNew: Bool) {
+    /// - Parameters:
+    ///   - isNew: whether no task has used the transfer before.
+    ///   - begun: the attempt of the brief run that this transfer continues.
+    init(_ context: RunContext, _ transfer: Transfer, isNew: Bool, begun: AttemptHandle? = nil) {
         self.context = context
+        course.begun = begun
         started = StartedTasks(isNew: isNew)
         kept = KeptBytes(context, transfer)
         sources = TransferSources(count: context.specification.sources.count, use: transfer.sourceUse)
@@ -144,6 +147,14 @@ actor SharedTransfer: AttemptMaker {
     func forget(_ id: TaskID) async {
         started.remove(id)
         await stopIfUnwanted()
+        if !isWanted { await stopBegun() }
+    }
+
+    /// Stops the attempt of a brief run that no attempt has continued.
+    private func stopBegun() async {
+        guard let begun = course.begun else { return }
+        course.begun = nil
+        await services.engine.stop(begun.id)
     }
 
     /// Whether a task waits for the body or is about to.

@@ -1,0 +1,43 @@
+public import XferModel
+
+/// Which downloads begin as brief runs: their start is not committed before the first byte.
+///
+/// A brief run may be forgotten at any moment: after a crash its task is queued as before, and runs again. So it is for
+/// requests that may be repeated, and only for the plainest of them. A run that turns out not to be brief is committed
+/// as started, and continues in the ordinary way with the bytes it has.
+public enum BriefRules {
+    /// The longest body that is kept in memory, in bytes. The start of a download with a longer body, or with one of
+    /// unknown length, is committed before its first byte is written.
+    public static let largestBody: Int64 = 256 << 10
+    /// After this time the start is committed, so that programs which follow events learn that the task runs.
+    public static let longestRun = Duration.seconds(1)
+    /// The most brief runs whose bodies wait for their publication. Beyond it no task starts, so that the bodies in memory
+    /// have at most `largestBody` times this number and what is active.
+    public static let mostPublishing = 128
+
+    /// Whether the task may begin as a brief run: a first, repeatable request for one file, which nothing but the
+    /// response decides about.
+    ///
+    /// - Parameter segments: for a task that does not set its own.
+    public static func mayBeBrief(_ task: TransferTask, segments: SegmentCount) -> Bool {
+        // Read through one reference: a copy would retain forty.
+        let asked = task.specification
+        guard asked.kind == .download, asked.request.method == .get, task.transferID == nil, task.attempts == 0,
+            task.furthest == 0, task.error == nil, (asked.segments ?? segments) == .one, asked.mirrors.isEmpty
+        else { return false }
+        return asked.destination.onConflict == .rename && asked.completion.finalize == .auto
+            && asked.completion.postProcess == nil && asked.schedule.lease == nil && isPlain(asked.request)
+    }
+
+    /// Whether the request needs no secrets, jars or caches, and may be sent over every link.
+    private static func isPlain(_ request: TransferRequest) -> Bool {
+        request.credential == nil && !request.usesProfileSecrets && request.clientCertificate == nil
+            && !request.usesCookies && request.cookies.isEmpty && request.proxy == nil && request.allowsMetered
+            && !request.caching.policy.usesCache && !request.caching.stores
+    }
+
+    /// Whether the received body may be published at once: the whole of it came, as the only answer to the request.
+    public static func isWhole(_ head: ResponseHead, of length: Int64) -> Bool {
+        head.status == 200 && head.contentLength == length
+    }
+}

@@ -1,0 +1,69 @@
+import CLinux
+import Glibc
+public import XferModel
+
+/// A whole file that gets its name at once (open(2), `O_TMPFILE`; linkat(2)). A crash before that leaves nothing.
+///
+/// The steps are those of `Publisher`: `create` writes, `sync` makes the content durable, then the caller commits a
+/// `PublishIntent`, then `link`, then `DirectoryHandle.sync`. Every call blocks: run it on a `BlockingPool`.
+public struct UnnamedFile: Sendable {
+    public let directory: DirectoryHandle
+    private let handle: Descriptor
+
+    /// Writes a file with this content, mode and modification time. Nil if the file system has no unnamed files, or lies
+    /// on another machine.
+    ///
+    /// - Parameters:
+    ///   - mode: permission bits, 0 … 0o777.
+    ///   - modifiedAt: nil leaves the time of the writing.
+    /// - Throws: `notWritable`, `system`.
+    public static func create(
+        in directory: DirectoryHandle, _ content: [UInt8], mode: UInt16, modifiedAt: Timestamp?
+    ) throws(FileError) -> UnnamedFile? {
+        guard directory.isLocal else { return nil }
+        try directory.requireStillWritable()
+        switch openDescriptor(at: directory.descriptor, ".", flags: O_RDWR | Int32(XFER_O_TMPFILE), mode: 0o600) {
+        case .value(let handle):
+            let file = UnnamedFile(directory: directory, handle: handle)
+            try writeAll(content, to: handle, path: directory.path)
+            try perform("set the mode of a file in", on: directory.path) {
+                fchmod(handle.raw, mode_t(clamping: mode & 0o777))
+            }
+            if let modifiedAt { try setModificationTime(modifiedAt, of: handle, path: directory.path) }
+            return file
+        case .failure(let code) where [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(code): return nil
+        case .failure(let code) where [EACCES, EPERM, EROFS].contains(code):
+            throw .notWritable(path: directory.path, code: code)
+        case .failure(let code): throw .system(operation: "make a file in", path: directory.path, code: code)
+        }
+    }
+
+    /// Makes content, mode and times durable (fsync(2)). After an error the file must not be used: the kernel may have
+    /// dropped the bytes.
+    public func sync() throws(FileError) {
+        try perform("write out a file in", on: directory.path) { fsync(handle.raw) }
+    }
+
+    public func facts() throws(FileError) -> FileFacts { try FileFacts(handle, path: directory.path) }
+
+    /// Gives the file its final name; a file that has the name is never replaced. The name is durable once the directory
+    /// is synced.
+    ///
+    /// - Throws: `notMoved`, `invalidName`, `system`.
+    public func link(as name: String) throws(FileError) -> Publisher.RenameOutcome {
+        try directory.requireSingleName(name)
+        try directory.requireStillWritable()
+        // The path in /proc avoids `AT_EMPTY_PATH`, which needs a capability.
+        let result = retryingInterrupts {
+            linkat(AT_FDCWD, "/proc/self/fd/\(handle.raw)", directory.descriptor, name, AT_SYMLINK_FOLLOW)
+        }
+        switch result {
+        case .value: return .published
+        case .failure(EEXIST): return .nameTaken
+        case .failure(let code):
+            let path = directory.path(of: name)
+            throw [EACCES, EPERM, EROFS, EXDEV].contains(code)
+                ? .notMoved(path: path, code: code) : .system(operation: "publish", path: path, code: code)
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// A body that came whole, and what is committed with its end.
+struct BriefBody: Sendable {
+    let task: TransferTask
+    let startedAt: Timestamp
+    let bytes: [UInt8]
+    let head: ResponseHead
+    let finalURL: HTTPURL
+    /// Names that other files or tasks took in earlier rounds.
+    var taken: Set<String> = []
+
+    /// The final name of the file: the client's, else the server's, else the URL's; see `DownloadRun.finalName`.
+    var name: String {
+        if let name = task.specification.destination.name { return name }
+        if let name = head.value("Content-Disposition").flatMap(FileName.fromContentDisposition) { return name }
+        let requested = task.specification.request.url
+        return FileName.fromURL(requested.lastPathSegment.isEmpty ? finalURL : requested)
+    }
+
+    /// The digest that the bytes must have.
+    var digest: Checksum? { task.specification.checksum ?? head.announcedDigests.first }
+
+    /// What the task's row says of the response.
+    var outcome: TaskOutcome {
+        var outcome = TaskOutcome()
+        outcome.httpStatus = head.status
+        outcome.finalURL = finalURL
+        outcome.etag = head.etag
+        outcome.contentEncoding = head.contentEncoding
+        outcome.responseHeaders = head.fields
+        return outcome
+    }
+}
+
+/// Publishes the bodies of brief runs, many of one directory at a time: writes and syncs the files, commits their
+/// intents, links their names, syncs the directory, commits the ends. Two commits for all of them.
+struct BriefPublisher: Sendable {
+    /// The highest number of files in one round.
+    static let largestRound = 64
+
+    /// What became of a round.
+    struct Outcome: Sendable {
+        /// Tasks whose end is committed.
+        var completed: [TaskID] = []
+        /// Bodies whose names were taken meanwhile: the next round gives them others.
+        var again: [BriefBody] = []
+        /// Tasks that an ordinary run has to continue, because something is wrong or unusual.
+        var others: [TaskID] = []
+        /// Tasks whose files have their names, while the name is not known to last, or the end could not be committed.
+        /// Their intents are committed; see `RunScheduler.settleBriefIntents`.
+        var unsettled: [TaskID] = []
+    }
+
+    /// A file that is to get a name.
+    private struct File: Sendable {
+        let body: BriefBody
+        let file: UnnamedFile
+        let intent: PublishIntent
+
+        /// The body, for a round in which the name is known to be taken.
+        var again: BriefBody {
+            var body = body
+            body.taken.insert(intent.finalName)
+            return body
+        }
+    }
+
+    let services: RunServices
+    let settings: ManagerSettings
+    let failedURLs: FailedURLList
+
+    /// - Parameter bodies: of tasks with one destination directory.
+    func publish(_ bodies: [BriefBody]) async -> Outcome {
+        var outcome = Outcome()
+        guard let first = bodies.first else { return outcome }
+        let written: (files: [File], others: [TaskID])
+        do {
+            let directory = try await openDirectory(of: first.task.specification)
+            let place = BriefRun.place(of: first.task.id)
+            let length = bodies.reduce(0) { $0 + Int64(clamping: $1.bytes.count) }
+            try await services.claim(length, by: place, in: directory, for: "the remaining \(length) and the reserve")
+            defer { services.space.withLockedValue { $0.remove(place) } }
+            written = await services.pool.run { [self] in write(bodies, in: directory) }
+        } catch {
+            // An ordinary run finds out what is wrong, and reports it.
+            outcome.others = bodies.map(\.task.id)
+            return outcome
+        }
+        outcome.others = written.others
+        let intended = await commitIntents(written.files, &outcome)
+        guard !intended.isEmpty else { return outcome }
+        let linked = await services.pool.run { [self] in link(intended) }
+        await commitEnds(linked, &outcome)
+        return outcome
+    }
+
+    private func openDirectory(of specification: TaskSpecification) async throws -> DirectoryHandle {
+        let destination = specification.destination
+        let location = PartialLocation(
+            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        return try await DestinationDirectory.open(location, for: specification.owner, settings, services)
+    }
+
+    // MARK: Files
+
+    /// Writes the files, makes them durable and chooses their names. Blocks.
+    private func write(_ bodies: [BriefBody], in directory: DirectoryHandle) -> (files: [File], others: [TaskID]) {
+        var files: [(body: BriefBody, file: UnnamedFile)] = []
+        var others: [TaskID] = []
+        for body in bodies {
+            do {
+                guard try hasItsDigest(body), let file = try create(body, in: directory) else {
+                    others.append(body.task.id)
+                    continue
+                }
+                files.append((body, file))
+            } catch {
+                others.append(body.task.id)
+            }
+        }
+        let publisher = Publisher(directory: directory)
+        var names: Set<String> = []
+        var ready: [File] = []
+        for (body, file) in files {
+            do throws(FileError) {
+                try file.sync()
+                let choice = try publisher.chooseName(for: body.name, policy: .rename) { name in
+                    body.taken.contains(name) || names.contains(name)
+                }
+                guard case .publish(let name, _) = choice else { continue }
+                names.insert(name)
+                let intent = PublishIntent(finalName: name, part: try file.facts(), digest: body.digest)
+                ready.append(File(body: body, file: file, intent: intent))
+            } catch {
+                others.append(body.task.id)
+            }
+        }
+        return (ready, others)
+    }
+
+    private func hasItsDigest(_ body: BriefBody) throws(FileError) -> Bool {
+        guard let digest = body.digest else { return true }
+        return try FileDigest.compute(body.bytes, algorithm: digest.algorithm) == digest
+    }
+
+    private func create(_ body: BriefBody, in directory: DirectoryHandle) throws(FileError) -> UnnamedFile? {
+        let destination = body.task.specification.destination
+        let modified = destination.usesRemoteTime ? body.head.lastModified.flatMap(HTTPDate.parse) : nil
+        return try UnnamedFile.create(
+            in: directory, body.bytes, mode: destination.mode?.bits ?? settings.fileMode, modifiedAt: modified)
+    }
+
+    // MARK: Intents
+
+    /// Commits the intents. Returns the files that may be linked.
+    private func commitIntents(_ files: [File], _ outcome: inout Outcome) async -> [File] {
+        guard !files.isEmpty else { return [] }
+        let wanted = files.map { (task: $0.body.task.id, asked: $0.body.task, intent: $0.intent) }
+        let directory = files[0].file.directory.identity
+        do {
+            let refused = try await services.store.write { tx in
+                var refused: Set<TaskID> = []
+                for file in wanted {
+                    guard try tx.isQueued(file.asked) else { throw Overtaken() }
+                    if let holder = try tx.holder(ofName: file.intent.finalName, in: directory), holder != file.task {
+                        refused.insert(file.task)
+                    }
+                }
+                try tx.insertBriefIntents(wanted.filter { !refused.contains($0.task) }.map { ($0.task, $0.intent) })
+                return refused
+            }
+            for file in files where refused.contains(file.body.task.id) { outcome.again.append(file.again) }
+            return files.filter { !refused.contains($0.body.task.id) }
+        } catch {
+            outcome.others += files.map(\.body.task.id)
+            return []
+        }
+    }
+
+    // MARK: Names
+
+    private enum LinkResult: Sendable {
+        /// The name leads to the file, and will after a power cut.
+        case published
+        /// The file has the name, but its directory could not be synced, or is not under its path any more.
+        case uncertain
+        case nameTaken
+        case failed
+    }
+
+    /// Gives the files their names and makes the names durable. Blocks.
+    private func link(_ files: [File]) -> [(file: File, result: LinkResult)] {
+        guard let first = files.first else { return [] }
+        let directory = first.file.directory
+        let linked = files.map { file -> (file: File, result: LinkResult) in
+            do throws(FileError) {
+                return (file, try file.file.link(as: file.intent.finalName) == .published ? .published : .nameTaken)
+            } catch {
+                return (file, .failed)
+            }
+        }
+        let reopen = DestinationDirectory.reopening(
+            directory, for: first.body.task.owner, settings, services)
+        do throws(FileError) {
+            try directory.sync()
+            try DirectoryPath.requireLeading(to: directory, for: first.intent.finalName, reopen)
+        } catch {
+            return linked.map { ($0.file, $0.result == .published ? .uncertain : $0.result) }
+        }
+        return linked
+    }
+
+    // MARK: Ends
+
+    private func commitEnds(_ linked: [(file: File, result: LinkResult)], _ outcome: inout Outcome) async {
+        var ends: [(body: BriefBody, path: String)] = []
+        var without: [TaskID] = []
+        for (file, result) in linked {
+            let id = file.body.task.id
+            switch result {
+            case .published: ends.append((file.body, file.file.directory.path(of: file.intent.finalName)))
+            case .uncertain: outcome.unsettled.append(id)
+            case .nameTaken:
+                outcome.again.append(file.again)
+                without.append(id)
+            case .failed:
+                outcome.others.append(id)
+                without.append(id)
+            }
+        }
+        let now = services.clock()
+        do {
+            try await services.store.write { [ends, without, failedURLs] tx in
+                try tx.asHolder { try tx.recordBriefEnds(ends, failedURLs, at: now) }
+                if !without.isEmpty { try tx.removeBriefIntents(of: without) }
+            }
+            outcome.completed = ends.map(\.body.task.id)
+        } catch {
+            services.logger.report("ends of downloads could not be recorded", error)
+            // The intents of all are still there.
+            outcome.unsettled = linked.map(\.file.body.task.id)
+            outcome.again.removeAll { without.contains($0.task.id) }
+            outcome.others.removeAll { without.contains($0) }
+        }
+    }
+}

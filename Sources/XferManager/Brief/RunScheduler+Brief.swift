@@ -1,0 +1,226 @@
+import Logging
+import XferCore
+import XferCurl
+import XferModel
+import XferStore
+import XferSystem
+
+/// Brief runs: their beginning, their end, and how an ordinary run takes over. See `BriefRun`.
+extension RunScheduler {
+    // MARK: Beginning
+
+    /// What all attempts of brief runs have in common; nil while no pass may pick tasks for them.
+    func briefAccess() async -> RequestAccess? {
+        guard !store.held.isWanted else { return nil }
+        // An ordinary run reports what is wrong with it.
+        return try? await services.access.plainAccess()
+    }
+
+    /// Begins the attempts of the tasks that a pass has picked.
+    func launch(_ starts: [BriefStart], _ access: RequestAccess) async {
+        guard !starts.isEmpty else { return }
+        let settings = settings
+        let (begunAt, startedAt) = (Clocks.monotonic(), clock())
+        var attempts: [Attempt] = []
+        for start in starts {
+            let task = start.task
+            let trust = RunTrust(
+                policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
+                authoritiesFile: settings.authoritiesFile, kept: [], clock: clock)
+            machine.onStart(
+                task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: start.descriptors)
+            context.inFlight.launch(task.id)
+            briefs.insert(
+                BriefRun(
+                    task: task, descriptors: start.descriptors, trust: trust, startedAt: startedAt, begunAt: begunAt))
+            attempts.append(attempt(of: task, access, trust, settings))
+        }
+        startTicker()
+        delegate?.onRunningCount(machine.runningCount)
+        for (start, handle) in zip(starts, await services.engine.start(attempts)) {
+            if briefs.runs[start.task.id] == nil { await services.engine.stop(handle.id) }
+            briefs.setHandle(handle, of: start.task.id)
+        }
+        if isShuttingDown || machine.holds.contains(.degraded) { await stopBriefRuns() }
+        await commitStarts(of: briefs.unusual)
+    }
+
+    private func attempt(
+        of task: TransferTask, _ common: RequestAccess, _ trust: RunTrust, _ settings: ManagerSettings
+    ) -> Attempt {
+        let specification = task.specification
+        var access = common
+        access.connections = specification.request.connections
+        trust.beginAttempt()
+        var attempt = Attempt(
+            request: specification.request, digestIsKnown: specification.checksum != nil,
+            sink: .movable(limit: BriefRules.largestBody), maxReceiveRate: specification.maxReceiveRate,
+            maxSendRate: specification.maxSendRate, rateScopes: specification.rateScopes,
+            checkpoints: settings.checkpoints, session: access.sessions(heldTo: trust),
+            onServer: { [trust] in trust.record($0) })
+        attempt.onMovable = { [reports = briefs.reports, id = task.id, weak self] outcome in
+            guard reports.add((id, outcome)), let self else { return }
+            Task { await self.takeReports() }
+        }
+        return attempt
+    }
+
+    // MARK: Reports
+
+    private func takeReports() async {
+        for (id, outcome) in briefs.reports.removeAll() {
+            guard briefs.runs[id]?.stage == .fetching else { continue }
+            if let body = outcome.flatMap({ wholeBody(of: id, $0) }) {
+                machine.onBodyEnd(BriefRun.place(of: id))
+                briefs.enter(.publishing, id)
+                briefs.ready.append(body)
+            } else {
+                briefs.unusual.insert(id)
+            }
+        }
+        schedule()
+        publishBriefly()
+        await commitStarts(of: briefs.unusual)
+    }
+
+    private func wholeBody(of id: TaskID, _ outcome: AttemptOutcome) -> BriefBody? {
+        guard let run = briefs.runs[id], !briefs.unusual.contains(id), case .complete = outcome.result,
+            let head = outcome.head,
+            let bytes = outcome.body, BriefRules.isWhole(head, of: outcome.offset)
+        else { return nil }
+        context.metrics.onTraffic(Traffic(received: outcome.offset))
+        services.logLaxTrust(run.trust, of: id)
+        return BriefBody(
+            task: run.task, startedAt: run.startedAt, bytes: bytes, head: head, finalURL: outcome.finalURL)
+    }
+
+    // MARK: Publishing
+
+    private func publishBriefly() {
+        guard !briefs.isPublishing, !briefs.ready.isEmpty else { return }
+        briefs.isPublishing = true
+        Task { await publishRounds() }
+    }
+
+    private func publishRounds() async {
+        while true {
+            let round = briefs.removeRound()
+            guard !round.isEmpty else { break }
+            let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)
+            await apply(await publisher.publish(round))
+        }
+        briefs.isPublishing = false
+    }
+
+    private func apply(_ outcome: BriefPublisher.Outcome) async {
+        for id in outcome.completed {
+            guard let run = briefs.runs[id] else { continue }
+            var started = run.task
+            started.startedAt = run.startedAt
+            context.metrics.onFirstStart(started)
+            context.metrics.onRunEnd(after: run.begunAt.duration(to: Clocks.monotonic()))
+        }
+        forgetBriefRuns(outcome.completed)
+        briefs.ready.insert(contentsOf: outcome.again, at: 0)
+        if !outcome.completed.isEmpty { delegate?.onRunEnded() }
+        briefs.unusual.formUnion(outcome.others)
+        await commitStarts(of: briefs.unusual)
+        await settle(outcome.unsettled)
+    }
+
+    /// Compares what may be published with the intents; while the database cannot be written, later.
+    private func settle(_ ids: [TaskID]) async {
+        guard !ids.isEmpty else { return }
+        do {
+            try await settleBriefIntents(of: Set(ids))
+            forgetBriefRuns(ids)
+        } catch {
+            logger.report("published files could not be compared with their intents", error)
+            briefs.unsettled.formUnion(ids)
+        }
+    }
+
+    /// As `settleBriefIntents`, of what was left when the database could not be written.
+    func settleBriefRuns() async throws {
+        guard !briefs.unsettled.isEmpty else { return }
+        let ids = briefs.unsettled
+        try await settleBriefIntents(of: ids)
+        briefs.unsettled = []
+        forgetBriefRuns(Array(ids))
+    }
+
+    /// The runs have ended, or their rows say all that has to be known.
+    private func forgetBriefRuns(_ ids: [TaskID]) {
+        guard !ids.isEmpty else { return }
+        for id in ids {
+            guard briefs.remove(id) != nil else { continue }
+            machine.onEnd(id)
+            context.inFlight.leave(id)
+        }
+        store.held.release(ids)
+        for id in ids { for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() } }
+        delegate?.onRunningCount(machine.runningCount)
+        resumeDrainWaiters()
+        schedule()
+    }
+
+    // MARK: Taking over
+
+    /// Commits the starts of all brief runs that can still be ordinary ones, so that their tasks can be changed.
+    func commitAllStarts() async {
+        await passEnded()
+        await commitStarts(of: Set(briefs.runs.keys).subtracting(briefs.publishing))
+    }
+
+    /// Commits the starts of brief runs before their tasks are listed or counted, so that a reader finds that they run.
+    func showBriefRuns() async {
+        await commitStarts(of: Set(briefs.runs.keys).subtracting(briefs.publishing))
+    }
+
+    /// Commits the starts of the runs that have lasted long.
+    func commitOverdueStarts() async {
+        let now = Clocks.monotonic()
+        let overdue = briefs.runs.filter { $0.value.begunAt.duration(to: now) >= BriefRules.longestRun }
+        await commitStarts(of: Set(overdue.keys).subtracting(briefs.publishing))
+    }
+
+    /// Commits starts. Ordinary runs continue with the attempts.
+    func commitStarts(of ids: Set<TaskID>) async {
+        // A run whose attempt is being begun follows in `launch`.
+        let chosen = ids.sorted().compactMap { briefs.runs[$0] }.filter { $0.stage != .starting && $0.handle != nil }
+        guard !chosen.isEmpty else { return }
+        for run in chosen { briefs.enter(.starting, run.task.id) }
+        let now = clock()
+        do {
+            let starts = try await store.write { tx in
+                try tx.asHolder { try chosen.map { try tx.recordBriefStart($0, at: now) } }
+            }
+            for (run, start) in zip(chosen, starts) {
+                let id = run.task.id
+                guard let start, let known = briefs.remove(id) else {
+                    await drop([run])
+                    continue
+                }
+                machine.onEnd(id)
+                launch(start, continuing: known)
+            }
+            store.held.release(chosen.map(\.task.id))
+            schedule()
+        } catch {
+            logger.report("starts could not be recorded; the tasks are queued as before", error)
+            await drop(chosen)
+        }
+    }
+
+    /// Stops the runs whose tasks can be queued as before. The files that are being published get their names.
+    func stopBriefRuns() async {
+        let waiting = Set(briefs.ready.map(\.task.id))
+        briefs.ready = []
+        await drop(briefs.runs.values.filter { $0.stage == .fetching || waiting.contains($0.task.id) })
+    }
+
+    private func drop(_ runs: [BriefRun]) async {
+        forgetBriefRuns(runs.map(\.task.id))
+        for run in runs { if let handle = run.handle { await services.engine.stop(handle.id) } }
+    }
+}

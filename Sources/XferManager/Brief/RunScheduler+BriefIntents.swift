@@ -1,0 +1,42 @@
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// Files of brief runs whose names may have been given while their ends are not committed: after a crash, a storage
+/// failure or a failed sync.
+extension RunScheduler {
+    /// Compares the names with the intents. A task whose file certainly has no name runs again from the beginning. Any
+    /// other gets a transfer with the intent, and its next run finds out: see `DownloadRun.finishPublishing`.
+    ///
+    /// - Parameter ids: the tasks; nil is all that have an intent, while no brief run is live.
+    func settleBriefIntents(of ids: Set<TaskID>? = nil) async throws {
+        let found = try await store.read { try $0.briefIntents() }
+        for (id, intent) in found where ids?.contains(id) ?? true {
+            let mayHaveName = try await mayHaveName(intent, of: id)
+            let now = clock()
+            try await store.write { tx in
+                try tx.asHolder {
+                    if mayHaveName { try tx.adoptBriefIntent(intent, of: id, at: now) }
+                    try tx.removeBriefIntents(of: [id])
+                }
+            }
+        }
+    }
+
+    private func mayHaveName(_ intent: PublishIntent, of id: TaskID) async throws -> Bool {
+        guard let task = try await store.read({ reader in try StoreError.nilIfUnreadable { try reader.task(id) } }),
+            task.state == .queued
+        else { return false }
+        let destination = task.specification.destination
+        let location = PartialLocation(
+            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        do {
+            let directory = try await DestinationDirectory.open(location, for: task.owner, settings, services)
+            return try await services.pool.run { try Publisher(directory: directory).isPublished(intent) }
+        } catch {
+            // The directory may come back with the file in it.
+            return true
+        }
+    }
+}

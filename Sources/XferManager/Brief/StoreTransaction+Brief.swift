@@ -1,0 +1,76 @@
+import XferCore
+import XferFiles
+import XferModel
+import XferStore
+
+/// What brief runs commit.
+extension StoreTransaction {
+    /// Whether the task's row is as it was when the run began.
+    func isQueued(_ picked: TransferTask) throws(StoreError) -> Bool {
+        guard let task = try task(picked.id) else { return false }
+        return task.state == .queued && task.asksForSame(as: picked)
+    }
+
+    /// Commits the start of a brief run: an ordinary run continues it. Nil if the row has changed.
+    func recordBriefStart(_ brief: BriefRun, at now: Timestamp) throws -> SchedulingPass.Start? {
+        guard try isQueued(brief.task), let task = try task(brief.task.id) else { return nil }
+        let destination = task.specification.destination
+        let partial = PartialLocation(
+            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        let transfer = try insertTransfer(partial: partial, at: brief.startedAt)
+        var machine = TaskStateMachine(task)
+        let transition = machine.onStart(at: brief.startedAt)
+        machine.subscribe(to: transfer.id)
+        try write(machine, transition, from: task, at: now)
+        return SchedulingPass.Start(
+            task: machine.task, transfer: transfer, isNew: true, descriptors: brief.descriptors)
+    }
+
+    /// Commits that tasks ran from their start to their end.
+    func recordBriefEnds(
+        _ ends: [(body: BriefBody, path: String)], _ failedURLs: FailedURLList, at now: Timestamp
+    ) throws {
+        var events: [NewEvent] = []
+        events.reserveCapacity(ends.count * 3)
+        for (body, path) in ends {
+            let size = Int64(clamping: body.bytes.count)
+            guard let task = try task(body.task.id), task.state == .queued else { throw Overtaken() }
+            var machine = TaskStateMachine(task)
+            let start = machine.onStart(at: body.startedAt)
+            machine.setOutcome { outcome in
+                outcome = body.outcome
+                outcome.finalPath = path
+            }
+            machine.onCheckpoint(received: size, total: size, at: now)
+            let end = machine.onComplete(size: size, at: now)
+            try update(machine.task, from: task)
+            try failedURLs.record(machine.task, in: self, at: now)
+            let response = EventPayload.taskResponse(
+                status: body.head.status, total: size, etag: body.head.etag, resumed: false)
+            for payload in [start.event, response, end.event].compactMap(\.self) {
+                events.append(NewEvent(payload, taskID: task.id, owner: task.owner))
+            }
+        }
+        try append(events, at: now)
+        try recordPublishedBriefly(ends.map(\.body.task.id))
+        try appendIdleIfNothingRuns(at: now)
+    }
+
+    /// Gives a task whose file may have its name already a transfer with the intent, so that the task's next run finds
+    /// out and ends it, or fetches again.
+    func adoptBriefIntent(_ intent: PublishIntent, of id: TaskID, at now: Timestamp) throws {
+        guard let task = try task(id), task.state == .queued, task.transferID == nil else { return }
+        let destination = task.specification.destination
+        let partial = PartialLocation(
+            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        let transfer = try insertTransfer(partial: partial, at: now)
+        var resumeData = ResumeData()
+        resumeData.totalLength = intent.part.length
+        resumeData.segments = [Segment(start: 0, committed: intent.part.length)]
+        try update(resumeData: resumeData, of: transfer.id)
+        try setPublishIntent(intent, of: transfer.id)
+        var machine = TaskStateMachine(task)
+        machine.subscribe(to: transfer.id)
+        try update(machine.task, from: task)
+    }
+}

@@ -1,0 +1,80 @@
+public import XferModel
+import XferThreads
+
+/// The tasks of brief runs: their rows say `queued`, but the tasks run.
+///
+/// Invariant: while a task is held, only its run changes its row (`StoreTransaction.asHolder`). Any other change-set
+/// that would change it is rolled back and waits until the task is released, then runs again. So every verb finds either
+/// a task that is queued and does not run, or one whose start is committed.
+public final class HeldTasks: Sendable {
+    private struct State {
+        var ids: Set<TaskID> = []
+        var waiting: [any ChangeSet] = []
+        /// The change-sets that have waited and are not executed yet, so that no task is held again before.
+        var retried: Set<ObjectIdentifier> = []
+        var onWanted: (@Sendable () -> Void)?
+        var submit: (@Sendable ([any ChangeSet]) -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    /// Sets what is called when a change-set waits. It has to lead to a `release` of the held tasks.
+    public func setWanted(_ onWanted: @escaping @Sendable () -> Void) { state.withLock { $0.onWanted = onWanted } }
+
+    /// Sets what executes change-sets again.
+    func setSubmit(_ submit: @escaping @Sendable ([any ChangeSet]) -> Void) { state.withLock { $0.submit = submit } }
+
+    /// Whether a change-set waits, or has waited and is not executed yet: no task should be held now.
+    public var isWanted: Bool { state.withLock { !$0.waiting.isEmpty || !$0.retried.isEmpty } }
+
+    func contains(_ id: TaskID) -> Bool { state.withLock { $0.ids.contains(id) } }
+
+    func first(of ids: some Sequence<TaskID>) -> TaskID? {
+        state.withLock { state in state.ids.isEmpty ? nil : ids.first { state.ids.contains($0) } }
+    }
+
+    /// Holds a task. Called in the transaction that picks it, so that no other change-set comes in between.
+    public func hold(_ id: TaskID) { state.withLock { _ = $0.ids.insert(id) } }
+
+    public func release(_ ids: some Sequence<TaskID>) {
+        let (waiting, submit) = state.withLock { state -> ([any ChangeSet], (@Sendable ([any ChangeSet]) -> Void)?) in
+            state.ids.subtract(ids)
+            defer { state.waiting = [] }
+            return (state.waiting, state.submit)
+        }
+        if !waiting.isEmpty { submit?(waiting) }
+    }
+
+    /// Releases all tasks but these, which a transaction that was rolled back may have held.
+    public func releaseAll(but kept: Set<TaskID>) {
+        let others = state.withLock { $0.ids.subtracting(kept) }
+        if !others.isEmpty { release(others) }
+    }
+
+    // MARK: For GroupCommit
+
+    /// Lets the change-set wait for the next release.
+    func add(_ change: any ChangeSet) {
+        let onWanted = state.withLock { state in
+            state.waiting.append(change)
+            state.retried.insert(ObjectIdentifier(change))
+            return state.onWanted
+        }
+        onWanted?()
+    }
+
+    /// The change-set was executed, or has failed for another reason.
+    func onEnd(of change: any ChangeSet) {
+        state.withLock { state in
+            if !state.retried.isEmpty { state.retried.remove(ObjectIdentifier(change)) }
+        }
+    }
+
+    /// The change-sets that wait, when the store is closed.
+    func removeWaiting() -> [any ChangeSet] {
+        state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Glibc
+import Testing
+import XferCore
+import XferFiles
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+@testable import XferManager
+@testable import XferStore
+
+/// Downloads whose start is committed with their end, and how ordinary runs take over.
+@Suite struct BriefRunTests {
+    private static let whole: [EventType] = [.taskAdded, .taskStarted, .taskResponse, .taskCompleted]
+    private static let small = SourceVersion.tagged(1, length: 4096)
+
+    @Test func aSmallDownloadEndsWithoutATransferAndTellsWhatAnyOtherTells() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.small)
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager) { $0.checksum = Self.small.checksum() }
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .completed && task.received == 4096 && task.total == 4096 && task.attempts == 1)
+        #expect(task.outcome.finalPath == fixture.downloads + "/a" && task.outcome.httpStatus == 200)
+        #expect(try await fixture.events(of: id, in: manager) == Self.whole)
+        #expect(try Self.small.equals(file: fixture.downloads + "/a"))
+        let (intents, published, transfer) = try await manager.store.read { reader in
+            (try reader.briefIntents().count, try reader.publishedFile(of: id), try reader.transfer(TransferID(1)))
+        }
+        #expect(intents == 0 && published?.length == 4096 && transfer == nil)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func equalNamesGetNumbers() async throws {
+        let fixture = try await ManagerFixture()
+        for index in 0..<40 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 100)) }
+        try FileTree.write("there", to: fixture.downloads + "/a")
+        let manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for index in 0..<40 { ids.append(try await fixture.add("/\(index)", as: "a", to: manager)) }
+        var paths: Set<String> = []
+        for id in ids { paths.insert(try #require(try await fixture.end(of: id, in: manager).outcome.finalPath)) }
+        #expect(paths == Set((1...40).map { "\(fixture.downloads)/a (\($0))" }))
+        #expect(try FileTree.text(fixture.downloads + "/a") == "there")
+        await manager.shutdown(.suspend)
+    }
+
+    /// Longer than what is kept in memory, of unknown length, empty.
+    @Test(arguments: [BriefRules.largestBody, BriefRules.largestBody + 1, 3_000_000, 1, 0])
+    func aDownloadOfAnyLengthMakesOneRequest(length: Int64) async throws {
+        let fixture = try await ManagerFixture()
+        let version = SourceVersion.tagged(2, length: length)
+        fixture.server.serve("/a", version)
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager)
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        #expect(try await fixture.events(of: id, in: manager) == Self.whole)
+        #expect(try version.equals(file: fixture.downloads + "/a"))
+        #expect(fixture.server.requests.count == 1)
+        await manager.shutdown(.suspend)
+    }
+
+    /// After half a second other programs see that it runs, and it continues with the same request.
+    @Test(arguments: [0, 1000]) func aSlowSmallBodyContinuesInAnOrdinaryRun(arrived: Int64) async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/a", Self.small).always(
+            arrived == 0 ? .stallHead(until: gate) : .stall(at: arrived, until: gate))
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager)
+        try await eventually("its start is committed") {
+            try await manager.queries.task(id, for: ManagerFixture.caller).state == .running
+        }
+        gate.open()
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        #expect(try Self.small.equals(file: fixture.downloads + "/a"))
+        #expect(fixture.server.requests.count == 1)
+        await manager.shutdown(.suspend)
+    }
+
+    /// No verb finds a task that runs and says that it is queued.
+    @Test(arguments: [TaskVerb.pause, .cancel]) func aVerbReachesATaskThatRunsInMemory(verb: TaskVerb) async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/a", Self.small).always(.stall(at: 1000, until: gate))
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager)
+        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        #expect(try await manager.tasks.apply(verb, to: [id], for: ManagerFixture.caller).changed == [id])
+        gate.open()
+        try await eventually("nothing runs") {
+            let isIdle = await manager.scheduler.runs.isEmpty
+            return await manager.scheduler.briefs.runs.isEmpty && isIdle
+        }
+        let last: EventType = verb == .pause ? .taskPaused : .taskCancelled
+        #expect(try await fixture.events(of: id, in: manager) == [.taskAdded, .taskStarted, last])
+        #expect(!FileTree.exists(fixture.downloads + "/a"))
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aWrongDigestFailsAndPublishesNothing() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.small)
+        let manager = try await fixture.open()
+        try await manager.start()
+        let wrong = SourceVersion.tagged(9, length: 10).checksum()
+        let id = try await fixture.add("/a", as: "a", to: manager) { $0.checksum = wrong }
+        #expect(try await fixture.end(of: id, in: manager).error?.reason == .checksumMismatch)
+        #expect(fixture.server.requests.count == 1)
+        try await eventually("nothing is left") { try fixture.files().isEmpty }
+        await manager.shutdown(.suspend)
+    }
+
+    /// A crash between the link and the commit of the end: the file counts, and is not fetched again.
+    @Test(arguments: [true, false]) func afterACrashTheNameDecides(wasLinked: Bool) async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.small)
+        let first = try await fixture.open()
+        await first.scheduler.hold(.pausedByOperator)
+        let id = try await fixture.add("/a", as: "a", to: first)
+        let path = fixture.downloads + "/a"
+        try FileTree.write(Self.small.bytes, to: wasLinked ? path : fixture.downloads + "/other")
+        let directory = try DirectoryHandle(ofService: fixture.downloads)
+        let facts = try #require(try directory.facts(of: wasLinked ? "a" : "other"))
+        try await first.store.write { tx in
+            try tx.insertBriefIntents([(id, PublishIntent(finalName: "a", part: facts))])
+        }
+        await first.shutdown(.suspend)
+
+        let second = try await fixture.open()
+        try await second.start()
+        let task = try await fixture.end(of: id, in: second)
+        #expect(task.state == .completed && task.outcome.finalPath == path)
+        #expect(fixture.server.requests.count == (wasLinked ? 0 : 1))
+        #expect(try await second.store.read { try $0.briefIntents() }.isEmpty)
+        #expect(Set(try fixture.files()) == (wasLinked ? ["a"] : ["a", "other"]))
+        await second.shutdown(.suspend)
+    }
+
+    /// Another file got the name after the intent: it is not the task's, and stays.
+    @Test func afterACrashAnothersFileIsNotTakenForThePublishedOne() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.small)
+        let first = try await fixture.open()
+        await first.scheduler.hold(.pausedByOperator)
+        let id = try await fixture.add("/a", as: "a", to: first)
+        try FileTree.write("mine", to: fixture.downloads + "/other")
+        try FileTree.write("another", to: fixture.downloads + "/a")
+        let directory = try DirectoryHandle(ofService: fixture.downloads)
+        let facts = try #require(try directory.facts(of: "other"))
+        try await first.store.write { tx in
+            try tx.insertBriefIntents([(id, PublishIntent(finalName: "a", part: facts))])
+        }
+        await first.shutdown(.suspend)
+
+        let second = try await fixture.open()
+        try await second.start()
+        #expect(try await fixture.end(of: id, in: second).outcome.finalPath == fixture.downloads + "/a (1)")
+        #expect(try FileTree.text(fixture.downloads + "/a") == "another")
+        await second.shutdown(.suspend)
+    }
+
+    @Test func aShutdownLeavesTheTaskQueued() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/a", Self.small, faults: [[.stallHead(until: gate)]])
+        let first = try await fixture.open()
+        try await first.start()
+        let id = try await fixture.add("/a", as: "a", to: first)
+        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        await first.shutdown(.suspend)
+        gate.open()
+        let second = try await fixture.open()
+        try await second.start()
+        #expect(try await fixture.end(of: id, in: second).state == .completed)
+        #expect(try await fixture.events(of: id, in: second).filter { $0.isTerminal } == [.taskCompleted])
+        await second.shutdown(.suspend)
+    }
+}
