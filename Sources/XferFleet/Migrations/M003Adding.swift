@@ -23,6 +23,8 @@ extension FleetMigration {
                 v_summaries text[];
                 v_states text[];
                 v_ranks bigint[];
+                v_floors bigint[];
+                v_lasts bigint[];
                 v_due timestamptz[];
             BEGIN
                 FOR r IN SELECT * FROM unnest(l_priorities, l_owners, l_groups, l_hosts, l_places)
@@ -45,6 +47,8 @@ extension FleetMigration {
 
                 -- The lanes before the keys, and both in their order: two adds never wait for each other.
                 PERFORM 1 FROM fleet_lane l WHERE l.id = ANY (v_lanes) ORDER BY l.id FOR NO KEY UPDATE;
+                SELECT array_agg(l.floor ORDER BY u.n), array_agg(l.last_rank ORDER BY u.n) INTO v_floors, v_lasts
+                FROM unnest(v_lanes) WITH ORDINALITY AS u(id, n) JOIN fleet_lane l ON l.id = u.id;
                 -- A task's row is written once, with its rank. The rank of a key that another add has inserted meanwhile
                 -- stays free.
                 WITH items AS (
@@ -65,12 +69,12 @@ extension FleetMigration {
                     ) i
                 ), ranked AS (
                     -- At the head the last one goes first.
-                    SELECT f.*, CASE WHEN f.state <> 'queued' THEN 0 WHEN f.head THEN l.floor - f.k
-                        ELSE l.last_rank + f.k END AS rank
+                    SELECT f.*, CASE WHEN f.state <> 'queued' THEN 0 WHEN f.head THEN v_floors[f.lane] - f.k
+                        ELSE v_lasts[f.lane] + f.k END AS rank
                     FROM (
                         SELECT f.*, row_number() OVER (PARTITION BY f.lane_id, f.state, f.head ORDER BY f.n) AS k
                         FROM fresh f
-                    ) f JOIN fleet_lane l ON l.id = f.lane_id
+                    ) f
                 ), inserted AS (
                     INSERT INTO fleet_task AS t (
                         id, owner, client_key, fingerprint, lane, rank, not_before, is_repeatable, batch, label, spec)

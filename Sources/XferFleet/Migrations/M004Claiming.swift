@@ -48,13 +48,13 @@ extension FleetMigration {
                             LOOP
                                 EXIT passes WHEN v_left <= 0 OR v_lanes <= 0 OR v_pass = 1 AND cardinality(v_tasks) > 0;
                                 IF v_pass = 0 THEN
-                                    SELECT l.* INTO r FROM fleet_lane l
+                                    SELECT l.*, l.ctid AS at INTO r FROM fleet_lane l
                                     WHERE l.is_open AND l.priority = v_priority AND l.id > v_at
                                         AND (v_half = 0 OR l.id <= a_cursor) AND l.place = ANY (v_places)
                                         AND fleet_lane_is_free(l.owner, l.group_id, l.host)
                                     ORDER BY l.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
                                 ELSE
-                                    SELECT l.* INTO r FROM fleet_lane l
+                                    SELECT l.*, l.ctid AS at INTO r FROM fleet_lane l
                                     WHERE l.is_open AND l.priority = v_priority AND l.id > v_at
                                         AND (v_half = 0 OR l.id <= a_cursor) AND l.place = ANY (v_places)
                                         AND fleet_lane_is_free(l.owner, l.group_id, l.host)
@@ -93,7 +93,8 @@ extension FleetMigration {
                                 CONTINUE WHEN c.n = 0;
 
                                 UPDATE fleet_lane l SET queued = l.queued - c.n, is_open = l.queued > c.n, floor = v_floor
-                                WHERE l.id = r.id;
+                                WHERE l.ctid = r.at;
+                                IF NOT FOUND THEN RAISE EXCEPTION 'lane % has changed under its lock', r.id; END IF;
                                 UPDATE fleet_host h SET leased = h.leased + c.n
                                 WHERE h.id = r.host AND h.max_active IS NOT NULL;
                                 UPDATE fleet_group g SET leased = g.leased + c.n
