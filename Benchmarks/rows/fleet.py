@@ -132,6 +132,7 @@ def _take_over(outcome, server, first, second):
         client.call("fleet.drain", node="a")
         client.call("fleet.drain", node="c")
         task = {"url": server.url(f"counted/{1 << 20}/slow"), "output": "taken-over"}
+        seq = _last_event(client)
         (id,) = client.call("fleet.add", place="any", tasks=[task])["ids"]
         with second.daemon.client() as local:
             processes.wait_until(lambda: _states(local) == ["running"], "the node runs it", every=0.02)
@@ -139,10 +140,18 @@ def _take_over(outcome, server, first, second):
         begin = time.monotonic()
         second.kill()
         def holder():
-            events = client.call("events.since", seq=0, types=["task.started"])["events"]
-            return [event.get("node") for event in events if event.get("task_id") == id][-1:]
+            events = client.call("events.since", seq=seq, types=["task.started"], task_ids=[id])["events"]
+            return [event.get("node") for event in events][-1:]
         processes.wait_until(lambda: holder() not in ([], ["b"]), "another node has it", seconds=90, every=0.05)
         outcome.add("kill -9 of a node until another one has its task", "xfer", "s", time.monotonic() - begin)
+
+
+def _last_event(client):
+    """The sequence number of the newest event: an answer reaches a part of them."""
+    seq = 0
+    while (last := client.call("events.since", seq=seq, types=["fleet.created"])["last_seq"]) > seq:
+        seq = last
+    return seq
 
 
 class Node:

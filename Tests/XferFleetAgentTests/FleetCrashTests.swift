@@ -64,10 +64,9 @@ struct FleetCampaign {
             guard let counts = try? await fleet.first.call("queue.stats")["counts"] else { return false }
             return counts["completed"]?.integerValue == Int64(tasks.count)
         }
-        // A node that was away for too long is taken over; then its file may be on two machines.
-        let takeovers = try await fleet.first.events().contains { $0["type"]?.stringValue == "fleet.node_down" }
-        let faults = try await fleet.faults(of: tasks)
-        #expect(faults.filter { !takeovers || !$0.contains(" is on ") } == [])
+        // A node that was away for too long is taken over. What it had published and not reported is on two machines.
+        #expect(try await fleet.faults(of: tasks, mayRepeat: true) == [])
+        if FleetFixture.isSoak { print("\(rounds) rounds, \(tasks.count) tasks") }
     }
 
     private mutating func add(_ round: Int) async throws {

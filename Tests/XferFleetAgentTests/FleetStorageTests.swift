@@ -79,8 +79,9 @@ struct FleetStorageTests {
         }
     }
 
-    /// A cancellation of a queued task whose former node may have published it waits for the next node's look.
-    @Test func aTaskThatWasPublishedBeforeATakeoverIsNotCancelledButCompletes() async throws {
+    /// A cancellation of a task whose former node may have published it waits for the next node's look.
+    @Test(arguments: [false, true])
+    func aTaskThatWasPublishedBeforeATakeoverIsNotCancelledButCompletes(isPaused: Bool) async throws {
         let server = try await FaultServer()
         server.serve("/c", .tagged(6, length: Self.length))
         try await withStorage { storage, fleet in
@@ -96,6 +97,10 @@ struct FleetStorageTests {
             try await eventually("the report is on its way") { storage.relay.isStalling }
             zombie.process?.signal(SIGSTOP)
             try await other.wait(id, for: "queued")
+            if isPaused {
+                _ = try await other.call("task.pause", ["ids": [.integer(id)]])
+                try await other.wait(id, for: "paused")
+            }
             _ = try await other.call("task.cancel", ["ids": [.integer(id)]])
             #expect(try await other.task(id)["state"]?.stringValue == "queued")
             _ = try await other.call("fleet.undrain", ["node": "b"])

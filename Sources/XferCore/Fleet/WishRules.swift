@@ -26,8 +26,8 @@ public enum WishRules {
     /// - Parameters:
     ///   - place: the task's present one.
     ///   - isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
-    ///   - mayBePublished: whether a former node had a permit to publish the queued task, and no other one has looked yet. A
-    ///     cancellation waits for the look; a second one does not.
+    ///   - mayBePublished: whether a former node had a permit to publish the task that waits, and no other one has looked
+    ///     yet. A cancellation waits for the look, and a paused task is queued for it; a second one does not wait.
     public static func judge(
         _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState,
         isCancelling: Bool, mayBePublished: Bool = false
@@ -39,7 +39,7 @@ public enum WishRules {
         case .queued: return wish == .cancel && mayBePublished ? .deliver : judgeWaiting(wish)
         // It has no place in a lane yet.
         case .delayed: if case .reorder = wish { return .wrongState } else { return judgeWaiting(wish) }
-        case .paused: return judgePaused(wish)
+        case .paused: return wish == .cancel && mayBePublished ? .deliver : judgePaused(wish)
         case .leased: return judgeLeased(wish, isCancelling: isCancelling)
         case .completed, .failed, .cancelled, .outcomeUnknown: return judgeEnded(wish, state: state)
         }

@@ -8,7 +8,7 @@ struct FleetMigration: Sendable {
     /// In order; new ones go to the end, each in a file of its own.
     static let all: [FleetMigration] = [
         .tables, .positions, .adding, .claiming, .reporting, .wishing, .nodes, .limits, .showing,
-        .tokens, .permits, .shares,
+        .tokens, .permits, .shares, .cancellingPaused,
     ]
 
     /// The oldest program that may work with this schema, by the number of steps it knows. A step that a program of the

@@ -113,32 +113,36 @@ extension FleetMigration {
             // Lowers the counts of leases that are gone, one lane for each.
             """
             CREATE FUNCTION fleet_uncount(a_lanes bigint[]) RETURNS void \(settings) AS $$
+            DECLARE
+                l_hosts bigint[];
+                l_groups bigint[];
+                l_owners bigint[];
+                l_counts bigint[];
             BEGIN
-                PERFORM 1 FROM fleet_host WHERE max_active IS NOT NULL AND id = ANY (ARRAY(
-                    SELECT DISTINCT l.host FROM fleet_lane l WHERE l.id = ANY (a_lanes)))
+                -- Each lane is read once: while a snapshot is held, a lookup walks over all its versions.
+                SELECT array_agg(l.host), array_agg(l.group_id), array_agg(l.owner), array_agg(c.n)
+                INTO l_hosts, l_groups, l_owners, l_counts
+                FROM (SELECT u.lane, count(*) AS n FROM unnest(a_lanes) AS u(lane) GROUP BY u.lane) c
+                JOIN fleet_lane l ON l.id = c.lane;
+                PERFORM 1 FROM fleet_host WHERE max_active IS NOT NULL AND id = ANY (l_hosts)
                 ORDER BY id FOR NO KEY UPDATE;
                 IF FOUND THEN
                     UPDATE fleet_host h SET leased = h.leased - c.n FROM (
-                        SELECT l.host, count(*) AS n FROM unnest(a_lanes) AS u(lane)
-                        JOIN fleet_lane l ON l.id = u.lane GROUP BY l.host
+                        SELECT u.host, sum(u.n) AS n FROM unnest(l_hosts, l_counts) AS u(host, n) GROUP BY u.host
                     ) c WHERE h.id = c.host AND h.max_active IS NOT NULL;
                 END IF;
-                PERFORM 1 FROM fleet_group WHERE max_active IS NOT NULL AND id = ANY (ARRAY(
-                    SELECT DISTINCT l.group_id FROM fleet_lane l WHERE l.id = ANY (a_lanes)))
+                PERFORM 1 FROM fleet_group WHERE max_active IS NOT NULL AND id = ANY (l_groups)
                 ORDER BY id FOR NO KEY UPDATE;
                 IF FOUND THEN
                     UPDATE fleet_group g SET leased = g.leased - c.n FROM (
-                        SELECT l.group_id, count(*) AS n FROM unnest(a_lanes) AS u(lane)
-                        JOIN fleet_lane l ON l.id = u.lane GROUP BY l.group_id
+                        SELECT u.group_id, sum(u.n) AS n FROM unnest(l_groups, l_counts) AS u(group_id, n) GROUP BY u.group_id
                     ) c WHERE g.id = c.group_id AND g.max_active IS NOT NULL;
                 END IF;
-                PERFORM 1 FROM fleet_owner WHERE max_active IS NOT NULL AND id = ANY (ARRAY(
-                    SELECT DISTINCT l.owner FROM fleet_lane l WHERE l.id = ANY (a_lanes)))
+                PERFORM 1 FROM fleet_owner WHERE max_active IS NOT NULL AND id = ANY (l_owners)
                 ORDER BY id FOR NO KEY UPDATE;
                 IF FOUND THEN
                     UPDATE fleet_owner o SET leased = o.leased - c.n FROM (
-                        SELECT l.owner, count(*) AS n FROM unnest(a_lanes) AS u(lane)
-                        JOIN fleet_lane l ON l.id = u.lane GROUP BY l.owner
+                        SELECT u.owner, sum(u.n) AS n FROM unnest(l_owners, l_counts) AS u(owner, n) GROUP BY u.owner
                     ) c WHERE o.id = c.owner AND o.max_active IS NOT NULL;
                 END IF;
             END $$

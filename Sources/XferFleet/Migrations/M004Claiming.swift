@@ -25,6 +25,12 @@ extension FleetMigration {
                 v_some bigint[];
                 v_room integer;
                 v_floor bigint;
+                l_ids bigint[] := '{}';
+                l_priorities smallint[] := '{}';
+                l_places text[] := '{}';
+                l_owners bigint[] := '{}';
+                l_groups bigint[] := '{}';
+                l_hosts bigint[] := '{}';
                 r record;
                 c record;
             BEGIN
@@ -42,13 +48,13 @@ extension FleetMigration {
                             LOOP
                                 EXIT passes WHEN v_left <= 0 OR v_lanes <= 0 OR v_pass = 1 AND cardinality(v_tasks) > 0;
                                 IF v_pass = 0 THEN
-                                    SELECT l.id, l.owner, l.group_id, l.host, l.floor, l.queued INTO r FROM fleet_lane l
+                                    SELECT l.*, l.ctid AS at INTO r FROM fleet_lane l
                                     WHERE l.is_open AND l.priority = v_priority AND l.id > v_at
                                         AND (v_half = 0 OR l.id <= a_cursor) AND l.place = ANY (v_places)
                                         AND fleet_lane_is_free(l.owner, l.group_id, l.host)
                                     ORDER BY l.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
                                 ELSE
-                                    SELECT l.id, l.owner, l.group_id, l.host, l.floor, l.queued INTO r FROM fleet_lane l
+                                    SELECT l.*, l.ctid AS at INTO r FROM fleet_lane l
                                     WHERE l.is_open AND l.priority = v_priority AND l.id > v_at
                                         AND (v_half = 0 OR l.id <= a_cursor) AND l.place = ANY (v_places)
                                         AND fleet_lane_is_free(l.owner, l.group_id, l.host)
@@ -87,7 +93,8 @@ extension FleetMigration {
                                 CONTINUE WHEN c.n = 0;
 
                                 UPDATE fleet_lane l SET queued = l.queued - c.n, is_open = l.queued > c.n, floor = v_floor
-                                WHERE l.id = r.id;
+                                WHERE l.ctid = r.at;
+                                IF NOT FOUND THEN RAISE EXCEPTION 'lane % has changed under its lock', r.id; END IF;
                                 UPDATE fleet_host h SET leased = h.leased + c.n
                                 WHERE h.id = r.host AND h.max_active IS NOT NULL;
                                 UPDATE fleet_group g SET leased = g.leased + c.n
@@ -97,6 +104,12 @@ extension FleetMigration {
 
                                 v_tasks := v_tasks || c.tasks;
                                 v_owners := v_owners || array_fill(r.owner, ARRAY[c.n::integer]);
+                                l_ids := l_ids || r.id;
+                                l_priorities := l_priorities || r.priority;
+                                l_places := l_places || r.place;
+                                l_owners := l_owners || r.owner;
+                                l_groups := l_groups || r.group_id;
+                                l_hosts := l_hosts || r.host;
                                 v_left := v_left - c.n;
                                 v_lanes := v_lanes - 1;
                             END LOOP;
@@ -107,13 +120,20 @@ extension FleetMigration {
                 IF cardinality(v_tasks) = 0 THEN RETURN; END IF;
 
                 PERFORM fleet_tell('leased', v_name, v_tasks, v_owners, NULL);
+                -- No lane is read again: while a snapshot is held, each lookup of one walks over all its versions.
                 RETURN QUERY
-                SELECT t.id, e.claim, o.name, l.priority, nullif(g.name, ''), h.name, l.place, t.batch, t.label,
+                WITH lanes AS MATERIALIZED (
+                    SELECT a.id, o.name AS owner, a.priority, nullif(g.name, '') AS group_name, h.name AS host, a.place
+                    FROM unnest(l_ids, l_priorities, l_places, l_owners, l_groups, l_hosts)
+                        AS a(id, priority, place, owner, group_id, host)
+                    JOIN fleet_owner o ON o.id = a.owner JOIN fleet_group g ON g.id = a.group_id
+                    JOIN fleet_host h ON h.id = a.host
+                )
+                SELECT t.id, e.claim, l.owner, l.priority, l.group_name, l.host, l.place, t.batch, t.label,
                     t.is_repeatable, e.attempt, t.spec, t.limits, e.lane
                 FROM unnest(v_tasks) WITH ORDINALITY AS u(task, n)
                 JOIN fleet_lease e ON e.task = u.task JOIN fleet_task t ON t.id = u.task
-                JOIN fleet_lane l ON l.id = e.lane JOIN fleet_owner o ON o.id = l.owner
-                JOIN fleet_group g ON g.id = l.group_id JOIN fleet_host h ON h.id = l.host
+                JOIN lanes l ON l.id = e.lane
                 ORDER BY u.n;
             END $$
             """

@@ -111,6 +111,8 @@ extension FleetDatabase {
         let waiting = judged.filter { $0.state != .leased && !$0.state.isEnd && $0.verdict == .apply }
         let watched = judged.filter { $0.state == .queued && $0.verdict == .deliver }
         done.formUnion(try await cancelAfterLook(watched.map(\.id)))
+        let resting = judged.filter { $0.state == .paused && $0.verdict == .deliver }
+        done.formUnion(try await cancelPausedAfterLook(resting.map(\.id)))
         for (function, part) in [("leased", leased), ("ended", ended), ("waiting", waiting)] where !part.isEmpty {
             let ids = PostgresArray.integers(part.map(\.id.rawValue))
             let states = PostgresArray.texts(part.map(\.state.rawValue))
@@ -153,6 +155,17 @@ extension FleetDatabase {
                     WHERE p.task = w.task AND p.is_open RETURNING p.task
                 ) SELECT DISTINCT task FROM marked
                 """, [PostgresArray.integers(tasks.map(\.rawValue))]
+            ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) })
+    }
+
+    /// The same for paused tasks, which are queued for that.
+    ///
+    /// - Returns: those that were still paused.
+    private func cancelPausedAfterLook(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
+        guard !tasks.isEmpty else { return [] }
+        return Set(
+            try await calls.run(
+                "SELECT done FROM fleet_cancel_paused($1::bigint[])", [PostgresArray.integers(tasks.map(\.rawValue))]
             ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) })
     }
 }

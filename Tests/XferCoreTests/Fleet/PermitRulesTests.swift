@@ -42,7 +42,7 @@ struct PermitRulesTests {
         }
     }
 
-    @Test func aCancellationOfAQueuedTaskWaitsForALookAtWhatMayBePublished() {
+    @Test func aCancellationOfAWaitingTaskWaitsForALookAtWhatMayBePublished() {
         func verdict(_ state: FleetTaskState, mayBePublished: Bool) -> WishRules.Verdict {
             WishRules.judge(
                 .cancel, by: .operators, owner: "ada", place: .storage("nas"), state: state, isCancelling: false,
@@ -50,7 +50,8 @@ struct PermitRulesTests {
         }
         #expect(verdict(.queued, mayBePublished: true) == .deliver)
         #expect(verdict(.queued, mayBePublished: false) == .apply)
-        #expect(verdict(.paused, mayBePublished: true) == .apply)
+        #expect(verdict(.paused, mayBePublished: true) == .deliver)
+        #expect(verdict(.paused, mayBePublished: false) == .apply)
     }
 
     @Test func aTaskDoesNotMoveBetweenSharedStorageAndANodesOwnDisk() {

@@ -9,7 +9,9 @@ extension FleetModel {
             wish, by: caller, owner: task.lane.owner, place: task.lane.place, state: task.state,
             isCancelling: task.isCancelling, mayBePublished: !task.permits.isSubset(of: task.cancelling))
         switch verdict {
-        case .deliver where task.state == .queued: tasks[id]?.cancelling.formUnion(task.permits)
+        case .deliver where task.state != .leased:
+            tasks[id]?.cancelling.formUnion(task.permits)
+            if task.state == .paused { enqueue(id, toHead: true) }
         case .deliver:
             tasks[id]?.wishes.append(wish)
             if wish == .cancel { tasks[id]?.isCancelling = true }
