@@ -13,6 +13,8 @@ public final class TaskStore: Sendable {
     /// Whether the previous daemon left a write-ahead log, for example because it crashed. The caller should then run
     /// `check` in the background.
     public let wasStoppedUncleanly: Bool
+    /// Whether `open` made the database.
+    public let isNew: Bool
 
     let path: String
     let pool: DatabasePool
@@ -55,6 +57,7 @@ public final class TaskStore: Sendable {
     private init(_ opened: DatabaseOpener.Opened, _ configuration: StoreConfiguration) throws(StoreError) {
         storeID = opened.storeID
         wasStoppedUncleanly = opened.wasStoppedUncleanly
+        isNew = opened.isNew
         path = configuration.path
         pool = opened.pool
         commits = try GroupCommit(pool: opened.pool, configuration: configuration)

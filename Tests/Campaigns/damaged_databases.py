@@ -12,7 +12,9 @@ import argparse
 import collections
 import random
 import shutil
+import sqlite3
 import sys
+import tempfile
 
 from xferd import CallFailed, Daemon
 
@@ -119,9 +121,30 @@ def empty_database(contents, _):
     contents[DATABASE].clear()
 
 
+def exchange_roots(contents, generator):
+    """Two tables have each other's root page."""
+    if LOG in contents:
+        return False
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(contents[DATABASE])
+        file.flush()
+        database = sqlite3.connect(file.name, isolation_level=None)
+        tables = database.execute("SELECT name, rootpage FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
+        (one, first), (other, second) = generator.sample(tables, 2)
+        if generator.randrange(2):
+            one, first = "task", dict(tables)["task"]
+        database.execute("PRAGMA writable_schema = ON")
+        for name, root in (one, second), (other, first):
+            database.execute("UPDATE sqlite_schema SET rootpage = ? WHERE name = ?", (root, name))
+        database.close()
+        file.seek(0)
+        contents[DATABASE][:] = file.read()
+    return one != other
+
+
 DAMAGES = [
     flip, flip_schema, flip_log, truncate, cut_log, drop_page, misspell_schema, drop_database, empty_database,
-    misspell_row,
+    misspell_row, exchange_roots,
 ]
 
 
@@ -129,18 +152,31 @@ class Observation:
     """What a start does and lists: `status` is None where it succeeds."""
 
     def __init__(self, daemon):
-        self.status, self.listed, self.unreadable, self.refusal = None, 0, 0, ""
+        self.status, self.listed, self.unreadable, self.refusal, self.store = None, 0, 0, "", None
         try:
             daemon.start()
         except RuntimeError:
             self.status = daemon.process.returncode
             return
         try:
+            self.store = daemon.call("daemon.status")["store_id"]
             page = daemon.call("task.list", {"limit": 1000, "fields": ["state"]})
             self.listed, self.unreadable = len(page["tasks"]), len(page.get("unreadable", []))
         except (CallFailed, ConnectionError) as error:
             self.refusal = str(error)
         daemon.kill()
+
+    @property
+    def start(self):
+        if self.status is not None:
+            return str(self.status)
+        if self.refusal:
+            return "refuses the list"
+        return f"lists {amount(self.listed + self.unreadable)}"
+
+
+def amount(count):
+    return "all" if count >= TASKS else "some" if count else "none"
 
 
 class Campaign:
@@ -174,6 +210,7 @@ class Campaign:
 
     def try_one(self, kind, name, contents):
         daemon = Daemon(settings=["download.reserve=1Mi"])
+        problems = len(self.problems)
         put(daemon, contents)
         check, text = daemon.once("--check-database")
         self.expect(check in (0, DAMAGE), name, f"the check ended with {check}: {text[:300]}")
@@ -183,9 +220,9 @@ class Campaign:
         self.judge_start(kind, name, seen, check, is_untouched=files(daemon) == before)
         put(daemon, contents)
         saved = self.recover(kind, name, daemon, seen)
-        start = "clear" if seen.status is None else seen.status
-        amount = "all" if saved == TASKS else "some" if saved else "none"
-        self.tally[f"{kind:15} start {start} check {check} saved {amount}"] += 1
+        self.tally[f"{kind:15} start {seen.start}, check {check}, saved {amount(saved)}"] += 1
+        if len(self.problems) > problems:
+            print(f"the start of {name}: {vars(seen)}\n{daemon.log_text()}", flush=True)
         daemon.remove()
 
     def judge_start(self, kind, name, seen, check, is_untouched):
@@ -193,11 +230,11 @@ class Campaign:
         if seen.status == DAMAGE:
             self.expect(is_untouched, name, "a refused start wrote")
             self.expect(check == DAMAGE, name, f"a start is refused and the check ends with {check}")
-        elif check == 0:
-            if kind not in OF_THE_LOG and not seen.refusal:
-                known = seen.listed + seen.unreadable
+        elif not seen.refusal:
+            known = seen.listed + seen.unreadable
+            if check == 0 and kind not in OF_THE_LOG:
                 self.expect(known >= TASKS, name, f"{known} of {TASKS} are known, and the check finds nothing")
-            self.expect(seen.listed > 0 or kind == "cut_log", name, "an empty queue without a word")
+            self.expect(known > 0 or kind == "cut_log", name, "an empty queue without a word")
 
     def recover(self, kind, name, daemon, seen):
         """How many tasks a start lists afterwards."""

@@ -5,16 +5,21 @@ import XferModel
 /// in flight to this file, and the next start of the service reads them. The file is opened at the start, so that the
 /// handler only has to write.
 public final class CrashFile: Sendable {
+    private static let name = "crash"
+
     private let path: String
     private let handle: Descriptor
+
+    /// Whether a service has worked in this directory before: each one leaves the file.
+    public static func exists(in state: StateDirectory) -> Bool { access(state.path(of: name), F_OK) == 0 }
 
     /// Opens the file, or creates it with mode 0600.
     ///
     /// - Throws: `system`.
     public init(in state: StateDirectory) throws(FileError) {
-        path = state.path(of: "crash")
+        path = state.path(of: Self.name)
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
-        switch openDescriptor(at: state.directory.descriptor, "crash", flags: flags, mode: 0o600) {
+        switch openDescriptor(at: state.directory.descriptor, Self.name, flags: flags, mode: 0o600) {
         case .value(let opened): handle = opened
         case .failure(let code): throw .system(operation: "open", path: path, code: code)
         }

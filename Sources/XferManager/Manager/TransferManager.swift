@@ -122,6 +122,13 @@ public final class TransferManager: ManagerPart, Sendable {
             try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
         }
         let store = try TaskStore.open(configuration)
+        if store.isNew, CrashFile.exists(in: stateDirectory) {
+            logger.warning(
+                """
+                an earlier daemon worked in this state directory, but its database was not there: a new one begins with an \
+                empty queue. Unless you removed it: stop xferd and put the database back, together with its log
+                """, metadata: ["database": "\(stateDirectory.databasePath)"])
+        }
         store.follow(WebhookSubscriptions(settings.webhooks))
         let digest: SecretDigest
         let policies: PolicyRegistry

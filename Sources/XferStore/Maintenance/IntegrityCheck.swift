@@ -51,21 +51,54 @@ enum IntegrityCheck {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? queue.close() }
         return try queue.read { db in
-            let check = thoroughly ? "integrity_check" : "quick_check"
-            let report = try String.fetchAll(db, sql: "PRAGMA \(check)(100)").filter { $0 != "ok" }
+            let report = try report(db, thoroughly: thoroughly)
             guard thoroughly, report.isEmpty else { return report }
             let schema = try schemaFaults(db)
             // The following queries fail on a wrong schema.
             guard schema.isEmpty else { return schema }
-            // A start migrates an older database to the present schema; a blank one has nothing to check.
-            guard try Int.fetchOne(db, sql: "PRAGMA user_version") == Migration.all.count else { return [] }
-            let rows = try RowCheck.faults(db).prefix(most).map(\.description)
-            return try rows + identity(db) + orphans(db) + differences(db)
+            return try rowFaults(db)
         }
+    }
+
+    /// What is wrong with pages and rows.
+    static func contentFaults(_ db: Database) throws -> [String] {
+        let report = try report(db, thoroughly: true)
+        return report.isEmpty ? try rowFaults(db) : report
+    }
+
+    /// A start migrates an older database to the present schema; a blank one has nothing to check.
+    private static func rowFaults(_ db: Database) throws -> [String] {
+        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == Migration.all.count else { return [] }
+        let rows = try RowCheck.faults(db).prefix(most).map(\.description)
+        return try rows + identity(db) + orphans(db) + differences(db)
+    }
+
+    /// The findings of SQLite's own check.
+    private static func report(_ db: Database, thoroughly: Bool) throws -> [String] {
+        let check = thoroughly ? "integrity_check" : "quick_check"
+        return try String.fetchAll(db, sql: "PRAGMA \(check)(\(most))").filter { $0 != "ok" }
     }
 
     /// The most findings of one kind.
     private static let most = 100
+
+    /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example an
+    /// operator's index.
+    static func lostObjects(_ db: Database, version: Int) throws -> [String] {
+        guard let reference = try ReferenceSchema.all().first(where: { $0.version == version }) else { return [] }
+        return Array(reference.losses(in: try ReferenceSchema.objects(of: db)).prefix(most))
+    }
+
+    /// Tables and indexes that have one root page together.
+    static func sharedRoots(_ db: Database) throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql: """
+                SELECT group_concat(name, ' and ') FROM sqlite_schema WHERE rootpage > 0
+                GROUP BY rootpage HAVING count(*) > 1 LIMIT \(most)
+                """
+        ).map { "\($0) have the same root page" }
+    }
 
     /// Differences from the schema that this program's migrations make, for a database of any version. A blank one has
     /// none.

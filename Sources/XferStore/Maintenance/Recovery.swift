@@ -87,6 +87,7 @@ enum Recovery {
             for table in tables + (hasKey ? keyedTables : []) {
                 try source?.queue.inDatabase { try copy(table, from: $0, into: db, &found) }
             }
+            if let missing = source?.queue.inDatabase({ uncounted(in: $0, found) }) { found.losses.append(missing) }
             try mend(db)
             found.losses += try RowCheck.removeUnreadable(db)
             try mend(db)
@@ -115,6 +116,18 @@ enum Recovery {
         salvage.copy(rowID: rowIDs[table])
         report.losses += salvage.losses
         report.salvaged[table] = salvage.count
+    }
+
+    /// A line about tasks that the damaged database counts and that no other line says are lost.
+    private static func uncounted(in source: Database, _ report: RecoveryReport) -> String? {
+        let counted = try? Int.fetchOne(
+            source, sql: "SELECT total(count) FROM task_count WHERE owner = ? AND group_name = ? AND count > 0",
+            arguments: [CountScope.allOwners, CountScope.allGroups])
+        let salvaged = report.salvaged["task"] ?? 0
+        guard let counted, salvaged < counted, !report.losses.contains(where: { $0.hasPrefix("task") }) else {
+            return nil
+        }
+        return "task: \(counted) rows are counted, and \(salvaged) of them are found"
     }
 
     /// Of the new database, which is good.

@@ -63,11 +63,18 @@ struct ReferenceSchema {
     /// Describes the objects that differ, are missing, or are not this program's.
     func differences(from found: [Object]) -> [String] {
         let places = places(in: found)
-        let missing = places.filter { $0.found?.definition != $0.object.definition }.map { place in
+        let known = Set(places.compactMap { $0.found?.row })
+        let unknown = found.filter { !known.contains($0.row) }
+        return Self.losses(places) + unknown.map { "the schema has an unknown row \($0.row)" }
+    }
+
+    /// Describes the objects that differ or are missing.
+    func losses(in found: [Object]) -> [String] { Self.losses(places(in: found)) }
+
+    private static func losses(_ places: [(object: Object, found: Object?)]) -> [String] {
+        places.filter { $0.found?.definition != $0.object.definition }.map { place in
             "the \(place.object.type ?? "object") \(place.object.name ?? "?") is not in the schema as this program makes it"
         }
-        let known = Set(places.compactMap { $0.found?.row })
-        return missing + found.filter { !known.contains($0.row) }.map { "the schema has an unknown row \($0.row)" }
     }
 
     /// Assigns to each object the row that was found for it; nil where there is none.

@@ -57,11 +57,15 @@ final class SalvageSource {
         return try? DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Whether all of the schema is as this program makes it.
+    /// Whether all of the schema is as this program makes it, and its root pages are right.
     private static func isWhole(_ queue: DatabaseQueue) throws -> Bool {
         try queue.inDatabase { db in
             let found = try ReferenceSchema.objects(of: db)
-            return try ReferenceSchema.best(for: found)?.differences(from: found).isEmpty ?? false
+            guard let reference = try ReferenceSchema.best(for: found), reference.differences(from: found).isEmpty
+            else { return false }
+            // VACUUM may have moved root pages.
+            return try IntegrityCheck.sharedRoots(db).isEmpty
+                && (SchemaSeal.hasRecordedRoots(db) || IntegrityCheck.contentFaults(db).isEmpty)
         }
     }
 
@@ -97,21 +101,16 @@ final class SalvageSource {
         guard pwrite(descriptor, header, 100, 0) == 100 else { throw DatabaseFile.failure(path) }
     }
 
-    /// Restores every definition of the schema. Indexes are dropped: nothing reads by them, and they may be damaged.
-    /// Returns what could not be restored.
+    /// Restores every definition of the schema, and root pages as far as they are recorded. Indexes are dropped: nothing
+    /// reads by them, and they may be damaged. Returns what could not be restored.
     private static func mendSchema(of path: String) throws -> [String] {
         let connection = try RawConnection(path)
         try connection.run("PRAGMA writable_schema = ON")
         let found = try connection.objects()
         guard let reference = try ReferenceSchema.best(for: found) else { return [] }
         let places = reference.places(in: found)
-        var lost: [String] = []
         try connection.run("BEGIN")
-        for (object, found) in places {
-            guard let found else {
-                if object.type == "table" { lost.append("\(object.name ?? "?"): not found") }
-                continue
-            }
+        for case (let object, let found?) in places {
             try connection.run(
                 "UPDATE sqlite_schema SET type = ?2, name = ?3, tbl_name = ?4, sql = ?5 WHERE rowid = ?1",
                 [.integer(found.row), Value(object.type), Value(object.name), Value(object.table), Value(object.sql)])
@@ -125,7 +124,59 @@ final class SalvageSource {
         try connection.run("PRAGMA user_version = \(reference.version)")
         try connection.run("PRAGMA application_id = \(Migration.applicationID)")
         try connection.run("COMMIT")
+        let missing = places.filter { $0.found == nil && $0.object.type == "table" }.map(\.object)
+        return try mendRoots(of: path, missing: missing).map { "\($0.name ?? "?"): not found" }
+    }
+
+    /// Restores root pages that differ from the recorded ones, and tables that are missing. Returns those that it cannot
+    /// restore.
+    private static func mendRoots(
+        of path: String, missing: [ReferenceSchema.Object]
+    ) throws -> [ReferenceSchema.Object] {
+        // A connection that reads the mended schema.
+        let connection = try RawConnection(path)
+        try connection.run("PRAGMA writable_schema = ON")
+        let present = Dictionary(try connection.roots(SchemaSeal.presentRoots).map { ($0.name, $0.page) }) { $1 }
+        var recorded = (try? connection.roots(SchemaSeal.recordedRoots)) ?? []
+        if recorded.count < present.count { recorded = recordedRoots(inPagesOf: path) }
+        let moved = recorded.filter { root in present[root.name] != nil && present[root.name] != root.page }
+        // If so many differ, VACUUM moved them after they were recorded.
+        guard moved.count <= mostDamagedRoots else { return missing }
+        try connection.run("BEGIN")
+        for root in moved {
+            try connection.run(
+                "UPDATE sqlite_schema SET rootpage = ?2 WHERE name = ?1", [.text(root.name), .integer(root.page)])
+        }
+        var lost: [ReferenceSchema.Object] = []
+        for object in missing {
+            guard let root = recorded.first(where: { $0.name == object.name }) else {
+                lost.append(object)
+                continue
+            }
+            try connection.run(
+                "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (?1, ?2, ?3, ?4, ?5)",
+                [Value(object.type), Value(object.name), Value(object.table), .integer(root.page), Value(object.sql)])
+        }
+        try connection.run("COMMIT")
         return lost
+    }
+
+    /// More different root pages than this are no damage.
+    private static let mostDamagedRoots = 16
+
+    /// The recorded root pages, found without the table that keeps them; none if they are not found.
+    private static func recordedRoots(inPagesOf path: String) -> [RootPage] {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { Glibc.close(descriptor) }
+        // The table is the first that the migrations make.
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0, let start = bytes[..<count].firstRange(of: Array("{\"migration\":".utf8))?.lowerBound,
+            let end = bytes[start..<count].firstIndex(of: UInt8(ascii: "}")),
+            let roots = JSONText.decode([String: Int64].self, from: String(decoding: bytes[start...end], as: UTF8.self))
+        else { return [] }
+        return roots.map { RootPage(name: $0.key, page: $0.value) }
     }
 
     // MARK: Files
@@ -171,6 +222,10 @@ private final class RawConnection {
 
     func objects() throws(StoreError) -> [ReferenceSchema.Object] {
         try step(ReferenceSchema.query, []) { ReferenceSchema.Object(ResultRow(pointer: $0)) }
+    }
+
+    func roots(_ sql: String) throws(StoreError) -> [RootPage] {
+        try step(sql, []) { RootPage(ResultRow(pointer: $0)) }
     }
 
     private func step<T>(_ sql: String, _ values: [Value], _ read: (OpaquePointer) -> T) throws(StoreError) -> [T] {

@@ -35,8 +35,10 @@ enum DatabaseFile {
     /// Checks for damage without SQLite, which would write to the files, or remove a log whose database is missing and
     /// go on with an empty queue.
     ///
+    /// - Returns: the schema version that the log leaves; nil if the log does not say.
     /// - Throws: `damaged` with what to do; `cannotOpen` when a file cannot be read.
-    static func refuseDamage(_ path: String) throws(StoreError) {
+    @discardableResult
+    static func refuseDamage(_ path: String) throws(StoreError) -> Int? {
         var findings: [String] = []
         let length = try length(of: path)
         if length ?? 0 == 0, LogInspection.hasFrames(path) {
@@ -49,8 +51,10 @@ enum DatabaseFile {
         } else if let length, !hasLog(path), let expected = try expectedLength(of: path), length < expected {
             findings.append("\(path) has \(length) bytes, expected \(expected): its end is missing")
         }
-        if let fault = try LogInspection.fault(inLogOf: path) { findings.append(fault) }
+        let log = try LogInspection.inspect(path)
+        if let fault = log.fault { findings.append(fault) }
         if !findings.isEmpty { throw .damaged(findings) }
+        return log.version
     }
 
     /// In bytes, nil when there is no such file.

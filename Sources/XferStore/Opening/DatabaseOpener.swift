@@ -7,22 +7,24 @@ enum DatabaseOpener {
         let pool: DatabasePool
         let storeID: String
         let wasStoppedUncleanly: Bool
+        let isNew: Bool
     }
 
     static func open(_ path: String) throws(StoreError) -> Opened {
         _ = countsNoMemory
-        try refuseOthers(path)
+        let inLog = try refuseOthers(path)
         let wasStoppedUncleanly = DatabaseFile.hasLog(path)
         try DatabaseFile.make(path)
         do {
             let pool = try DatabasePool(path: path, configuration: configuration())
-            let storeID = try pool.writeWithoutTransaction { db in
+            return try pool.writeWithoutTransaction { db in
                 try insistOnFullSynchronous(db)
-                try migrate(db, path: path)
+                let version = try migrate(db, path: path, inLog: inLog)
                 try GatheredLog.begin(on: db)
-                return try readStoreID(db)
+                return Opened(
+                    pool: pool, storeID: try readStoreID(db), wasStoppedUncleanly: wasStoppedUncleanly,
+                    isNew: version == 0)
             }
-            return Opened(pool: pool, storeID: storeID, wasStoppedUncleanly: wasStoppedUncleanly)
         } catch {
             throw openingError(StoreError(from: error), path)
         }
@@ -37,17 +39,18 @@ enum DatabaseOpener {
     /// See `TaskStore.rehearse`. Not on the pool's writer: GRDB writes to the log when it opens a pool.
     static func rehearse(_ store: StoreConfiguration, _ body: (StoreTransaction) throws -> Void) throws {
         let path = store.path
-        guard case .ours(let version) = try DatabaseFile.inspect(path),
-            max(version, DatabaseFile.versionInLog(path) ?? 0) == Migration.all.count
-        else { return }
+        let inLog = try refuseOthers(path)
+        // A database that was never closed has its schema in the log alone.
+        if try DatabaseFile.inspect(path) == .blank, inLog == nil { return }
         let hasLog = DatabaseFile.hasLog(path)
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration())
             try queue.writeWithoutTransaction { db in
                 if hasLog { xfer_sqlite_keep_log_at_close(db.sqliteConnection) }
+                let version = try DatabaseExamination(db, path: path, inLog: inLog).version
+                guard version == Migration.all.count else { return }
                 let transaction = StoreTransaction(Connection(db), texts: store.texts)
                 defer { transaction.end() }
-                try migrate(db, path: path)
                 try transaction.begin()
                 defer { transaction.rollBack() }
                 _ = try readStoreID(db)
@@ -86,7 +89,10 @@ enum DatabaseOpener {
     private static let (pieceSize, pieceCount): (Int32, Int32) = (1200, 512)
 
     /// Throws unless this program may open it. Nothing is written, also not by SQLite.
-    static func refuseOthers(_ path: String) throws(StoreError) {
+    ///
+    /// - Returns: the schema version that the log leaves; nil if the log does not say.
+    @discardableResult
+    static func refuseOthers(_ path: String) throws(StoreError) -> Int? {
         var newest = DatabaseFile.versionInLog(path) ?? 0
         switch try DatabaseFile.inspect(path) {
         case .blank: break
@@ -96,7 +102,7 @@ enum DatabaseOpener {
         guard newest <= Migration.all.count else {
             throw .newerDatabase(path: path, found: newest, known: Migration.all.count)
         }
-        try DatabaseFile.refuseDamage(path)
+        return try DatabaseFile.refuseDamage(path)
     }
 
     /// Small caches and few readers: the operating system's cache holds the file anyway.
@@ -140,23 +146,12 @@ enum DatabaseOpener {
         return id
     }
 
-    /// Runs the missing migrations, each in a transaction with its number.
-    private static func migrate(_ db: Database, path: String) throws {
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        let application = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        let isBlank = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
-        guard application == Migration.applicationID || isBlank else { throw StoreError.foreignFile(path: path) }
-        guard version <= Migration.all.count else {
-            throw StoreError.newerDatabase(path: path, found: version, known: Migration.all.count)
-        }
-        if !isBlank {
-            let taken = try Int.fetchOne(db, sql: "SELECT max(number) FROM migration") ?? 0
-            guard taken == version else {
-                throw StoreError.damaged([
-                    "the schema has number \(version), expected \(taken) after its last migration"
-                ])
-            }
-        }
+    /// Runs the missing migrations, each in a transaction with its number; the last one seals the schema.
+    /// Returns the number that the schema had before, 0 for a new database.
+    private static func migrate(_ db: Database, path: String, inLog: Int?) throws -> Int {
+        let examination = try DatabaseExamination(db, path: path, inLog: inLog)
+        let version = examination.version
+        if version == Migration.all.count, !examination.isSealed { try SchemaSeal.renew(db) }
         for (index, migration) in Migration.all.enumerated().dropFirst(version) {
             try db.inTransaction(.immediate) {
                 try db.execute(sql: migration.sql)
@@ -164,8 +159,10 @@ enum DatabaseOpener {
                     sql: "INSERT INTO migration (number, name) VALUES (?, ?)", arguments: [index + 1, migration.name])
                 try db.execute(sql: "PRAGMA application_id = \(Migration.applicationID)")
                 try db.execute(sql: "PRAGMA user_version = \(index + 1)")
+                if index + 1 == Migration.all.count { try SchemaSeal.renew(db) }
                 return .commit
             }
         }
+        return version
     }
 }

@@ -15,6 +15,8 @@ struct LogInspection {
     private let pageSize: Int
     private let salts: ArraySlice<UInt8>
     private var sum: (UInt32, UInt32)
+    /// The schema version after the last readable commit.
+    private var version: Int?
 
     /// Length of the log beside a database in bytes, 0 when there is none.
     static func length(of path: String) -> Int {
@@ -26,19 +28,24 @@ struct LogInspection {
     static func hasFrames(_ path: String) -> Bool { length(of: path) > headerSize }
 
     /// What is wrong with the log beside the database; nil when no committed data is known to be missing.
-    static func fault(inLogOf path: String) throws(StoreError) -> String? {
-        guard hasFrames(path) else { return nil }
+    static func fault(inLogOf path: String) throws(StoreError) -> String? { try inspect(path).fault }
+
+    /// The log's fault, and the schema version that its readable commits leave: nil if none of them changed the first
+    /// page.
+    static func inspect(_ path: String) throws(StoreError) -> (fault: String?, version: Int?) {
+        guard hasFrames(path) else { return (nil, nil) }
         let descriptor = Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw DatabaseFile.failure(path + "-wal") }
         defer { Glibc.close(descriptor) }
         var header = [UInt8](repeating: 0, count: headerSize)
         guard pread(descriptor, &header, headerSize, 0) == headerSize else { throw DatabaseFile.failure(path + "-wal") }
         guard var inspection = LogInspection(header) else {
-            return "the head of the log \(path)-wal is damaged: none of its commits can be read"
+            return ("the head of the log \(path)-wal is damaged: none of its commits can be read", nil)
         }
-        return inspection.findLostCommits(descriptor).map { frame, commits in
+        let lost = inspection.findLostCommits(descriptor).map { frame, commits in
             "frame \(frame) of the log \(path)-wal is damaged: at least \(commits) commits behind it cannot be read"
         }
+        return (lost, inspection.version)
     }
 
     /// Nil when the header's own checksum is wrong.
@@ -61,6 +68,7 @@ struct LogInspection {
         var number = 0
         var wrongFrame: Int?
         var commits = 0
+        var uncommitted: Int?
         while pread(descriptor, &frame, size, off_t(clamping: Self.headerSize + number * size)) == size {
             number += 1
             add(frame[0..<8])
@@ -69,15 +77,19 @@ struct LogInspection {
             let isRight = sum == stored && frame[8..<16].elementsEqual(salts)
             // The next frame's checksum continues from the stored one, damaged or not.
             sum = stored
+            let isCommit = Self.big(frame[4..<8]) != 0
             guard let first = wrongFrame else {
                 if !isRight { wrongFrame = number }
+                // The first page has the schema version at offset 60.
+                if isRight, Self.big(frame[0..<4]) == 1 { uncommitted = Int(clamping: Self.big(frame[84..<88])) }
+                if isRight, isCommit { version = uncommitted ?? version }
                 continue
             }
             guard isRight else {
                 commits = 0
                 continue
             }
-            if Self.big(frame[4..<8]) != 0 { commits += 1 }
+            if isCommit { commits += 1 }
             if commits >= Self.syncedCommits { return (first, commits) }
         }
         return nil

@@ -82,6 +82,12 @@ struct ResultRow {
         return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
+    /// Calls `body` with the bytes of a text; with none for NULL.
+    func withText(_ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        let start = sqlite3_column_text(pointer, column)
+        body(UnsafeBufferPointer(start: start, count: Int(clamping: sqlite3_column_bytes(pointer, column))))
+    }
+
     func optionalBlob(_ column: Int32) -> [UInt8]? {
         guard !isNull(column) else { return nil }
         let length = Int(clamping: sqlite3_column_bytes(pointer, column))
