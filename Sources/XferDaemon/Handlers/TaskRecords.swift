@@ -20,9 +20,13 @@ struct TaskRecords: Sendable {
         let staged = columns.contains("staged_file") ? try await queries.stagedFiles(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && queries.degradation != nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
+        let showsResponse = columns.contains("response_headers")
         return tasks.map { task in
+            var shown = task
+            // To find the secrets in them takes longer than all the rest.
+            if !showsResponse { shown.outcome.responseHeaders = [] }
             var record = TaskRecord(
-                task, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
+                shown, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
             record.stagedFile = staged[task.id].flatMap { StagedFileRecord($0.file, inDirectory: $0.directory) }
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))
