@@ -11,8 +11,10 @@ public enum BriefRules {
     public static let largestBody: Int64 = 256 << 10
     /// After this time the start is committed, so that programs which follow events learn that the task runs.
     public static let longestRun = Duration.seconds(1)
-    /// The most brief runs whose bodies wait for their publication. Beyond it no task starts, so that the bodies in memory
-    /// have at most `largestBody` times this number and what is active.
+    /// The most brief runs whose attempts are live; further tasks start in the ordinary way.
+    public static let mostFetching = 128
+    /// The most brief runs whose bodies wait for their publication; beyond it no task starts. So the bodies in memory have
+    /// at most 64 MiB.
     public static let mostPublishing = 128
 
     /// Whether the task may begin as a brief run: a first, repeatable request for one file, which nothing but the

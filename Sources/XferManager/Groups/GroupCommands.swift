@@ -96,6 +96,7 @@ public struct GroupCommands: ManagerPart, Sendable {
     }
 
     private func stopRuns(of key: GroupKey) async throws {
+        await scheduler.commitAllStarts()
         let query = TaskQuery(states: [.running], groups: [key.name], owners: [key.owner])
         let ids = try await store.read { reader -> [TaskID] in
             guard let last = try reader.maxTaskID() else { return [] }

@@ -96,6 +96,7 @@ extension RunScheduler {
             segments: settings.segments, now: clock())
         pass.beingDeleted = transfersBeingDeleted
         pass.joinableBriefs = briefs.joinable
+        pass.fetchingBriefs = briefs.runs.count - briefs.publishing.count
         if access != nil { pass.briefs = (held: store.held, mayBeBrief: { settings.mayBeBrief($0) }) }
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass

@@ -45,6 +45,8 @@ struct SchedulingPass: Sendable {
     var joinableBriefs: [[UInt8]: TaskID] = [:]
     /// Set if tasks may be picked for brief runs.
     var briefs: (held: HeldTasks, mayBeBrief: @Sendable (TransferTask) -> Bool)?
+    /// How many brief runs fetch.
+    var fetchingBriefs = 0
     let isSharedBetweenOwners: Bool
     let inputs: ConditionInputs
     let inFlight: InFlightTasks
@@ -122,7 +124,9 @@ struct SchedulingPass: Sendable {
 
     /// Picks the task for a brief run if that is possible; see `BriefRules`.
     private mutating func startBriefly(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
-        guard let (held, mayBeBrief) = briefs, mayBeBrief(task) else { return false }
+        guard let (held, mayBeBrief) = briefs, fetchingBriefs < BriefRules.mostFetching, mayBeBrief(task) else {
+            return false
+        }
         if let key = task.coalesceKey {
             // Others of its key would share its transfer, and kept bytes could be continued.
             guard try tx.queued(coalescing: key, limit: 2).count == 1,
@@ -132,6 +136,7 @@ struct SchedulingPass: Sendable {
         let need = DescriptorRules.need(of: task.specification, segments: segments)
         held.hold(task.id)
         scheduler.onStart(task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: need)
+        fetchingBriefs += 1
         starts.briefs.append(BriefStart(task: task, descriptors: need))
         if let key = task.coalesceKey { joinableBriefs[key] = task.id }
         picked += 1

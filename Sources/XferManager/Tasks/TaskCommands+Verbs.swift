@@ -81,6 +81,8 @@ extension TaskCommands {
     public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
         var filter = filter
         if verb == .retry, filter.states == nil { filter.states = TaskState.allCases.filter { $0 != .cancelled } }
+        // The filter has to find running tasks as running ones.
+        await scheduler.commitAllStarts()
         var counts = VerbCounts()
         try await forEachStep(of: filter, for: principal, atMost: StoreTransaction.largestStepAlike) { ids in
             var rest = ids[...]
