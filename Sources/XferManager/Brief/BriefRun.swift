@@ -29,6 +29,8 @@ struct BriefRun: Sendable {
     let task: TransferTask
     let descriptors: Int
     let trust: RunTrust
+    /// Retained, so that the directory is not opened anew for each round of publishing.
+    let directory: DirectoryHandle
     let startedAt: Timestamp
     let begunAt: MonotonicInstant
     /// The attempt; nil until the engine has answered.

@@ -53,14 +53,16 @@ public final class HeldTasks: Sendable {
 
     // MARK: For GroupCommit
 
-    /// Lets the change-set wait for the next release.
-    func add(_ change: any ChangeSet) {
-        let onWanted = state.withLock { state in
-            state.waiting.append(change)
+    /// Lets the change-set wait for the next release, unless the task has been released since the change-set found it
+    /// held.
+    func add(_ change: any ChangeSet, for task: TaskID) {
+        let (isHeld, onWanted, submit) = state.withLock { state in
             state.retried.insert(ObjectIdentifier(change))
-            return state.onWanted
+            let isHeld = state.ids.contains(task)
+            if isHeld { state.waiting.append(change) }
+            return (isHeld, state.onWanted, state.submit)
         }
-        onWanted?()
+        if isHeld { onWanted?() } else { submit?([change]) }
     }
 
     /// The change-set was executed, or has failed for another reason.

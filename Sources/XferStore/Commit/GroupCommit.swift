@@ -209,7 +209,7 @@ final class GroupCommit: @unchecked Sendable {
                 change.succeed()
                 continue
             }
-            if case StoreError.held = failure { held.add(change) } else { fail(change, failure) }
+            if case StoreError.held(let task) = failure { held.add(change, for: task) } else { fail(change, failure) }
         }
     }
 

@@ -57,6 +57,28 @@ import XferTestSupport
         await #expect(throws: StoreError.closed) { try await change.value }
     }
 
+    /// The release may come between the refusal and the wait.
+    @Test func aChangeWhoseTaskWasReleasedMeanwhileIsMadeAtOnce() async throws {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        let id = try await store.write { try $0.add(1) }[0]
+        store.held.hold(id)
+        let hasFound = NIOLockedValueBox(false)
+        try await store.write { [held = store.held] tx in
+            do {
+                try tx.deleteTask(id)
+            } catch StoreError.held(let task) {
+                // The scheduler releases it while the transaction is rolled back.
+                hasFound.withLockedValue { $0 = true }
+                held.release([task])
+                throw StoreError.held(task)
+            }
+        }
+        #expect(hasFound.withLockedValue { $0 })
+        #expect(try await store.read { try $0.task(id) } == nil)
+        try store.close()
+    }
+
     @Test func whatARolledBackTransactionHeldIsReleased() throws {
         let held = HeldTasks()
         for id in 1...3 { held.hold(TaskID(Int64(id))) }
