@@ -60,9 +60,6 @@ public final class DirectoryHandle: Sendable {
             clamping: UInt64(clamping: facts.f_bavail).multipliedSaturated(by: UInt64(clamping: facts.f_frsize)))
     }
 
-    /// Whether the service may make files in it now, as far as can be seen without making one.
-    public var takesFiles: Bool { faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 }
-
     /// Makes entries made, renamed and removed so far durable (fsync(2)).
     public func sync() throws(FileError) { try perform("write out", on: path) { fsync(descriptor) } }
 }

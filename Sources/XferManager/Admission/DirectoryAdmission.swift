@@ -21,6 +21,8 @@ final class DirectoryAdmission: Sendable {
 
     private let pool: BlockingPool
     private let known = NIOLockedValueBox<[Key: AdmittedDirectory]>([:])
+    /// Directories that `takesFiles` has opened in the background.
+    private let learning = NIOLockedValueBox<Set<Key>>([])
     /// The adds that wait for the next opening. A directory is a key while it is being opened.
     private let waiters = NIOLockedValueBox<[Key: [Waiter]]>([:])
 
@@ -54,6 +56,23 @@ final class DirectoryAdmission: Sendable {
         return known.withLockedValue { $0[Key(roots: roots, directory: directory)] }?.hasDirectory(named: name)
     }
 
+    /// Whether files can be made in the directory now, as far as can be seen without waiting: false too for one that is
+    /// not known yet or lies on another machine. One that is not known is opened meanwhile.
+    ///
+    /// - Parameter roots: an operator's.
+    func takesFiles(_ directory: String, _ identity: FileIdentity?, _ roots: AllowedRoots) -> Bool {
+        let key = Key(roots: roots, directory: directory)
+        if let known = known.withLockedValue({ $0[key] }) { return known.identity == identity && known.isWritable }
+        let isNew = learning.withLockedValue { $0.count < Self.maxKnown && $0.insert(key).inserted }
+        if isNew {
+            Task {
+                _ = await open(key, creates: false)
+                learning.withLockedValue { _ = $0.remove(key) }
+            }
+        }
+        return false
+    }
+
     private func open(_ key: Key, for first: [Waiter]) async {
         var present = first
         while !present.isEmpty {
@@ -67,10 +86,10 @@ final class DirectoryAdmission: Sendable {
         }
     }
 
-    private func open(_ key: Key) async -> Opening {
+    private func open(_ key: Key, creates: Bool = true) async -> Opening {
         do throws(FileError) {
             let (identity, admitted) = try await pool.run { () throws(FileError) in
-                let opened = try key.roots.open(directory: key.directory, createMissing: true)
+                let opened = try key.roots.open(directory: key.directory, createMissing: creates)
                 return (opened.identity, AdmittedDirectory(opened, path: key.directory))
             }
             if key.roots.users.isEmpty { remember(admitted, as: key) }

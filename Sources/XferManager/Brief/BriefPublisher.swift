@@ -55,6 +55,8 @@ struct BriefPublisher: Sendable {
         /// Tasks whose files have their names, while the name is not known to last, or the end could not be committed.
         /// Their intents are committed; see `RunScheduler.settleBriefIntents`.
         var unsettled: [TaskID] = []
+        /// The directory of the files.
+        var directory: DirectoryHandle?
     }
 
     /// A file that is to get a name.
@@ -82,6 +84,7 @@ struct BriefPublisher: Sendable {
         let written: (files: [File], others: [TaskID])
         do {
             let directory = try await openDirectory(of: first.task.specification)
+            outcome.directory = directory
             let place = BriefRun.place(of: first.task.id)
             let length = bodies.reduce(0) { $0 + Int64(clamping: $1.bytes.count) }
             try await services.claim(length, by: place, in: directory, for: "the remaining \(length) and the reserve")

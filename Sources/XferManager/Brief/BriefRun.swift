@@ -29,8 +29,6 @@ struct BriefRun: Sendable {
     let task: TransferTask
     let descriptors: Int
     let trust: RunTrust
-    /// Retained, so that the directory is not opened anew for each round of publishing.
-    let directory: DirectoryHandle
     let startedAt: Timestamp
     let begunAt: MonotonicInstant
     /// The attempt; nil until the engine has answered.
@@ -65,6 +63,9 @@ struct BriefRuns {
     var isPublishing = false
     /// Tasks whose files may have their names while the database cannot be written. They stay held.
     var unsettled: Set<TaskID> = []
+    /// The directory of the last round, so that the next one need not open it. Nil without runs: an open directory keeps
+    /// its file system from being unmounted.
+    var directory: DirectoryHandle?
     let reports = BriefReports()
 
     mutating func insert(_ run: BriefRun) {
@@ -89,6 +90,7 @@ struct BriefRuns {
         leaveJoinable(id)
         publishing.remove(id)
         unusual.remove(id)
+        defer { if runs.isEmpty { directory = nil } }
         return runs.removeValue(forKey: id)
     }
 

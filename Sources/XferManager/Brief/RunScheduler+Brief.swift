@@ -1,7 +1,6 @@
 import Logging
 import XferCore
 import XferCurl
-import XferFiles
 import XferModel
 import XferStore
 import XferSystem
@@ -18,14 +17,12 @@ extension RunScheduler {
     }
 
     /// Begins the attempts of the tasks that a pass has picked.
-    func launch(_ picked: [BriefStart], _ access: RequestAccess) async {
-        guard !picked.isEmpty else { return }
+    func launch(_ starts: [BriefStart], _ access: RequestAccess) async {
+        guard !starts.isEmpty else { return }
         let settings = settings
-        let (starts, others) = await withDirectories(picked, settings)
-        await startOrdinarily(others)
         let (begunAt, startedAt) = (Clocks.monotonic(), clock())
         var attempts: [Attempt] = []
-        for (start, directory) in starts {
+        for start in starts {
             let task = start.task
             let trust = RunTrust(
                 policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
@@ -35,62 +32,17 @@ extension RunScheduler {
             context.inFlight.launch(task.id)
             briefs.insert(
                 BriefRun(
-                    task: task, descriptors: start.descriptors, trust: trust, directory: directory,
-                    startedAt: startedAt, begunAt: begunAt))
+                    task: task, descriptors: start.descriptors, trust: trust, startedAt: startedAt, begunAt: begunAt))
             attempts.append(attempt(of: task, access, trust, settings))
         }
         startTicker()
         delegate?.onRunningCount(machine.runningCount)
-        for ((start, _), handle) in zip(starts, await services.engine.start(attempts)) {
+        for (start, handle) in zip(starts, await services.engine.start(attempts)) {
             if briefs.runs[start.task.id] == nil { await services.engine.stop(handle.id) }
             briefs.setHandle(handle, of: start.task.id)
         }
         if isShuttingDown || machine.holds.contains(.degraded) { await stopBriefRuns() }
         await commitStarts(of: briefs.unusual)
-    }
-
-    /// The tasks with their directories; `others` are those whose directories take no files now. No request is made for a
-    /// file that could not be kept.
-    private func withDirectories(
-        _ picked: [BriefStart], _ settings: ManagerSettings
-    ) async -> (starts: [(BriefStart, DirectoryHandle)], others: [BriefStart]) {
-        var known: [PartialLocation: DirectoryHandle?] = [:]
-        var starts: [(BriefStart, DirectoryHandle)] = []
-        var others: [BriefStart] = []
-        for start in picked {
-            let destination = start.task.specification.destination
-            let location = PartialLocation(
-                directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
-            let found: DirectoryHandle?
-            if let seen = known[location] {
-                found = seen
-            } else {
-                let opened = try? await DestinationDirectory.open(location, for: start.task.owner, settings, services)
-                found = opened?.takesFiles == true ? opened : nil
-                known[location] = .some(found)
-            }
-            if let found { starts.append((start, found)) } else { others.append(start) }
-        }
-        return (starts, others)
-    }
-
-    /// Ordinary runs find out what is wrong with these tasks.
-    private func startOrdinarily(_ picked: [BriefStart]) async {
-        guard !picked.isEmpty else { return }
-        let now = clock()
-        do {
-            let starts = try await store.write { tx in
-                try tx.asHolder {
-                    try picked.map {
-                        try tx.recordBriefStart(of: $0.task, descriptors: $0.descriptors, startedAt: now, at: now)
-                    }
-                }
-            }
-            for start in starts { if let start { launch(start) } }
-        } catch {
-            logger.report("starts could not be recorded; the tasks are queued as before", error)
-        }
-        store.held.release(picked.map(\.task.id))
     }
 
     private func attempt(
@@ -168,6 +120,7 @@ extension RunScheduler {
             context.metrics.onFirstStart(started)
             context.metrics.onRunEnd(after: run.begunAt.duration(to: Clocks.monotonic()))
         }
+        briefs.directory = outcome.directory
         forgetBriefRuns(outcome.completed)
         briefs.ready.insert(contentsOf: outcome.again, at: 0)
         if !outcome.completed.isEmpty { delegate?.onRunEnded() }
@@ -241,12 +194,7 @@ extension RunScheduler {
         let now = clock()
         do {
             let starts = try await store.write { tx in
-                try tx.asHolder {
-                    try chosen.map {
-                        try tx.recordBriefStart(
-                            of: $0.task, descriptors: $0.descriptors, startedAt: $0.startedAt, at: now)
-                    }
-                }
+                try tx.asHolder { try chosen.map { try tx.recordBriefStart($0, at: now) } }
             }
             for (run, start) in zip(chosen, starts) {
                 let id = run.task.id

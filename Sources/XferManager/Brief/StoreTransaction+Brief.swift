@@ -12,20 +12,18 @@ extension StoreTransaction {
     }
 
     /// Commits the start of a brief run: an ordinary run continues it. Nil if the row has changed.
-    func recordBriefStart(
-        of picked: TransferTask, descriptors: Int, startedAt: Timestamp, at now: Timestamp
-    ) throws -> SchedulingPass.Start? {
-        guard try isQueued(picked), let task = try task(picked.id) else { return nil }
+    func recordBriefStart(_ brief: BriefRun, at now: Timestamp) throws -> SchedulingPass.Start? {
+        guard try isQueued(brief.task), let task = try task(brief.task.id) else { return nil }
         let destination = task.specification.destination
         let partial = PartialLocation(
             directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
-        let transfer = try insertTransfer(partial: partial, at: startedAt)
+        let transfer = try insertTransfer(partial: partial, at: brief.startedAt)
         var machine = TaskStateMachine(task)
-        let transition = machine.onStart(at: startedAt)
+        let transition = machine.onStart(at: brief.startedAt)
         machine.subscribe(to: transfer.id)
         try write(machine, transition, from: task, at: now)
         return SchedulingPass.Start(
-            task: machine.task, transfer: transfer, isNew: true, descriptors: descriptors)
+            task: machine.task, transfer: transfer, isNew: true, descriptors: brief.descriptors)
     }
 
     /// Commits that tasks ran from their start to their end.

@@ -97,7 +97,18 @@ extension RunScheduler {
         pass.beingDeleted = transfersBeingDeleted
         pass.joinableBriefs = briefs.joinable
         pass.fetchingBriefs = briefs.runs.count - briefs.publishing.count
-        if access != nil { pass.briefs = (held: store.held, mayBeBrief: { settings.mayBeBrief($0) }) }
+        if access != nil {
+            pass.briefs = (
+                held: store.held,
+                mayBeBrief: { [directories = context.directories, roots = services.rights] task in
+                    let destination = task.specification.destination
+                    // No request is made for a file that could not be kept.
+                    return settings.mayBeBrief(task)
+                        && directories.takesFiles(
+                            destination.directory, destination.directoryIdentity, roots.roots(of: task.owner))
+                }
+            )
+        }
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass
             // A condition that another transaction found open before this one is not closed again.

@@ -14,11 +14,22 @@ import XferTestSupport
     private static let whole: [EventType] = [.taskAdded, .taskStarted, .taskResponse, .taskCompleted]
     private static let small = SourceVersion.tagged(1, length: 4096)
 
+    /// Starts the manager, which then knows that the directory takes files: otherwise the first task would be an ordinary
+    /// one.
+    private func begin(_ manager: TransferManager, _ fixture: ManagerFixture) async throws {
+        try await manager.start()
+        let identity = try DirectoryHandle(ofService: fixture.downloads).identity
+        let roots = manager.services.rights.roots(of: ManagerFixture.caller.owner)
+        try await eventually("the directory is known") {
+            manager.context.directories.takesFiles(fixture.downloads, identity, roots)
+        }
+    }
+
     @Test func aSmallDownloadEndsWithoutATransferAndTellsWhatAnyOtherTells() async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.small)
         let manager = try await fixture.open()
-        try await manager.start()
+        try await begin(manager, fixture)
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.checksum = Self.small.checksum() }
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .completed && task.received == 4096 && task.total == 4096 && task.attempts == 1)
@@ -37,7 +48,7 @@ import XferTestSupport
         for index in 0..<40 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 100)) }
         try FileTree.write("there", to: fixture.downloads + "/a")
         let manager = try await fixture.open()
-        try await manager.start()
+        try await begin(manager, fixture)
         var ids: [TaskID] = []
         for index in 0..<40 { ids.append(try await fixture.add("/\(index)", as: "a", to: manager)) }
         var paths: Set<String> = []
@@ -54,7 +65,7 @@ import XferTestSupport
         let version = SourceVersion.tagged(2, length: length)
         fixture.server.serve("/a", version)
         let manager = try await fixture.open()
-        try await manager.start()
+        try await begin(manager, fixture)
         let id = try await fixture.add("/a", as: "a", to: manager)
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(try await fixture.events(of: id, in: manager) == Self.whole)
@@ -70,7 +81,7 @@ import XferTestSupport
         fixture.server.serve("/a", Self.small).always(
             arrived == 0 ? .stallHead(until: gate) : .stall(at: arrived, until: gate))
         let manager = try await fixture.open()
-        try await manager.start()
+        try await begin(manager, fixture)
         let id = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("its start is committed") {
             try await manager.queries.task(id, for: ManagerFixture.caller).state == .running
@@ -88,7 +99,7 @@ import XferTestSupport
         let gate = Gate()
         fixture.server.serve("/a", Self.small).always(.stall(at: 1000, until: gate))
         let manager = try await fixture.open()
-        try await manager.start()
+        try await begin(manager, fixture)
         let id = try await fixture.add("/a", as: "a", to: manager)
         try await eventually("it is asked for") { fixture.server.requests.count == 1 }
         #expect(try await manager.tasks.apply(verb, to: [id], for: ManagerFixture.caller).changed == [id])
@@ -109,7 +120,7 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.small)
         let manager = try await fixture.open()
-        try await manager.start()
+        try await begin(manager, fixture)
         let wrong = SourceVersion.tagged(9, length: 10).checksum()
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.checksum = wrong }
         #expect(try await fixture.end(of: id, in: manager).error?.reason == .checksumMismatch)
@@ -172,7 +183,7 @@ import XferTestSupport
         let gate = Gate()
         fixture.server.serve("/a", Self.small, faults: [[.stallHead(until: gate)]])
         let first = try await fixture.open()
-        try await first.start()
+        try await begin(first, fixture)
         let id = try await fixture.add("/a", as: "a", to: first)
         try await eventually("it is asked for") { fixture.server.requests.count == 1 }
         await first.shutdown(.suspend)
@@ -190,7 +201,7 @@ import XferTestSupport
         let gate = Gate()
         fixture.server.serve("/a", Self.small).always(.stall(at: 1000, until: gate))
         let manager = try await fixture.open()
-        try await manager.start()
+        try await begin(manager, fixture)
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.group = "g" }
         try await eventually("it is asked for") { fixture.server.requests.count == 1 }
         let caller = ManagerFixture.caller
@@ -233,7 +244,7 @@ import XferTestSupport
             settings.maxActive = 1000
             settings.maxActivePerHost = 1000
         })
-        try await manager.start()
+        try await begin(manager, fixture)
         var ids: [TaskID] = []
         for index in 0..<count { ids.append(try await fixture.add("/\(index)", as: "\(index)", to: manager)) }
         try await eventually("all are asked for") { fixture.server.requests.count == count }
