@@ -78,6 +78,9 @@ extension ResponseHead {
     /// `Repr-Digest` (RFC 9530 §3) and `Digest` (RFC 3230) always speak of the whole; `Content-Digest` (RFC 9530 §2) and
     /// `Content-MD5` (RFC 1864) speak of this message's body and count only when that is the whole, a 200.
     public var announcedDigests: [Checksum] {
+        // Hardly any response has one, and each is asked.
+        guard fields.contains(where: { field in Self.digestNames.contains { field.name.equalsIgnoringASCIICase($0) } })
+        else { return [] }
         var found = dictionary("Repr-Digest")
         if status == 200 { found += dictionary("Content-Digest") }
         found += legacyDigests
@@ -88,6 +91,8 @@ extension ResponseHead {
         let order = Checksum.Algorithm.allCases.sorted { $0.byteCount > $1.byteCount }
         return order.flatMap { algorithm in found.filter { $0.algorithm == algorithm && seen.insert($0).inserted } }
     }
+
+    private static let digestNames = ["Repr-Digest", "Content-Digest", "Digest", "Content-MD5"]
 
     /// A structured dictionary of byte sequences: `sha-256=:BASE64:, sha-512=:BASE64:`.
     private func dictionary(_ name: String) -> [Checksum] {

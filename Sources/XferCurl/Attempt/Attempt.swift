@@ -115,7 +115,7 @@ public struct AttemptID: Hashable, Sendable, CustomStringConvertible {
 public struct AttemptHandle: Sendable {
     public let id: AttemptID
     /// Ends after `finished`. For a single consumer.
-    public let events: AsyncStream<AttemptEvent>
+    public let events: AttemptEvents
     public let progress: AttemptProgress
 }
 

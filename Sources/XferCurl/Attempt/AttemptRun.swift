@@ -24,7 +24,7 @@ final class AttemptRun {
     let attempt: Attempt
     /// The cookies that the attempt brought with it; nil if there are none.
     private(set) lazy var ownCookies: CookieJar? = makeOwnCookies()
-    let events: AsyncStream<AttemptEvent>.Continuation
+    let events = AttemptEvents()
     private var isEnded = false
     /// The present hop; nil before the first one, and after the outcome.
     private var hop: Hop?
@@ -37,11 +37,10 @@ final class AttemptRun {
     /// The run's deadline in the loop's heap; see `EngineCore.schedule`.
     var wakesAt: MonotonicInstant?
 
-    init(id: AttemptID, attempt: Attempt, core: EngineCore, events: AsyncStream<AttemptEvent>.Continuation) {
+    init(id: AttemptID, attempt: Attempt, core: EngineCore) {
         self.id = id
         self.attempt = attempt
         self.core = core
-        self.events = events
         receiveLimit = ReceiveLimit(own: max(0, attempt.maxReceiveRate))
         redirects = RedirectRules(
             policy: attempt.request.redirect, allowsDowngrade: attempt.request.allowsDowngrade)

@@ -52,12 +52,10 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     func start(_ attempt: Attempt) -> AttemptHandle {
         enter()
         lastRun += 1
-        let (events, continuation) = AsyncStream<AttemptEvent>.makeStream()
-        let run = AttemptRun(
-            id: AttemptID(loop: index, number: lastRun), attempt: attempt, core: self, events: continuation)
+        let run = AttemptRun(id: AttemptID(loop: index, number: lastRun), attempt: attempt, core: self)
         runs[lastRun] = run
         run.start()
-        return AttemptHandle(id: run.id, events: events, progress: run.progress)
+        return AttemptHandle(id: run.id, events: run.events, progress: run.progress)
     }
 
     func run(_ id: AttemptID) -> AttemptRun? {

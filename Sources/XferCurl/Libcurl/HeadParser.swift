@@ -32,7 +32,7 @@ struct HeadParser {
         if isDone { return .more }
         byteCount += bytes.count
         guard byteCount <= Self.maxBytes else { return .tooLarge }
-        let line = Self.text(bytes)
+        let line = Self.withoutLineEnd(bytes)
         if line.isEmpty {
             guard let whole = head else { return .more }
             if whole.status < 200 { return interim(whole) }
@@ -41,12 +41,12 @@ struct HeadParser {
         }
         // Only the first line is a status line. The parser and libcurl take a later line of this form as a field whose
         // name begins with `HTTP/`.
-        if head == nil, line.hasPrefix("HTTP/") {
-            head = Self.statusLine(line)
-        } else if line.utf8.first.map(Self.isBlank) == true {
+        if head == nil, line.starts(with: "HTTP/".utf8) {
+            head = Self.statusLine(Self.text(line))
+        } else if line.first.map(Self.isBlank) == true {
             continueLastField(with: line)
-        } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
-            appendField(line, colon)
+        } else {
+            appendField(line)
         }
         return (head?.fields.count ?? 0) <= Self.maxFields ? .more : .tooManyFields
     }
@@ -69,46 +69,55 @@ struct HeadParser {
         return ResponseHead(status: status, majorVersion: major)
     }
 
-    private mutating func appendField(_ line: String, _ colon: String.Index) {
-        let value = line[line.utf8.index(after: colon)...]
-        head?.fields.append(HeaderField(name: String(line[..<colon]), value: Self.trimmed(value)))
+    /// Appends the field that the line holds, if it is one.
+    private mutating func appendField(_ line: Slice<UnsafeRawBufferPointer>) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let value = Self.text(Self.trimmed(line[(colon + 1)...]))
+        head?.fields.append(HeaderField(name: Self.text(line[..<colon]), value: value))
     }
 
     /// Appends a folded line to the last field. Line folding is obsolete (RFC 9112 §5.2).
-    private mutating func continueLastField(with line: String) {
-        guard let last = head?.fields.popLast() else {
-            // There is no field to continue. This is white space before the first field (RFC 9112 §2.2), which stays
-            // part of that field's name.
-            if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) { appendField(line, colon) }
-            return
+    private mutating func continueLastField(with line: Slice<UnsafeRawBufferPointer>) {
+        // Without a field to continue this is white space before the first field (RFC 9112 §2.2), which stays part of
+        // that field's name.
+        guard let last = head?.fields.popLast() else { return appendField(line) }
+        let more = Self.text(Self.trimmed(line))
+        let joint: String
+        if FramingName.named(last.name) != nil {
+            // libcurl ignores the second line of a framing field, so the field's value is made invalid.
+            joint = Self.unreadable
+        } else {
+            joint = last.value.isEmpty || more.isEmpty ? "" : " "
         }
-        // libcurl ignores the second line of a framing field, so the field's value is made invalid.
-        let joint = FramingName.named(last.name) == nil ? " " : Self.unreadable
-        let value = Self.trimmed((last.value + joint + Self.trimmed(line[...]))[...])
+        let value = last.value + joint + more
         head?.fields.append(HeaderField(name: last.name, value: value))
     }
 
     private static let unreadable = "\u{FFFD}"
 
-    /// Decodes a line as UTF-8 if it is valid, else as ISO 8859-1, so that different octets stay different. A non-ASCII
-    /// validator in ISO 8859-1 is sent back as UTF-8. Then it does not match, the server sends the whole
+    // Lines are taken apart as bytes, and only what is kept becomes a string: even a small file has about ten of them.
+
+    /// Decodes a part of a line as UTF-8 if it is valid, else as ISO 8859-1, so that different octets stay different. A
+    /// non-ASCII validator in ISO 8859-1 is sent back as UTF-8. Then it does not match, the server sends the whole
     /// representation, and `ResumeRules` recognises the same version.
-    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        var end = bytes.count
-        while end > 0, bytes[end - 1] == UInt8(ascii: "\n") || bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        let line = bytes[..<end]
-        if let text = String(validating: line, as: UTF8.self) { return text }
-        return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+    private static func text(_ part: Slice<UnsafeRawBufferPointer>) -> String {
+        let bytes = UnsafeRawBufferPointer(rebasing: part)
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
-    // These two functions compare bytes, which is faster than comparing characters. Even a small file has about ten
-    // header lines.
+    private static func withoutLineEnd(_ bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+        var end = bytes.count
+        while end > 0, bytes[end - 1] == UInt8(ascii: "\n") || bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return bytes[..<end]
+    }
 
-    private static func trimmed(_ text: Substring) -> String {
-        guard let first = text.utf8.firstIndex(where: { !isBlank($0) }),
-            let last = text.utf8.lastIndex(where: { !isBlank($0) })
-        else { return "" }
-        return String(text[first...last])
+    private static func trimmed(_ part: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+        var part = part
+        while let first = part.first, isBlank(first) { part.removeFirst() }
+        while let last = part.last, isBlank(last) { part.removeLast() }
+        return part
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }

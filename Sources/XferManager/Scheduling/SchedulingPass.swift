@@ -88,9 +88,9 @@ struct SchedulingPass: Sendable {
             if isFull { break }
             try joinAll(id, transfer, in: tx)
         }
-        let queue = StoredQueue(tx)
+        let queue = StoredQueue(tx, held: briefs?.held)
         while !isFull, let id = try scheduler.next(in: queue), let task = try tx.task(id) {
-            queue.remove(id)
+            queue.remove(id, from: task.lane)
             // It was made to wait, or has ended, since the queue was read.
             guard task.state == .queued else { continue }
             // A run that ends returns descriptors and triggers another pass.
@@ -129,7 +129,7 @@ struct SchedulingPass: Sendable {
         }
         if let key = task.coalesceKey {
             // Others of its key would share its transfer, and kept bytes could be continued.
-            guard try tx.queued(coalescing: key, limit: 2).count == 1,
+            guard try !tx.hasOthers(thanTask: task.id, coalescing: key),
                 try tx.transfers(keptUnder: key, limit: 1).isEmpty
             else { return false }
         }
@@ -242,13 +242,21 @@ private final class StoredQueue: QueueIndex {
     private static let pageSize = 32
 
     let tx: StoreTransaction
-    /// Tasks at the head of a lane that were read and not removed.
-    private var pages: [QueueLane: [TaskID]] = [:]
+    private let held: HeldTasks?
+    /// Tasks at the head of a lane that were read, are not held and were not removed.
+    private var pages: [QueueLane: ArraySlice<TaskID>] = [:]
 
-    init(_ tx: StoreTransaction) { self.tx = tx }
+    init(_ tx: StoreTransaction, held: HeldTasks?) {
+        self.tx = tx
+        self.held = held
+    }
 
     /// The task was picked.
-    func remove(_ id: TaskID) { for lane in pages.keys { pages[lane]?.removeAll { $0 == id } } }
+    func remove(_ id: TaskID, from lane: QueueLane) {
+        guard let first = pages[lane]?.first else { return }
+        // Picked tasks are the first of their pages, but for those that run and still say that they are queued.
+        if first == id { pages[lane]?.removeFirst() } else { pages[lane]?.removeAll { $0 == id } }
+    }
 
     func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
 
@@ -258,11 +266,12 @@ private final class StoredQueue: QueueIndex {
 
     func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
         if limit == 1 {
-            if let page = pages[lane], !page.isEmpty { return page }
+            if let first = pages[lane]?.first { return [first] }
             return try tx.heads(of: lane, order: order, limit: 1)
         }
-        let page = try tx.heads(of: lane, order: order, limit: limit + Self.pageSize)
-        pages[lane] = page
+        let read = try tx.heads(of: lane, order: order, limit: limit + Self.pageSize)
+        let page = held?.removeHeld(from: read) ?? read
+        pages[lane] = page[...]
         return page
     }
 }

@@ -33,6 +33,11 @@ public final class HeldTasks: Sendable {
         state.withLock { state in state.ids.isEmpty ? nil : ids.first { state.ids.contains($0) } }
     }
 
+    /// The tasks that are not held, in their order.
+    public func removeHeld(from ids: [TaskID]) -> [TaskID] {
+        state.withLock { state in state.ids.isEmpty ? ids : ids.filter { !state.ids.contains($0) } }
+    }
+
     /// Holds a task. Called in the transaction that picks it, so that no other change-set comes in between.
     public func hold(_ id: TaskID) { state.withLock { _ = $0.ids.insert(id) } }
 

@@ -163,6 +163,8 @@ public final class StoreTransaction: StoreReader {
     }
 
     override func remember(_ task: TransferTask, rank: Int64) {
+        // What has ended is hardly read again, and would displace what runs.
+        guard !task.state.isTerminal else { return }
         var task = task
         task.rank = rank
         tasks[task.id] = task
@@ -201,8 +203,8 @@ public final class StoreTransaction: StoreReader {
 /// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
 /// other connection writes. Used on the writer's queue only.
 final class TaskCache: RowChangeListener {
-    /// Several times the number of tasks that run at once; beyond it the cache is emptied.
-    private static let maxTasks = 256
+    /// More than the number of tasks that run at once, brief runs included; beyond it the cache is emptied.
+    private static let maxTasks = 512
 
     private var tasks: [TaskID: TransferTask] = [:]
 

@@ -15,6 +15,19 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 
+    /// Whether `queued(coalescing:)` would list another task than this one.
+    public func hasOthers(thanTask id: TaskID, coalescing key: [UInt8]) throws(StoreError) -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM task INDEXED BY task_coalescing
+            WHERE coalesce_key = ?1 AND coalesce_key IS NOT NULL AND state = 'queued' AND id <> ?2
+                AND NOT EXISTS (
+                    SELECT 1 FROM queue_group INDEXED BY group_paused WHERE id = task.group_id AND paused = 1)
+            LIMIT 1
+            """, .blob(key), Value(id)
+        ) { _ in true } ?? false
+    }
+
     /// Transfers whose bytes tasks with this key keep, the oldest first.
     public func transfers(keptUnder key: [UInt8], limit: Int) throws(StoreError) -> [Transfer] {
         let ids = try connection.all(
