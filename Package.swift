@@ -165,8 +165,8 @@ let package = Package(
         library(
             "XferCommands",
             [
-                "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
-                argumentParser,
+                "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferThreads", "XferModel",
+                "StrictJSON", argumentParser,
             ]),
         .executableTarget(
             name: "xferctl", dependencies: ["XferCommands", argumentParser], swiftSettings: house,

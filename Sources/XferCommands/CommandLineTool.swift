@@ -9,6 +9,7 @@ public enum CommandLineTool {
     public static func main(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> Never {
         // A write to a closed pipe fails instead of ending the program without a word.
         signal(SIGPIPE, SIG_IGN)
+        SuggestedCommand.follow(arguments)
         end(run(arguments, output: .standard, error: .error))
     }
 

@@ -4,7 +4,7 @@ import XferModel
 enum FailureAdvice {
     /// What fits this failure: some reasons have causes that ask for different things.
     static func sentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
-        let retry = "`xferctl retry \(id)`"
+        let retry = SuggestedCommand.text("retry \(id)")
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:
             return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
@@ -29,8 +29,8 @@ enum FailureAdvice {
 
     /// What fits every failure for this reason.
     static func sentence(reason: String, id: Int64) -> String? {
-        let retry = "`xferctl retry \(id)`"
-        guard let reason = FailureReason(rawValue: reason) else { return "See `xferctl show \(id)`." }
+        let retry = SuggestedCommand.text("retry \(id)")
+        guard let reason = FailureReason(rawValue: reason) else { return "See \(SuggestedCommand.text("show \(id)"))." }
         switch reason {
         case .dnsFailure: return "Check the host's name in the URL and that DNS works here, then \(retry)."
         case .connectFailed, .connectTimeout, .networkUnreachable:
@@ -57,8 +57,9 @@ enum FailureAdvice {
             return "Use the final URL, or allow the redirect (--redirect) when adding it."
         case .rejectedByPolicy: return "Ask the operator of the daemon: its policy forbids this."
         case .unacceptableType: return "Check what the URL serves now, or widen accept_types when adding it again."
-        case .parseFailed: return "Look at what came with `xferctl result \(id)`."
-        case .uploadRejected: return "Look at the server's answer with `xferctl result \(id)`, then \(retry)."
+        case .parseFailed: return "Look at what came with \(SuggestedCommand.text("result \(id)"))."
+        case .uploadRejected:
+            return "Look at the server's answer with \(SuggestedCommand.text("result \(id)")), then \(retry)."
         case .sourceFileChanged: return "Add it again, with --spool if the file goes on changing."
         case .bodyNotRewindable: return "Give the content as a regular file, or allow no redirects (--redirect)."
         case .outcomeUnknown:
@@ -78,7 +79,7 @@ enum FailureAdvice {
             return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
         case .deadlineExceeded: return "Try it without its deadline with \(retry)."
         case .dependencyFailed: return "See to the task it waited for; when that has completed, \(retry)."
-        case .blockedURL: return "Ask again all the same with \(retry), or see `xferctl failed-url`."
+        case .blockedURL: return "Ask again all the same with \(retry), or see \(SuggestedCommand.text("failed-url"))."
         case .onlyIfCachedMiss:
             return "Add it again with another --cache-policy, which may ask the server."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."

@@ -24,9 +24,10 @@ enum WaitText {
         case .clock: return "for the clock"
         case .storage: return "because the daemon cannot write its database (disk full?)"
         case .outOfDescriptors: return "for file descriptors: the daemon has none left"
-        case .suspect: return "because xferd crashed twice while it ran; `xferctl resume` tries it again"
-        case .queuePaused: return "the queue is paused; `xferctl queue resume` goes on"
-        case .groupPaused: return "its group is paused; `xferctl group resume` goes on"
+        case .suspect:
+            return "because xferd crashed twice while it ran; \(SuggestedCommand.text("resume")) tries it again"
+        case .queuePaused: return "the queue is paused; \(SuggestedCommand.text("queue resume")) goes on"
+        case .groupPaused: return "its group is paused; \(SuggestedCommand.text("group resume")) goes on"
         case .hostFull: return "for a free place at its host"
         case .groupFull: return "for a free place in its group"
         case .profileFull: return "for a free place of its profile"

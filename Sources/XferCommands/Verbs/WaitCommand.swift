@@ -56,7 +56,9 @@ struct WaitCommand: TaskVerb {
             let paused = try selected.ids(in: [.paused]).count
             if paused > 0 {
                 let verb = paused == 1 ? "is" : "are"
-                Output.error.line("xferctl: \(paused) of them \(verb) paused and will not end before `xferctl resume`")
+                Output.error.line(
+                    "xferctl: \(paused) of them \(verb) paused and will not end before \(SuggestedCommand.text("resume"))"
+                )
             }
         }
         return ids

@@ -17,7 +17,7 @@ struct StagedReader {
                 throw CommandFailure(
                     error.status,
                     error.message
-                        + "; they are kept: `xferctl cat \(id) > FILE`, `xferctl commit \(id)` or `xferctl cancel \(id)`"
+                        + "; they are kept: \(SuggestedCommand.text("cat \(id) > FILE")), \(SuggestedCommand.text("commit \(id)")) or \(SuggestedCommand.text("cancel \(id)"))"
                 )
             }
             throw abandoned(error)
@@ -40,7 +40,7 @@ struct StagedReader {
             try discard()
             return CommandFailure(failure.status, "\(cause); #\(id) is cancelled")
         } catch {
-            return CommandFailure(failure.status, "\(cause); end #\(id) with `xferctl cancel \(id)`")
+            return CommandFailure(failure.status, "\(cause); end #\(id) with \(SuggestedCommand.text("cancel \(id)"))")
         }
     }
 

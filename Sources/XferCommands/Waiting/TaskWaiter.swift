@@ -197,7 +197,7 @@ struct TaskWaiter {
         let name = ids.count == 1 ? "\(ids[0])" : "ID"
         return CommandFailure(
             .interrupted,
-            "interrupted; \(goesOn). Look with `xferctl show \(name)` or `xferctl watch`, stop with `xferctl cancel \(name)`."
+            "interrupted; \(goesOn). Look with \(SuggestedCommand.text("show \(name)")) or \(SuggestedCommand.text("watch")), stop with \(SuggestedCommand.text("cancel \(name)"))."
         )
     }
 
