@@ -34,7 +34,9 @@ struct TaskOwners: Sendable {
         let peer = Peer(
             uid: owner.rawValue, gid: account?.gid ?? AccessPolicy.overflowUID, groups: account?.groups ?? [])
         do throws(AccessPolicy.Refusal) {
-            return try access().caller(peer).principal
+            var principal = try access().caller(peer).principal
+            principal.mayNameLeases = true
+            return principal
         } catch {
             throw ManagerError.invalidField(
                 path: field, reason: error.description, expected: "a user who may add tasks here")

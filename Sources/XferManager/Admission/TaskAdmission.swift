@@ -176,9 +176,9 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    /// Throws unless the caller may name a lease: a task would wait until that is renewed, which guests cannot do.
+    /// Throws unless the caller may name a lease.
     func checkLease(_ lease: String?, path: String) throws {
-        guard lease != nil, !principal.isOperator else { return }
+        guard lease != nil, !principal.mayNameLeases else { return }
         throw ManagerError.permissionDenied(path: path + "lease", reason: "only operators may name a lease")
     }
 

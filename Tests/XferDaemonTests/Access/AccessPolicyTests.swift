@@ -1,4 +1,5 @@
 import Testing
+import XferManager
 import XferModel
 import XferProtocol
 
@@ -96,5 +97,29 @@ import XferProtocol
         #expect(AccountDirectory.system.gid("nobody-has-this-name") == nil)
         #expect(AccountDirectory.home(of: 0) == "/root")
         #expect(AccountDirectory.home(of: 4_000_000_000) == nil)
+    }
+}
+
+@Suite struct TaskOwnersTests {
+    private let owners = TaskOwners {
+        AccessPolicy(ownUID: 990, operatorRoots: [], users: [1001: .init(roots: ["/home/ann"])])
+    }
+
+    /// As the agent of a fleet adds the tasks of its node's users.
+    @Test func tasksThatAnOperatorAddsForAUserHaveTheUsersRightsAndMayNameALease() throws {
+        let agent = try owners.access().caller(Peer(uid: 990, gid: 990))
+        var task = NewTask(url: "http://localhost/a")
+        task.owner = "1001"
+        let principal = try owners.principal(adding: [task], by: agent)
+        #expect(principal.owner == Owner(uid: 1001) && !principal.isOperator && principal.roots == ["/home/ann"])
+        #expect(principal.mayNameLeases)
+    }
+
+    @Test func aUserAddsForNobodyElseAndNamesNoLease() throws {
+        let user = try owners.access().caller(Peer(uid: 1001, gid: 1001))
+        #expect(try !owners.principal(adding: [NewTask(url: "http://localhost/a")], by: user).mayNameLeases)
+        var task = NewTask(url: "http://localhost/a")
+        task.owner = "0"
+        #expect(throws: ManagerError.self) { try owners.principal(adding: [task], by: user) }
     }
 }

@@ -127,6 +127,11 @@ import XferTestSupport
         await #expect(throws: ManagerError.self) {
             _ = try await manager.tasks.update(id, .changing { $0.schedule.lease = .set("fleet") }, for: guest)
         }
+        // As the agent of a fleet adds it for this user.
+        var added = guest
+        added.mayNameLeases = true
+        let leased = try await fixture.add("/a", as: "b", to: manager, for: added) { $0.schedule.lease = "fleet" }
+        try await eventually(leased, waitsIn: manager)
         await manager.shutdown(.suspend)
     }
 
