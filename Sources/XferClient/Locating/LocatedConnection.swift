@@ -10,10 +10,13 @@ public struct LocatedConnection {
 
     /// A sentence for people if an earlier candidate failed, else nil.
     public var fallbackNotice: String? {
-        passedOver.isEmpty
-            ? nil
-            : "\(passedOver.map { "\($0.error)" }.joined(separator: "; ")); "
-                + "using \(candidate.origin.rawValue) on \(candidate.path)"
+        // Hardly a user has an agent of a fleet of their own, so it is no news that there is none.
+        let told = passedOver.filter {
+            candidate.origin != .systemFleet || $0.error != .noSocket(path: $0.candidate.path)
+        }
+        guard !told.isEmpty else { return nil }
+        return told.map { "\($0.error)" }.joined(separator: "; ")
+            + "; using \(candidate.origin.rawValue) on \(candidate.path)"
     }
 }
 
