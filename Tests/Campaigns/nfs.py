@@ -388,7 +388,7 @@ def check(a, b, database, server):
             faults.append(f"{guest.name} reads other bytes: {after}")
         if after != first:
             faults.append(f"{guest.name} sees another file than was published: {after}, before: {first}")
-    ends = database.sql("SELECT count(*) FROM fleet_event WHERE kind IN ('completed', 'failed', 'cancelled')")
+    ends = database.sql("SELECT count(*) FROM fleet_event WHERE kind = 'ended'")
     if ends != "1":
         faults.append(f"{ends} ends were told")
     if Source.requests != 2:
