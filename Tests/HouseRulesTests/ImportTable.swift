@@ -71,8 +71,8 @@ enum ImportTable {
             "NIOSSL", "NIOConcurrencyHelpers",
         ],
         "XferCommands": posix + [
-            "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
-            "ArgumentParser",
+            "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferThreads", "XferModel",
+            "StrictJSON", "ArgumentParser",
         ],
         "xferctl": ["XferCommands", "ArgumentParser", "Glibc"],
     ]
