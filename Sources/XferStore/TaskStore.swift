@@ -113,19 +113,32 @@ public final class TaskStore: Sendable {
     public func read<T: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> T) async throws -> T {
         guard !commits.isClosed else { throw StoreError.closed }
         return try await withCheckedThrowingContinuation { continuation in
-            pool.asyncRead { access in
-                // libdispatch started this thread, so it may lack a stack for the handler of fatal signals.
-                FaultStack.prepare()
-                continuation.resume(
-                    with: Result {
-                        do {
-                            return try body(StoreReader(Connection(try access.get())))
-                        } catch let error as DatabaseError {
-                            throw StoreError(from: error)
-                        }
-                    })
+            pool.asyncRead { [pool] access in
+                if case .failure(let error as DatabaseError) = access, error.resultCode == .SQLITE_CANTOPEN {
+                    // All readers are in use, and there is no descriptor for another one. Between two transactions the
+                    // writer reads as well.
+                    pool.asyncWriteWithoutTransaction { Self.read(.success($0), body, continuation) }
+                } else {
+                    Self.read(access, body, continuation)
+                }
             }
         }
+    }
+
+    private static func read<T: Sendable>(
+        _ access: Result<Database, any Error>, _ body: @Sendable (StoreReader) throws -> T,
+        _ continuation: CheckedContinuation<T, any Error>
+    ) {
+        // libdispatch started this thread, so it may lack a stack for the handler of fatal signals.
+        FaultStack.prepare()
+        continuation.resume(
+            with: Result {
+                do {
+                    return try body(StoreReader(Connection(try access.get())))
+                } catch let error as DatabaseError {
+                    throw StoreError(from: error)
+                }
+            })
     }
 
     /// Commits the waiting changes, refuses new ones, waits for reads, empties the write-ahead log and closes the file.

@@ -45,6 +45,18 @@ struct OpeningTests {
         }
     }
 
+    /// As without a free descriptor: a connection for reading cannot be opened, the writer's is there.
+    @Test func aReadThatGetsNoConnectionOfItsOwnIsDoneByTheWriter() async throws {
+        let directory = try StoreDirectory()
+        let store = try directory.open()
+        let id = try await store.write { try $0.add(1)[0] }
+        let away = directory.database + ".away"
+        #expect(rename(directory.database, away) == 0)
+        #expect(try await store.read { try $0.task(id)?.id } == id)
+        #expect(rename(away, directory.database) == 0)
+        try store.close()
+    }
+
     @Test func givesEveryDatabaseAnIdOfItsOwn() throws {
         let (first, second) = (try StoreDirectory(), try StoreDirectory())
         let stores = [try first.open(), try second.open()]
