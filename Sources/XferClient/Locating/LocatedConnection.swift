@@ -10,12 +10,12 @@ public struct LocatedConnection {
 
     /// A sentence for people if an earlier candidate failed, else nil.
     public var fallbackNotice: String? {
-        // Hardly a user has an agent of a fleet of their own, so it is no news that there is none.
-        let told = passedOver.filter {
+        // Few users have an agent of their own, so its absence is not reported.
+        let reported = passedOver.filter {
             candidate.origin != .systemFleet || $0.error != .noSocket(path: $0.candidate.path)
         }
-        guard !told.isEmpty else { return nil }
-        return told.map { "\($0.error)" }.joined(separator: "; ")
+        guard !reported.isEmpty else { return nil }
+        return reported.map { "\($0.error)" }.joined(separator: "; ")
             + "; using \(candidate.origin.rawValue) on \(candidate.path)"
     }
 }

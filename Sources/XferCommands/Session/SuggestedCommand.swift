@@ -4,8 +4,9 @@ import XferThreads
 /// would be about another task than `xferctl --fleet retry 1`.
 enum SuggestedCommand {
     private static let words = Locked("xferctl")
-    private static let flags: Set<Substring> = ["--user", "--system", "--fleet"]
-    private static let options: Set<Substring> = ["--socket", "--server", "--token-file", "--server-ca"]
+    /// The options of `ConnectionOptions`. A test compares them: to ask the parser would cost time at each start.
+    static let flags: Set<Substring> = ["--user", "--system", "--fleet"]
+    static let options: Set<Substring> = ["--socket", "--server", "--token-file", "--server-ca"]
 
     /// Keeps the options of this command line that choose the daemon. Called once, by `main`.
     static func follow(_ arguments: [String]) {

@@ -78,13 +78,13 @@ extension ResponseHead {
     /// `Repr-Digest` (RFC 9530 §3) and `Digest` (RFC 3230) always speak of the whole; `Content-Digest` (RFC 9530 §2) and
     /// `Content-MD5` (RFC 1864) speak of this message's body and count only when that is the whole, a 200.
     public var announcedDigests: [Checksum] {
-        // Hardly any response has one, and each is asked.
-        guard fields.contains(where: { field in Self.digestNames.contains { field.name.equalsIgnoringASCIICase($0) } })
-        else { return [] }
-        var found = dictionary("Repr-Digest")
-        if status == 200 { found += dictionary("Content-Digest") }
+        // Few responses have such a field, and every response is searched.
+        guard fields.contains(where: { DigestField.named($0.name) != nil }) else { return [] }
+        var found = dictionary(.reprDigest)
+        if status == 200 { found += dictionary(.contentDigest) }
         found += legacyDigests
-        if status == 200, let text = value("Content-MD5"), let digest = checksum("md5", base64: text) {
+        if status == 200, let text = value(DigestField.contentMD5.rawValue), let digest = checksum("md5", base64: text)
+        {
             found.append(digest)
         }
         var seen: Set<Checksum> = []
@@ -92,11 +92,20 @@ extension ResponseHead {
         return order.flatMap { algorithm in found.filter { $0.algorithm == algorithm && seen.insert($0).inserted } }
     }
 
-    private static let digestNames = ["Repr-Digest", "Content-Digest", "Digest", "Content-MD5"]
+    private enum DigestField: String, CaseIterable {
+        case reprDigest = "Repr-Digest"
+        case contentDigest = "Content-Digest"
+        case digest = "Digest"
+        case contentMD5 = "Content-MD5"
+
+        static func named(_ name: String) -> DigestField? {
+            allCases.first { name.equalsIgnoringASCIICase($0.rawValue) }
+        }
+    }
 
     /// A structured dictionary of byte sequences: `sha-256=:BASE64:, sha-512=:BASE64:`.
-    private func dictionary(_ name: String) -> [Checksum] {
-        members(of: name).compactMap { key, value in
+    private func dictionary(_ field: DigestField) -> [Checksum] {
+        members(of: field).compactMap { key, value in
             guard value.count >= 2, value.hasPrefix(":"), let end = value.dropFirst().firstIndex(of: ":") else {
                 return nil
             }
@@ -106,11 +115,11 @@ extension ResponseHead {
 
     /// `Digest: SHA-256=BASE64,MD5=BASE64`.
     private var legacyDigests: [Checksum] {
-        members(of: "Digest").compactMap { key, value in checksum(key, base64: value) }
+        members(of: .digest).compactMap { key, value in checksum(key, base64: value) }
     }
 
-    private func members(of name: String) -> [(String, Substring)] {
-        fields.filter { $0.name.equalsIgnoringASCIICase(name) }.flatMap { $0.value.split(separator: ",") }
+    private func members(of field: DigestField) -> [(String, Substring)] {
+        fields.filter { $0.name.equalsIgnoringASCIICase(field.rawValue) }.flatMap { $0.value.split(separator: ",") }
             .compactMap { member in
                 let text = member.drop { $0 == " " || $0 == "\t" }
                 guard let equals = text.firstIndex(of: "=") else { return nil }

@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 
 /// The events of one attempt in order, for a single consumer; they end after `finished`.
 ///
-/// Until somebody follows them they are gathered in an array: most brief runs end without, and a stream for each would be
-/// made in vain.
+/// They are kept in an array until the consumer asks for an iterator. Most brief runs end without a consumer, so they need
+/// no stream.
 public final class AttemptEvents: AsyncSequence, Sendable {
     public typealias Element = AttemptEvent
     public typealias Failure = Never

@@ -254,7 +254,7 @@ private final class StoredQueue: QueueIndex {
     /// The task was picked.
     func remove(_ id: TaskID, from lane: QueueLane) {
         guard let first = pages[lane]?.first else { return }
-        // Picked tasks are the first of their pages, but for those that run and still say that they are queued.
+        // The picked task is the first of its page, unless running tasks precede it.
         if first == id { pages[lane]?.removeFirst() } else { pages[lane]?.removeAll { $0 == id } }
     }
 

@@ -20,4 +20,14 @@ import Testing
     func aSuggestedCommandLeadsToTheDaemonThatTheCommandLineLedTo(arguments: [String], prefix: String) {
         #expect(SuggestedCommand.prefix(for: arguments) == prefix)
     }
+
+    /// `status` has no options but those that every verb has.
+    @Test func theOptionsAreThoseThatChooseTheDaemon() throws {
+        let status = try #require(try CommandTree.ofThisProgram().subcommand("status"))
+        func names(_ kind: CommandTree.Argument.Kind) -> Set<Substring> {
+            Set(status.arguments.filter { $0.kind == kind }.flatMap(\.names).map { $0[...] })
+        }
+        #expect(names(.flag).subtracting(["--json", "--help", "-h", "--version"]) == SuggestedCommand.flags)
+        #expect(names(.option) == SuggestedCommand.options)
+    }
 }
