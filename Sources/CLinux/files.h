@@ -35,6 +35,11 @@ static inline int xfer_reserve_blocks(int descriptor, long length) {
     return (int)syscall(SYS_fallocate, descriptor, FALLOC_FL_KEEP_SIZE, 0L, length);
 }
 
+// sync_file_range(2) hides behind _GNU_SOURCE: begins to write all bytes of the file, and does not wait for them.
+static inline int xfer_begin_writing(int descriptor) {
+    return (int)syscall(SYS_sync_file_range, descriptor, 0L, 0L, 2U /* SYNC_FILE_RANGE_WRITE, linux/fs.h */);
+}
+
 // ioctl(2) is variadic: FICLONE shares the blocks of `source` with `target`, where the file system can.
 static inline int xfer_clone_file(int target, int source) {
     return (int)syscall(SYS_ioctl, target, 0x40049409UL /* FICLONE, linux/fs.h */, (long)source);

@@ -34,11 +34,16 @@ enum ReceivedMessage: Hashable, Sendable {
 /// A call as it is sent.
 enum CallMessage {
     /// The message, without a line break.
-    static func text(id: Int64, _ method: String, _ params: JSONValue?) throws(ConnectionError) -> [UInt8] {
-        var message: JSONObject = ["jsonrpc": "2.0", "id": .integer(id), "method": .string(method)]
-        if let params { message.append(newKey: "params", params) }
+    static func text(id: Int64, _ method: String, _ params: (some WireValue)?) throws(ConnectionError) -> [UInt8] {
+        let message: JSONObject = ["jsonrpc": "2.0", "id": .integer(id), "method": .string(method)]
         var text: [UInt8] = []
         JSONValue.object(message).write(to: &text)
+        if let params {
+            text.removeLast()
+            text.append(contentsOf: ",\"params\":".utf8)
+            params.write(to: &text)
+            text.append(UInt8(ascii: "}"))
+        }
         guard text.count <= XferConnection.messageLimit else {
             throw .messageTooLong(limit: XferConnection.messageLimit)
         }

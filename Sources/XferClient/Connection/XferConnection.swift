@@ -60,7 +60,8 @@ public final class XferConnection {
     public func call<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
     ) throws(CallError) -> Method.Result {
-        let result = try call(Method.name, params.wire, timeout: timeout)
+        let deadline = Deadline(after: timeout)
+        let result = try answer(to: try send(Method.name, params, deadline), deadline)
         do throws(WireError) {
             return try Method.Result(lenient: result)
         } catch {
@@ -88,6 +89,13 @@ public final class XferConnection {
         _ method: String, _ params: JSONValue? = nil, timeout: Duration? = nil
     ) throws(CallError) -> Int64 {
         try send(method, params, Deadline(after: timeout))
+    }
+
+    /// As above, for a method that is known.
+    public func send<Method: RPCMethod>(
+        _ method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
+    ) throws(CallError) -> Int64 {
+        try send(Method.name, params, Deadline(after: timeout))
     }
 
     /// Whether the answer to a call that was sent has come, as `nextNotification` notices, too.
@@ -121,7 +129,9 @@ public final class XferConnection {
 
     // MARK: Messages
 
-    private func send(_ method: String, _ params: JSONValue?, _ deadline: Deadline) throws(CallError) -> Int64 {
+    private func send(
+        _ method: String, _ params: (some WireValue)?, _ deadline: Deadline
+    ) throws(CallError) -> Int64 {
         lastID += 1
         do throws(ConnectionError) {
             var line = try CallMessage.text(id: lastID, method, params)

@@ -20,7 +20,7 @@ struct TaskBatches: Sequence, IteratorProtocol {
         var bytes: [UInt8] = []
         let count = rest.prefix(Self.largestCount).prefix { task in
             bytes.removeAll(keepingCapacity: true)
-            task.wire.write(to: &bytes)
+            task.write(to: &bytes)
             size += bytes.count + 1
             return size <= Self.largestMessage
         }.count

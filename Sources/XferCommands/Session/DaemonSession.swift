@@ -33,7 +33,13 @@ struct DaemonSession {
     func call<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = patience
     ) throws(CommandFailure) -> Answer<Method.Result> {
-        try Self.read(try call(Method.name, params.wire, timeout: timeout), method)
+        let raw: JSONValue
+        do throws(CallError) {
+            raw = try connection.answer(to: try connection.send(method, params, timeout: timeout), timeout: timeout)
+        } catch {
+            throw CommandFailure(error)
+        }
+        return try Self.read(raw, method)
     }
 
     func call<Method: RPCMethod>(_ method: Method.Type) throws(CommandFailure) -> Answer<Method.Result>
@@ -84,7 +90,7 @@ struct DaemonSession {
         _ method: Method.Type, _ params: Method.Params
     ) throws(CommandFailure) -> Int64 {
         do throws(CallError) {
-            return try connection.send(Method.name, params.wire, timeout: Self.patience)
+            return try connection.send(method, params, timeout: Self.patience)
         } catch {
             throw CommandFailure(error)
         }

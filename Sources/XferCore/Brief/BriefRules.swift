@@ -28,7 +28,7 @@ public enum BriefRules {
             task.furthest == 0, task.error == nil, (asked.segments ?? segments) == .one, asked.mirrors.isEmpty
         else { return false }
         return asked.destination.onConflict == .rename && asked.completion.finalize == .auto
-            && asked.completion.postProcess == nil && asked.schedule.lease == nil && isPlain(asked.request)
+            && asked.completion.postProcess == nil && isPlain(asked.request)
     }
 
     /// Whether the request needs no secrets, jars or caches, and may be sent over every link.

@@ -132,6 +132,9 @@ extension PartialFile {
     /// Does the same as `sync` for several files of one directory, with one fsync(2) for the directory's entries.
     /// Returns, for each file in order, its error or nil.
     static func sync(_ files: [PartialFile], _ scope: SyncScope) -> [FileError?] {
+        if files.count > 1 {
+            for file in files { if let handle = try? file.handle() { beginWriting(handle) } }
+        }
         var failures = files.map { $0.syncContent(scope) }
         let new = files.indices.filter { failures[$0] == nil && files[$0].state.withLock(\.isEntryNew) }
         if let first = new.first {

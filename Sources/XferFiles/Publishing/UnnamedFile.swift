@@ -30,6 +30,7 @@ public struct UnnamedFile: Sendable {
                 fchmod(handle.raw, mode_t(clamping: mode & 0o777))
             }
             if let modifiedAt { try setModificationTime(modifiedAt, of: handle, path: directory.path) }
+            beginWriting(handle)
             return file
         case .failure(let code) where [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(code): return nil
         case .failure(let code) where [EACCES, EPERM, EROFS].contains(code):

@@ -23,6 +23,8 @@ struct BriefBody: Sendable {
         return FileName.fromURL(requested.lastPathSegment.isEmpty ? finalURL : requested)
     }
 
+    var lease: String? { task.specification.schedule.lease }
+
     /// The digest that the bytes must have.
     var digest: Checksum? { task.specification.checksum ?? head.announcedDigests.first }
 
@@ -118,7 +120,9 @@ struct BriefPublisher: Sendable {
         var others: [TaskID] = []
         for body in bodies {
             do {
-                guard try hasItsDigest(body), let file = try create(body, in: directory) else {
+                guard services.leases.isInForce(body.lease), try hasItsDigest(body),
+                    let file = try create(body, in: directory)
+                else {
                     others.append(body.task.id)
                     continue
                 }
@@ -202,6 +206,8 @@ struct BriefPublisher: Sendable {
         guard let first = files.first else { return [] }
         let directory = first.file.directory
         let linked = files.map { file -> (file: File, result: LinkResult) in
+            // The commit of the intents may have taken long, and another daemon may have the task now.
+            guard services.leases.isInForce(file.body.lease) else { return (file, .failed) }
             do throws(FileError) {
                 return (file, try file.file.link(as: file.intent.finalName) == .published ? .published : .nameTaken)
             } catch {

@@ -17,7 +17,8 @@ extension RunScheduler {
     }
 
     /// Begins the attempts of the tasks that a pass has picked.
-    func launch(_ starts: [BriefStart], _ access: RequestAccess) async {
+    func launch(_ picked: [BriefStart], _ access: RequestAccess) async {
+        let starts = withoutLapsedLeases(picked)
         guard !starts.isEmpty else { return }
         let settings = settings
         let (begunAt, startedAt) = (Clocks.monotonic(), clock())
@@ -43,6 +44,17 @@ extension RunScheduler {
         }
         if isShuttingDown || machine.holds.contains(.degraded) { await stopBriefRuns() }
         await commitStarts(of: briefs.unusual)
+    }
+
+    /// Gives back the tasks whose leases have ended since they were picked: another daemon may have them by now. The next
+    /// pass makes them wait.
+    private func withoutLapsedLeases(_ picked: [BriefStart]) -> [BriefStart] {
+        let lapsed = picked.map(\.task).filter { !services.leases.isInForce($0.specification.schedule.lease) }.map(\.id)
+        guard !lapsed.isEmpty else { return picked }
+        for id in lapsed { context.inFlight.leave(id) }
+        store.held.release(lapsed)
+        schedule()
+        return picked.filter { !lapsed.contains($0.task.id) }
     }
 
     private func attempt(

@@ -105,11 +105,14 @@ struct SchedulingPass: Sendable {
                 inFlight.leave(task.id)
                 return
             }
-            if try startBriefly(task, in: tx) { continue }
+            if try startBriefly(task, in: tx) {
+                try queue.markServed(task.lane)
+                continue
+            }
             let (transfer, isNew) = try transfer(of: task, in: tx)
             try start(task, transfer, isNew: isNew, in: tx)
             picked += 1
-            try tx.markServed(task.lane)
+            try queue.markServed(task.lane)
             guard live[transfer.id] == nil else { continue }
             let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
             let started = Live(key: key, owner: task.owner)
@@ -140,7 +143,6 @@ struct SchedulingPass: Sendable {
         starts.briefs.append(BriefStart(task: task, descriptors: need))
         if let key = task.coalesceKey { joinableBriefs[key] = task.id }
         picked += 1
-        try tx.markServed(task.lane)
         return true
     }
 
@@ -234,10 +236,10 @@ struct SchedulingPass: Sendable {
     }
 }
 
-/// The stored queue, as the scheduler reads it.
+/// The stored queue, as the scheduler reads it in one pass.
 ///
 /// The tasks of brief runs stay in the queue, at the head of their lanes. So a page of a lane is read beyond them once,
-/// not for each pick.
+/// not for each pick. During a pass no lane joins the queue, so what was found about lanes is asked once, too.
 private final class StoredQueue: QueueIndex {
     private static let pageSize = 32
 
@@ -245,6 +247,12 @@ private final class StoredQueue: QueueIndex {
     private let held: HeldTasks?
     /// Tasks at the head of a lane that were read, are not held and were not removed.
     private var pages: [QueueLane: ArraySlice<TaskID>] = [:]
+    /// The exclusions under which a priority has no lane.
+    private var empty: [Priority: LaneExclusions] = [:]
+    /// The exclusions of the last search for a lane.
+    private var asked = LaneExclusions()
+    /// The lane that was served last, if it is the only one of its priority, and the exclusions under which it was found.
+    private var only: (lane: QueueLane, excluded: LaneExclusions)?
 
     init(_ tx: StoreTransaction, held: HeldTasks?) {
         self.tx = tx
@@ -258,18 +266,30 @@ private final class StoredQueue: QueueIndex {
         if first == id { pages[lane]?.removeFirst() } else { pages[lane]?.removeAll { $0 == id } }
     }
 
+    /// Puts the lane at the end of the rotation.
+    func markServed(_ lane: QueueLane) throws {
+        if only?.lane == lane { return }
+        only = try tx.markServed(lane) ? nil : (lane, asked)
+    }
+
     func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
 
     func nextLane(priority: Priority, without excluded: LaneExclusions) throws -> QueueLane? {
-        try tx.nextLane(priority: priority, without: excluded)
+        if empty[priority] == excluded { return nil }
+        if let only, only.lane.priority == priority, only.excluded == excluded, pages[only.lane]?.isEmpty == false {
+            return only.lane
+        }
+        asked = excluded
+        let lane = try tx.nextLane(priority: priority, without: excluded)
+        if lane == nil { empty[priority] = excluded }
+        return lane
     }
 
     func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
-        if limit == 1 {
-            if let first = pages[lane]?.first { return [first] }
-            return try tx.heads(of: lane, order: order, limit: 1)
-        }
-        let read = try tx.heads(of: lane, order: order, limit: limit + Self.pageSize)
+        if limit == 1, let first = pages[lane]?.first { return [first] }
+        let heldCount = held?.count ?? 0
+        if limit == 1, heldCount == 0 { return try tx.heads(of: lane, order: order, limit: 1) }
+        let read = try tx.heads(of: lane, order: order, limit: max(limit, heldCount + 1) + Self.pageSize)
         let page = held?.removeHeld(from: read) ?? read
         pages[lane] = page[...]
         return page

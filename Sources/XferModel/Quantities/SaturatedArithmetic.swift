@@ -56,9 +56,19 @@ public enum FileTime {
 /// Digits only, as HTTP writes lengths: no sign, no white space, and at most `ByteCount.greatest`, so that sums of
 /// what is parsed cannot overflow.
 public enum Decimal64 {
-    public static func parse(_ text: some StringProtocol) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        guard let value = Int64(text, radix: 10), value <= ByteCount.greatest else { return nil }
-        return value
+    public static func parse(_ text: String) -> Int64? { parse(text[...]) }
+
+    // Not generic, and byte by byte: every head of a response has such numbers.
+    public static func parse(_ text: Substring) -> Int64? {
+        var number: Int64?
+        for byte in text.utf8 {
+            guard (48...57).contains(byte) else { return nil }
+            let (tens, isTooLarge) = (number ?? 0).multipliedReportingOverflow(by: 10)
+            guard !isTooLarge else { return nil }
+            let (value, isBeyond) = tens.addingReportingOverflow(Int64(clamping: byte - 48))
+            guard !isBeyond, value <= ByteCount.greatest else { return nil }
+            number = value
+        }
+        return number
     }
 }

@@ -10,7 +10,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a URL's host: IPv6 in brackets, a zone is dropped.
     public init?(host: some StringProtocol) {
-        guard host.hasPrefix("[") else {
+        guard host.utf8.first == UInt8(ascii: "[") else {
             guard let bytes = Self.parse4(host) else { return nil }
             self.bytes = bytes
             return

@@ -77,7 +77,7 @@ extension EventMessage {
         var seen: Set<String> = []
         for (key, value) in object.members {
             if let index = EventEnvelope.wireFields.index(of: key) {
-                do { try EventEnvelope.wireFields[index].decode(value, mode, &envelope) } catch {
+                do { try EventEnvelope.wireFields.decoders[index](value, mode, &envelope) } catch {
                     throw error.under(key)
                 }
                 seen.insert(key)

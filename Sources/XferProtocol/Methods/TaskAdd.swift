@@ -113,6 +113,13 @@ extension TaskAdd.Params {
         }
     }
 
+    public func write(to output: inout [UInt8]) {
+        switch self {
+        case .one(let task): task.write(to: &output)
+        case .many(let tasks): Batch(tasks: tasks).write(to: &output)
+        }
+    }
+
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         let forms = [NewTask.schema(in: &schemas), Batch.schema(in: &schemas)]
         return schemas.reference(to: "TaskAddParams") { _ in ["oneOf": .array(forms)] }

@@ -11,15 +11,17 @@ public struct WireField<Record: WireRecord>: Sendable {
     public let example: JSONValue?
     /// Which of its values guests may give; nil if all.
     public private(set) var access: FieldAccess?
-    let decode: @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void
+    let decode: Decoder
     /// The field's value; nil leaves it out. Records are large: they are handed about by address.
-    let read: @Sendable (UnsafePointer<Record>) -> JSONValue?
+    let read: Reader
     /// Appends the field with its name to the text of an object; nothing when it is left out.
     let write: Writer
     /// Makes the field absent again; nothing for fields that are always there.
     let clear: @Sendable (inout Record) -> Void
     private let buildSchema: @Sendable (inout WireSchemas) -> JSONValue
 
+    typealias Decoder = @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void
+    typealias Reader = @Sendable (UnsafePointer<Record>) -> JSONValue?
     typealias Writer = @Sendable (UnsafePointer<Record>, inout [UInt8]) -> Void
 
     /// The field's value; nil leaves it out.
@@ -143,8 +145,7 @@ public struct WireField<Record: WireRecord>: Sendable {
 
     init(
         name: String, documentation: String, isRequired: Bool, example: JSONValue?,
-        decode: @escaping @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void,
-        read: @escaping @Sendable (UnsafePointer<Record>) -> JSONValue?, write: @escaping Writer,
+        decode: @escaping Decoder, read: @escaping Reader, write: @escaping Writer,
         clear: @escaping @Sendable (inout Record) -> Void,
         buildSchema: @escaping @Sendable (inout WireSchemas) -> JSONValue
     ) {

@@ -40,7 +40,7 @@ extension WireRecord {
                 if mode == .lenient { continue }
                 throw WireError(.unknownField, at: key, expected: fields.suggestion(for: key))
             }
-            do { try fields[index].decode(value, mode, &self) } catch { throw error.under(key) }
+            do { try fields.decoders[index](value, mode, &self) } catch { throw error.under(key) }
             seen.insert(index)
         }
         if let missing = fields.firstRequired(notIn: seen) {
@@ -52,10 +52,8 @@ extension WireRecord {
     public var wire: JSONValue {
         var object = JSONObject()
         withUnsafePointer(to: self) { record in
-            // Iterates the array: where this code is not specialised, iterating `WireFields` costs more than reading
-            // the fields.
-            for field in Self.wireFields.fields {
-                if let value = field.read(record) { object.append(newKey: field.name, value) }
+            for (name, read) in Self.wireFields.readers {
+                if let value = read(record) { object.append(newKey: name, value) }
             }
         }
         return .object(object)
@@ -92,7 +90,10 @@ extension WireRecord {
 /// A record's fields with an index by name, at most `FieldSet.capacity` of them.
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
     let fields: [WireField<Record>]
-    /// The write functions of the fields. They are stored separately because copying a whole field is expensive.
+    // The functions of the fields, by themselves: whoever takes a whole field out of an array copies it, with a dozen
+    // references.
+    let decoders: [WireField<Record>.Decoder]
+    let readers: [(name: String, read: WireField<Record>.Reader)]
     let writers: [WireField<Record>.Writer]
     private let positions: [String: Int]
     private let required: FieldSet
@@ -105,6 +106,8 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
     public init(_ fields: [WireField<Record>]) {
         precondition(fields.count <= FieldSet.capacity, "\(Record.self) has more fields than FieldSet can tell apart")
         self.fields = fields
+        decoders = fields.map(\.decode)
+        readers = fields.map { ($0.name, $0.read) }
         writers = fields.map(\.write)
         positions = Dictionary(uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
         required = fields.enumerated().reduce(into: FieldSet()) { if $1.element.isRequired { $0.insert($1.offset) } }

@@ -27,6 +27,9 @@ public final class HeldTasks: Sendable {
     /// Whether a change-set waits, or has waited and is not executed yet: no task should be held now.
     public var isWanted: Bool { state.withLock { !$0.waiting.isEmpty || !$0.retried.isEmpty } }
 
+    /// How many tasks are held.
+    public var count: Int { state.withLock { $0.ids.count } }
+
     func contains(_ id: TaskID) -> Bool { state.withLock { $0.ids.contains(id) } }
 
     func first(of ids: some Sequence<TaskID>) -> TaskID? {

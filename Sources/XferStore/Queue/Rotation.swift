@@ -205,17 +205,19 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Puts the lane at the end of the rotation.
-    public func markServed(_ lane: QueueLane) throws(StoreError) {
+    /// Puts the lane at the end of the rotation. Returns false if it is the only lane of its priority.
+    @discardableResult
+    public func markServed(_ lane: QueueLane) throws(StoreError) -> Bool {
         try settleHosts()
-        guard let group = try groupID(of: lane.group) else { return }
+        guard let group = try groupID(of: lane.group) else { return true }
         // A lane that is alone is at the end already: a lane that joins gets a later turn.
         let lanes = try connection.all(
             "SELECT 1 FROM host_queue WHERE priority = ?1 LIMIT 2", .integer(Int64(lane.priority.rawValue))
         ) { _ in true }
-        guard lanes.count > 1 else { return }
+        guard lanes.count > 1 else { return false }
         let line = LineKey(priority: lane.priority, group: group, profile: lane.profile ?? "")
         try setTurn(try nextTurn(lane.priority), of: HostKey(line: line, host: lane.host))
+        return true
     }
 
     /// Puts the lane at the head of the rotation.

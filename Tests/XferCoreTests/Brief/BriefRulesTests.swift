@@ -34,7 +34,7 @@ import XferModel
     enum Obstacle: CaseIterable {
         case upload, data, head, credential, profileSecret, profileCertificate, certificate, jar, cookie, proxy, metered
         case cachedAnswer, keptAnswer, earlierTry, earlierBytes, earlierFailure, transfer, mirror, segments
-        case overwrite, skip, fail, update, manual, hook, lease
+        case overwrite, skip, fail, update, manual, hook
 
         func apply(to task: inout TransferTask) {
             let url = task.specification.request.url
@@ -67,7 +67,6 @@ import XferModel
             case .update: task.specification.destination.onConflict = .update
             case .manual: task.specification.completion.finalize = .manual
             case .hook: task.specification.completion.postProcess = "h"
-            case .lease: task.specification.schedule.lease = "l"
             }
         }
     }

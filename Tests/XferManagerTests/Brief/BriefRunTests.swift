@@ -4,6 +4,7 @@ import XferCore
 import XferFiles
 import XferModel
 import XferProtocol
+import XferSystem
 import XferTestSupport
 
 @testable import XferManager
@@ -252,6 +253,78 @@ import XferTestSupport
         gate.open()
         for id in ids { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
         #expect(fixture.server.requests.count == count)
+        await manager.shutdown(.suspend)
+    }
+
+    // MARK: Leases
+
+    @Test func underALeaseASmallDownloadNeedsNoTransferEither() async throws {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.small)
+        let manager = try await fixture.open()
+        try await begin(manager, fixture)
+        try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
+        let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.lease = "fleet" }
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        #expect(try await fixture.events(of: id, in: manager) == Self.whole)
+        #expect(try await manager.store.read { try $0.transfer(TransferID(1)) } == nil)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aLeaseThatEndsDuringTheRequestStopsIt() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/a", Self.small).next([.stall(at: 1000, until: gate)])
+        let manager = try await fixture.open()
+        try await begin(manager, fixture)
+        try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
+        let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.lease = "fleet" }
+        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        try await manager.leases.renew("fleet", until: Clocks.monotonic())
+        try await eventually("it waits for its lease") {
+            try await manager.queries.task(id, for: ManagerFixture.caller).wait?.reason == .lease
+        }
+        gate.open()
+        try await eventually("nothing runs") {
+            let isIdle = await manager.scheduler.runs.isEmpty
+            return await manager.scheduler.briefs.runs.isEmpty && isIdle
+        }
+        #expect(!FileTree.exists(fixture.downloads + "/a"))
+        try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        #expect(try Self.small.equals(file: fixture.downloads + "/a"))
+        await manager.shutdown(.suspend)
+    }
+
+    /// Another daemon may have the task by then.
+    @Test func aLeaseThatEndsBeforeTheFileHasItsNameKeepsItFromGettingOne() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/a", Self.small).next([.stall(at: 1000, until: gate)])
+        let manager = try await fixture.open()
+        try await begin(manager, fixture)
+        try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
+        let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.lease = "fleet" }
+        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        // The commit thread is kept, so that the lease ends after it was seen to be in force and before the intent is
+        // committed.
+        let lock = ThreadGate()
+        async let kept: Void = manager.store.write { _ in lock.pass() }
+        await lock.arrived()
+        gate.open()
+        try await eventually("the intent is to be committed") { manager.store.waitingWrites > 0 }
+        _ = manager.services.leases.renew("fleet", until: Clocks.monotonic())
+        lock.open()
+        try await kept
+        try await eventually("nothing runs") {
+            let isIdle = await manager.scheduler.runs.isEmpty
+            return await manager.scheduler.briefs.runs.isEmpty && isIdle
+        }
+        #expect(!FileTree.exists(fixture.downloads + "/a"))
+        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
+        try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        #expect(try Self.small.equals(file: fixture.downloads + "/a"))
         await manager.shutdown(.suspend)
     }
 }

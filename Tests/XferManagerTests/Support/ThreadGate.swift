@@ -23,7 +23,8 @@ final class ThreadGate: Sendable {
         semaphore.signal()
     }
 
-    private func pass() {
+    /// Blocks the calling thread until the gate is open.
+    func pass() {
         Task { await gate.wait() }
         semaphore.wait()
         semaphore.signal()
