@@ -78,6 +78,19 @@ extension TaskSummary {
         if let progress = record.progress { apply(progress) }
     }
 
+    /// A task that was added just now, and is queued.
+    init(added id: TaskID, _ task: NewTask) {
+        var record = TaskRecord()
+        record.id = id
+        record.kind = task.kind.map { .known($0) }
+        record.label = task.label
+        record.output = task.output
+        record.url = Redaction.url(task.firstURL)
+        record.limits = task.limits
+        self.init(record)
+        state = TaskState.queued.rawValue
+    }
+
     mutating func apply(_ progress: ProgressRecord) {
         received = isUpload ? progress.sent : progress.received
         total = progress.total

@@ -65,6 +65,13 @@ struct DaemonSession {
         try answer(to: try send(method, params), of: method)
     }
 
+    /// The number of the newest event: a subscription with `since` gets all that happens from now on.
+    func lastEventNumber() throws(CommandFailure) -> Int64 {
+        let answer = try call(EventsSubscribe.self, EventsSubscribe.Params(types: [.durable(.taskRemoved)])).value
+        _ = try call(EventsUnsubscribe.self, EventsUnsubscribe.Params(subscription: answer.subscription))
+        return answer.lastSeq
+    }
+
     /// Makes many calls of a method without waiting for each answer; a refused one does not stop the others.
     ///
     /// - Returns: the answers in the order of the calls.

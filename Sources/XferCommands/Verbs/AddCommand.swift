@@ -123,7 +123,7 @@ struct AddCommand: ParsableCommand {
         let status: ExitStatus
         do throws(CommandFailure) {
             status = try WaitCommand.wait(
-                for: added.ids, timeout: timeout, options: options, talk: talk, isDaemonKnown: true,
+                for: added.ids, added: added.fresh, timeout: timeout, options: options, talk: talk, isDaemonKnown: true,
                 readsStaged: readsFile,
                 notifies: notify, signals: signals, on: terminal)
         } catch {
@@ -183,7 +183,9 @@ struct AddCommand: ParsableCommand {
             outcome.report()
             throw CommandFailure(.refused, "nothing was added")
         }
-        let adder = ListAdder(daemon: try options.open())
+        let daemon = try options.open()
+        let since = wait ? try daemon.lastEventNumber() : nil
+        let adder = ListAdder(daemon: daemon)
         do throws(CommandFailure) {
             if atomic {
                 try adder.addAtomically(tasks, &outcome)
@@ -201,7 +203,8 @@ struct AddCommand: ParsableCommand {
         return Added(
             ids: outcome.added.ids, document: outcome.document,
             lines: isNothing ? [] : AddText.lines(outcome.added, batch: outcome.tasks[...]),
-            refused: outcome.refused.count)
+            refused: outcome.refused.count,
+            fresh: since.map { AddedTasks(outcome.added, outcome.tasks, since: $0) })
     }
 
     /// What a call, or several, added.
@@ -212,6 +215,8 @@ struct AddCommand: ParsableCommand {
         var lines: [String] = []
         /// Lines of the list that were refused, and reported.
         var refused = 0
+        /// For waiting.
+        var fresh: AddedTasks?
 
         /// - Throws: the exit status if lines were refused.
         func finish() throws(CommandFailure) {

@@ -67,13 +67,14 @@ struct WaitCommand: TaskVerb {
     /// Waits, and for `--json` prints what `task.wait` answers at the end.
     ///
     /// - Parameters:
+    ///   - added: those of the tasks that were added just now.
     ///   - talk: whether only failures are told.
     ///   - isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
     ///   - readsStaged: whether staged tasks are read afterwards.
     ///   - notifies: whether the user is notified at the end.
     ///   - terminal: where news are shown.
     static func wait(
-        for ids: [TaskID], timeout: TimeSpan?, options: VerbOptions, talk: TalkOptions,
+        for ids: [TaskID], added: AddedTasks? = nil, timeout: TimeSpan?, options: VerbOptions, talk: TalkOptions,
         isDaemonKnown: Bool = false, readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,
         on terminal: Terminal = .standard
     ) throws(CommandFailure) -> ExitStatus {
@@ -81,7 +82,7 @@ struct WaitCommand: TaskVerb {
         var notifier = notifies ? Notifier() : nil
         if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
         var waiter = try TaskWaiter(
-            ids.map(\.rawValue), options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
+            ids.map(\.rawValue), added: added, options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
             talk: options.output.json ? .nothing : talk.quiet ? .failures : .everything, isDaemonKnown: isDaemonKnown,
             readsStaged: readsStaged, signals: signals,
             terminal: terminal)

@@ -29,6 +29,8 @@ struct TaskWaiter {
     private var hasCountdown = false
     /// Which database the ids belong to.
     private var storeID: String?
+    /// Tasks that need not be listed, since all their events are replayed.
+    private var added: AddedTasks?
 
     /// What there is to say without bars: tens of thousands of tasks may be waited for.
     private static let lineTypes = EventType.allCases.filter { type in
@@ -39,13 +41,16 @@ struct TaskWaiter {
     private static let frameInterval = Duration.milliseconds(100)
 
     /// - Parameters:
+    ///   - added: those of the tasks that were added just now.
     ///   - timeout: nil waits without end.
     ///   - signals: those that are caught already; nil catches them from now on.
     init(
-        _ ids: [Int64], options: ConnectionOptions, timeout: Duration?, talk: Talk, isDaemonKnown: Bool = false,
-        readsStaged: Bool = false, signals: SignalPipe? = nil, terminal: Terminal = .standard
+        _ ids: [Int64], added: AddedTasks? = nil, options: ConnectionOptions, timeout: Duration?, talk: Talk,
+        isDaemonKnown: Bool = false, readsStaged: Bool = false, signals: SignalPipe? = nil,
+        terminal: Terminal = .standard
     ) throws(CommandFailure) {
         board = TaskBoard(ids: ids)
+        self.added = added
         session = try LiveSession(
             options, signals: signals ?? SignalPipe(catching: SignalPipe.displaySignals),
             isDaemonKnown: isDaemonKnown)
@@ -107,13 +112,23 @@ struct TaskWaiter {
         try checkStore()
         // One subscription takes a bounded number of ids; beyond it everything comes and the board picks its own.
         let selected = board.unfinished.count <= TaskLimits.batchSize ? board.unfinished.map { TaskID($0) } : nil
-        _ = try session.daemon.call(
+        let answer = try session.daemon.call(
             EventsSubscribe.self,
-            EventsSubscribe.Params(types: terminal.isInteractive ? nil : Self.lineTypes, taskIDs: selected))
+            EventsSubscribe.Params(
+                types: terminal.isInteractive ? nil : Self.lineTypes, taskIDs: selected, since: added?.since)
+        ).value
         var present: Set<Int64> = []
         var ended: [TaskSummary] = []
         var held: [String] = []
-        let unfinished = board.unfinished
+        // Without a gap the replay tells all that has become of them.
+        if let added, answer.gap != true {
+            for task in added.tasks {
+                _ = board.onListed(task)
+                present.insert(task.id)
+            }
+        }
+        added = nil
+        let unfinished = board.unfinished.filter { !present.contains($0) }
         for start in stride(from: 0, to: unfinished.count, by: TaskPages.largest) {
             let ids = unfinished[start..<min(start + TaskPages.largest, unfinished.count)]
             var params = TaskList.Params()

@@ -1,0 +1,28 @@
+import XferModel
+import XferProtocol
+
+/// Tasks that were added just now, and from which event on everything is told about them: whoever waits for tens of
+/// thousands of tasks need not have them listed.
+struct AddedTasks: Sendable {
+    /// The number of the last event before the first of them was added.
+    let since: Int64
+    /// As they were when they were added.
+    let tasks: [TaskSummary]
+
+    /// - Parameters:
+    ///   - answer: what the adds answered.
+    ///   - asked: the tasks, in the same order.
+    ///   - since: see `DaemonSession.lastEventNumber`.
+    init(_ answer: TaskAdd.Many, _ asked: [NewTask], since: Int64) {
+        self.since = since
+        let existing = Set(answer.existing)
+        tasks = zip(answer.ids, asked).enumerated().compactMap { index, pair in
+            // Those that were there already are listed, and so are those that do not begin as queued.
+            let (id, task) = pair
+            guard !existing.contains(index), task.paused == nil, task.after == nil, task.schedule == .init() else {
+                return nil
+            }
+            return TaskSummary(added: id, task)
+        }
+    }
+}
