@@ -88,7 +88,7 @@ def batches(bench):
                 outcome.add("rate", tool, "/s", count / (time.monotonic() - begin))
 
         alternate(["xfer", "aria2c"], bench.rounds, run)
-    outcome.ask("rate", at_least=40_000)
+    outcome.ask("rate", at_least=45_000)
     return outcome
 
 

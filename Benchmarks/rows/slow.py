@@ -45,6 +45,7 @@ def thousand(bench):
         fetch_all(bench, outcome, tools, urls, out, [size] * transfers, daemon, warm_up=False)
     shutil.rmtree(memory)
     outcome.ask_ratio("processor time", "aria2c", at_most=1.0)
+    outcome.ask_ratio("peak memory", "aria2c", at_most=1.0)
     peaks = outcome.find("peak memory", "xfer").values
     outcome.add("last peak ÷ first", "xfer", "", peaks[-1] / peaks[0])
     outcome.ask("last peak ÷ first", at_most=1.1)

@@ -88,7 +88,8 @@ struct SchedulingPass: Sendable {
             if isFull { break }
             try joinAll(id, transfer, in: tx)
         }
-        let queue = StoredQueue(tx, held: briefs?.held)
+        let queue = StoredQueue(
+            tx, held: briefs?.held, freeSlots: scheduler.limits.maxActive - scheduler.activeCount)
         while !isFull, let id = try scheduler.next(in: queue), let task = try tx.task(id) {
             queue.remove(id, from: task.lane)
             // It was made to wait, or has ended, since the queue was read.
@@ -241,9 +242,11 @@ struct SchedulingPass: Sendable {
 /// The tasks of brief runs stay in the queue, at the head of their lanes. So a page of a lane is read beyond them once,
 /// not for each pick. During a pass no lane joins the queue, so what was found about lanes is asked once, too.
 private final class StoredQueue: QueueIndex {
-    private static let pageSize = 32
+    private static let largestPage = 32
 
     let tx: StoreTransaction
+    /// How many tasks are read beyond those that are held: no more than may start.
+    private let pageSize: Int
     private let held: HeldTasks?
     /// Tasks at the head of a lane that were read, are not held and were not removed.
     private var pages: [QueueLane: ArraySlice<TaskID>] = [:]
@@ -254,9 +257,10 @@ private final class StoredQueue: QueueIndex {
     /// The lane that was served last, if it is the only one of its priority, and the exclusions under which it was found.
     private var only: (lane: QueueLane, excluded: LaneExclusions)?
 
-    init(_ tx: StoreTransaction, held: HeldTasks?) {
+    init(_ tx: StoreTransaction, held: HeldTasks?, freeSlots: Int) {
         self.tx = tx
         self.held = held
+        pageSize = min(max(freeSlots, 1), Self.largestPage)
     }
 
     /// The task was picked.
@@ -289,7 +293,7 @@ private final class StoredQueue: QueueIndex {
         if limit == 1, let first = pages[lane]?.first { return [first] }
         let heldCount = held?.count ?? 0
         if limit == 1, heldCount == 0 { return try tx.heads(of: lane, order: order, limit: 1) }
-        let read = try tx.heads(of: lane, order: order, limit: max(limit, heldCount + 1) + Self.pageSize)
+        let read = try tx.heads(of: lane, order: order, limit: max(limit, heldCount) + pageSize)
         let page = held?.removeHeld(from: read) ?? read
         pages[lane] = page[...]
         return page

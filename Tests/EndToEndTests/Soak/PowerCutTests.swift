@@ -43,6 +43,80 @@ struct PowerCutTests {
         withExtendedLifetime(writeBack) {}
     }
 
+    /// A hundred cuts among downloads whose starts are not committed: each image has some of their files on the way
+    /// from the intent to the end.
+    @Test func aPowerCutAmongSmallDownloadsPublishesEachOnce() async throws {
+        let sources = (0...1500).map { SourceVersion.tagged(400 + $0, length: 100 + Int64($0 % 40) * 397) }
+        let nginx = try await NginxFixture(NginxFixture.Options())
+        for source in sources { try nginx.publish(source, as: "\(source.seed)") }
+        let writeBack = try WriteBackOff()
+        var random = SplitMix64(seed: 400)
+        var (withIntents, intents) = (0, 0)
+        for _ in 0..<10 {
+            let disk = try await LoopFileSystem(megabytes: 96)
+            var options = DaemonFixture.Options()
+            options.downloads = "\(disk.path)/downloads"
+            options.stateDirectory = "\(disk.path)/state"
+            options.settings = ["queue": ["max_active": "32", "max_active_per_host": "32"]]
+            for directory in [options.downloads, options.stateDirectory] { mkdir(try #require(directory), 0o700) }
+            sync()
+            let daemon = try DaemonFixture(options)
+            try await daemon.start()
+            // The directory is known from then on, so that the others are brief.
+            _ = try await daemon.complete(try await daemon.add(nginx.url("/\(sources[0].seed)")))
+            let session = try daemon.session()
+            _ = try await session.call("events.subscribe", ["types": ["task.completed"]])
+            func completed() -> Set<Int64> { Set(session.events.compactMap { $0["task_id"]?.integerValue }) }
+            var cuts: [Cut] = []
+            var byID: [Int64: SourceVersion] = [:]
+            for number in 0..<10 {
+                let new = sources[number * 150 + 1...number * 150 + 150]
+                let tasks = new.map { source -> JSONValue in
+                    ["url": .string(nginx.url("/\(source.seed)")), "output": .string("\(source.seed)")]
+                }
+                let answer = try await daemon.call("task.add", ["tasks": .array(tasks)])
+                let ids = try #require(answer["ids"]?.arrayValue).compactMap(\.integerValue)
+                for (id, source) in zip(ids, new) { byID[id] = source }
+                // Names come before ends: at this moment a group is on its way, as a rule.
+                let wanted = 1 + number * 150 + Int.random(in: 1...60, using: &random)
+                try await eventually("\(wanted) files have their names", within: Patience.long) {
+                    try daemon.downloaded.count >= wanted
+                }
+                let (known, done) = (Set(byID.keys), completed())
+                daemon.process?.signal(SIGSTOP)
+                cuts.append(Cut(image: try await disk.snapshot("cut\(number)"), answered: known, completed: done))
+                daemon.process?.signal(SIGCONT)
+            }
+            await daemon.kill9()
+            for cut in cuts {
+                try await disk.replace(with: cut.image)
+                let found = try await countOfIntents(in: try #require(options.stateDirectory))
+                (withIntents, intents) = (withIntents + (found > 0 ? 1 : 0), intents + found)
+                try await goOn(daemon, from: cut, byID)
+                #expect(try daemon.downloaded.count == cut.answered.count + 1, "\(cut.image): each file once")
+            }
+            try await disk.detach()
+            for cut in cuts { try await disk.check(cut.image) }
+        }
+        print("power cuts among small downloads: 100 images, \(withIntents) with intents, \(intents) in all")
+        #expect(withIntents > 0)
+        withExtendedLifetime(writeBack) {}
+    }
+
+    /// How many files were on the way, read from a copy of the database: opening it would recover its log.
+    private func countOfIntents(in state: String) async throws -> Int {
+        let copy = try TemporaryDirectory("xfer-cut")
+        let program = """
+            import pathlib, shutil, sqlite3, sys
+            for file in pathlib.Path(sys.argv[1]).glob("xferd.sqlite*"): shutil.copy(file, sys.argv[2])
+            with sqlite3.connect(sys.argv[2] + "/xferd.sqlite") as base:
+                print(base.execute("SELECT count(*) FROM brief_intent").fetchone()[0])
+            """
+        let python = try #require(Command.find("python3"))
+        let result = try await Command.run(python, ["-c", program, state, copy.path])
+        return try #require(Int(result.output.filter { !$0.isWhitespace }), "\(result)")
+    }
+
     /// Adds and completes tasks and cuts the power ten times on the way.
     private func run(
         _ daemon: DaemonFixture, _ disk: LoopFileSystem, _ nginx: NginxFixture, big: SourceVersion,
