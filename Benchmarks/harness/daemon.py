@@ -24,6 +24,7 @@ class Daemon:
         self.program = bench.programs / "xferd"
         self.xferctl = bench.programs / "xferctl"
         self.socket = self.place / "xferd.sock"
+        self.config = self.place / "configuration" / "config.yaml"
         self.settings = settings
         self.parallel = parallel
         self.roots = [self.place, *roots]
@@ -49,14 +50,15 @@ class Daemon:
     def start(self):
         """Answers the seconds until the first answer."""
         roots = ", ".join(f'"{root}"' for root in self.roots)
-        config = self.place / "config.yaml"
-        config.write_text(
+        # In a directory of its own, which xferd watches: as a rule nothing is downloaded there.
+        self.config.parent.mkdir(exist_ok=True)
+        self.config.write_text(
             f'download: {{ dir: "{self.place}", roots: [{roots}], reserve: 1Mi }}\n'
             f"queue: {{ max_active: {self.parallel}, max_active_per_host: {self.parallel} }}\n"
             f"log: {{ level: warning }}\n{self.settings}\n")
         begin = time.monotonic()
         self.process = processes.start(
-            [*self.wrapper, self.program, "--config", config, "--state-dir", self.place / "state",
+            [*self.wrapper, self.program, "--config", self.config, "--state-dir", self.place / "state",
              "--socket", self.socket, "--foreground-log"])
         processes.wait_until(self._answers, "xferd", self.process, every=0.001)
         return time.monotonic() - begin

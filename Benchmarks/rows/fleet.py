@@ -172,7 +172,7 @@ class Node:
 
     def __enter__(self):
         self.daemon.start()
-        arguments = ["--config", self.daemon.place / "config.yaml", "--state-dir", self.daemon.place / "state"]
+        arguments = ["--config", self.daemon.config, "--state-dir", self.daemon.place / "state"]
         subprocess.run([self.program, "migrate", *arguments], check=True, stdout=subprocess.DEVNULL)
         self.agent = processes.start([self.program, "run", *arguments, "--foreground-log"])
         processes.wait_until(self._answers, "xfer-fleet", self.agent, every=0.01)
