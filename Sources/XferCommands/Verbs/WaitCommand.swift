@@ -82,10 +82,10 @@ struct WaitCommand: TaskVerb {
         var notifier = notifies ? Notifier() : nil
         if notifier?.isUsable == false { Output.error.line("xferctl: --notify: \(Notifier.uselessness)") }
         var waiter = try TaskWaiter(
-            ids.map(\.rawValue), added: added, options: options.connection, timeout: timeout.map { .seconds($0.seconds) },
+            ids.map(\.rawValue), added: added, options: options.connection,
+            timeout: timeout.map { .seconds($0.seconds) },
             talk: options.output.json ? .nothing : talk.quiet ? .failures : .everything, isDaemonKnown: isDaemonKnown,
-            readsStaged: readsStaged, signals: signals,
-            terminal: terminal)
+            readsStaged: readsStaged, signals: signals, terminal: terminal)
         do throws(CommandFailure) {
             let status = try run(&waiter, ids, options)
             notifier?.deliver(waiter.note)
