@@ -18,12 +18,18 @@ enum TaskOptions {
         guard let read = JSONText.decode(Read.self, from: text) else { return nil }
         var specification = specification
         do {
-            for option in TaskSpecification.storedOptions { try option.decode(from: read.members, to: &specification) }
+            // Most rows have one or two of some forty, and each question to the decoder costs.
+            for name in read.members.allKeys {
+                try byName[name.stringValue]?.decode(from: read.members, to: &specification)
+            }
             return specification
         } catch {
             return nil
         }
     }
+
+    private static let byName = Dictionary(
+        uniqueKeysWithValues: TaskSpecification.storedOptions.map { ($0.name, $0) })
 
     private struct Written: Encodable {
         let specification: TaskSpecification
