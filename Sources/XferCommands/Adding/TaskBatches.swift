@@ -8,7 +8,7 @@ struct TaskBatches: Sequence, IteratorProtocol {
     private var rest: ArraySlice<NewTask>
 
     /// Most tasks in one call.
-    static let largestCount = 500
+    static let largestCount = 1000
     /// Most bytes of the tasks' JSON in one call, unless it has a single task. The longest message has 4 MiB.
     static let largestMessage = 3 << 20
 

@@ -271,41 +271,50 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
-    @Test func aLeaseThatEndsDuringTheRequestStopsIt() async throws {
-        let fixture = try await ManagerFixture()
-        let gate = Gate()
+    /// A task under a lease in force, of whose body 1,000 bytes have come until the gate opens.
+    private func fetchUnderALease(
+        _ fixture: ManagerFixture, _ gate: Gate
+    ) async throws -> (manager: TransferManager, id: TaskID) {
         fixture.server.serve("/a", Self.small).next([.stall(at: 1000, until: gate)])
         let manager = try await fixture.open()
         try await begin(manager, fixture)
         try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.lease = "fleet" }
         try await eventually("it is asked for") { fixture.server.requests.count == 1 }
-        try await manager.leases.renew("fleet", until: Clocks.monotonic())
-        try await eventually("it waits for its lease") {
-            try await manager.queries.task(id, for: ManagerFixture.caller).wait?.reason == .lease
-        }
-        gate.open()
+        return (manager, id)
+    }
+
+    /// Expects that the run ends without a file, and that there is one once the lease is in force again.
+    private func expectAFileOnlyUnderTheLease(
+        _ fixture: ManagerFixture, _ manager: TransferManager, _ id: TaskID
+    ) async throws {
         try await eventually("nothing runs") {
             let isIdle = await manager.scheduler.runs.isEmpty
             return await manager.scheduler.briefs.runs.isEmpty && isIdle
         }
         #expect(!FileTree.exists(fixture.downloads + "/a"))
+        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
         try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
         #expect(try await fixture.end(of: id, in: manager).state == .completed)
         #expect(try Self.small.equals(file: fixture.downloads + "/a"))
+    }
+
+    @Test func aLeaseThatEndsDuringTheRequestStopsIt() async throws {
+        let (fixture, gate) = (try await ManagerFixture(), Gate())
+        let (manager, id) = try await fetchUnderALease(fixture, gate)
+        try await manager.leases.renew("fleet", until: Clocks.monotonic())
+        try await eventually("it waits for its lease") {
+            try await manager.queries.task(id, for: ManagerFixture.caller).wait?.reason == .lease
+        }
+        gate.open()
+        try await expectAFileOnlyUnderTheLease(fixture, manager, id)
         await manager.shutdown(.suspend)
     }
 
     /// Another daemon may have the task by then.
     @Test func aLeaseThatEndsBeforeTheFileHasItsNameKeepsItFromGettingOne() async throws {
-        let fixture = try await ManagerFixture()
-        let gate = Gate()
-        fixture.server.serve("/a", Self.small).next([.stall(at: 1000, until: gate)])
-        let manager = try await fixture.open()
-        try await begin(manager, fixture)
-        try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
-        let id = try await fixture.add("/a", as: "a", to: manager) { $0.schedule.lease = "fleet" }
-        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        let (fixture, gate) = (try await ManagerFixture(), Gate())
+        let (manager, id) = try await fetchUnderALease(fixture, gate)
         // The commit thread is kept, so that the lease ends after it was seen to be in force and before the intent is
         // committed.
         let lock = ThreadGate()
@@ -317,15 +326,7 @@ import XferTestSupport
         _ = manager.services.leases.renew("fleet", until: Clocks.monotonic())
         lock.open()
         try await kept
-        try await eventually("nothing runs") {
-            let isIdle = await manager.scheduler.runs.isEmpty
-            return await manager.scheduler.briefs.runs.isEmpty && isIdle
-        }
-        #expect(!FileTree.exists(fixture.downloads + "/a"))
-        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
-        try await manager.leases.renew("fleet", until: Clocks.monotonic().advanced(by: .seconds(3600)))
-        #expect(try await fixture.end(of: id, in: manager).state == .completed)
-        #expect(try Self.small.equals(file: fixture.downloads + "/a"))
+        try await expectAFileOnlyUnderTheLease(fixture, manager, id)
         await manager.shutdown(.suspend)
     }
 }
