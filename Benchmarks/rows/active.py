@@ -17,8 +17,9 @@ from harness.daemon import Daemon
 from harness.measure import Failed, Outcome
 from harness.servers import Nginx, write_file
 
-# Open files that xferd counts for a download, and those that it keeps for its service and its clients.
-FILES_EACH, FILES_BESIDE = 5, 400
+# Open files that xferd counts for a download, and those that it keeps for its service, its clients and idle connections
+# (`DescriptorRules.budget`).
+FILES_EACH, FILES_BESIDE = 5, 48 + 256 + 1024
 MOST = 10_000
 # Seconds that a file takes: no transfer ends while the row is measured.
 DURATION = 1200
