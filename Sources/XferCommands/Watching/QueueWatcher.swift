@@ -20,6 +20,9 @@ struct QueueWatcher {
     private var nextSearch: ContinuousClock.Instant?
     private var nextFrame = Readiness.now
     private var needsFrame = true
+    /// What has come since the last frame, for the model to take at once: thousands of transfers tell their progress each
+    /// second.
+    private var events: [EventMessage] = []
 
     /// Least time between two frames.
     private static let frameInterval = Duration.milliseconds(50)
@@ -53,6 +56,7 @@ struct QueueWatcher {
     /// - Returns: whether to go on.
     private mutating func step() -> Bool {
         let now = Readiness.now
+        if now >= nextFrame { takeEvents() }
         if let nextSearch { if now >= nextSearch { search() } } else { ask(at: now) }
         noticeSilence(at: now)
         if needsFrame && now >= nextFrame { draw(at: now) }
@@ -60,8 +64,10 @@ struct QueueWatcher {
             nextSearch == nil
             ? session.next(until: wakeUp(at: now), answersTo: calls.map(\.id))
             : session.nextWithoutDaemon(until: wakeUp(at: now) ?? now + Self.searchInterval)
+        // Answers and keys are about what came before them.
+        if case .event = occurrence {} else { takeEvents() }
         switch occurrence {
-        case .event(let event, _): model.onEvent(event)
+        case .event(let event, _): events.append(event)
         case .answered(let id): take(id)
         case .lost: lose()
         case .signals(let caught): return handle(caught)
@@ -72,6 +78,12 @@ struct QueueWatcher {
         }
         needsFrame = true
         return true
+    }
+
+    private mutating func takeEvents() {
+        guard !events.isEmpty else { return }
+        model.onEvents(events)
+        events.removeAll(keepingCapacity: true)
     }
 
     private mutating func handle(_ keys: [Key]) -> Bool {

@@ -158,14 +158,19 @@ struct WatchModel: Sendable {
         (nextStats, nextPages, nextDetails) = (nil, [:], nil)
     }
 
-    mutating func onEvent(_ event: EventMessage) {
-        if event.type == .known(.overflow) {
-            isSubscribed = false
-            list.invalidate()
-            return
+    mutating func onEvent(_ event: EventMessage) { onEvents([event]) }
+
+    /// Takes several at once: rows and sums are made anew once, which takes as long as there are tasks.
+    mutating func onEvents(_ events: [EventMessage]) {
+        for event in events {
+            if event.type == .known(.overflow) {
+                isSubscribed = false
+                list.invalidate()
+                continue
+            }
+            totals.onEvent(event, list)
+            if list.onEvent(event) { list.invalidate() }
         }
-        totals.onEvent(event, list)
-        if list.onEvent(event) { list.invalidate() }
         totals.update(list.running, isIdle: !isMoving && counts?.queued == 0)
         refresh()
     }

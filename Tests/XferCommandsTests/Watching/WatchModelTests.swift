@@ -50,6 +50,20 @@ import XferTestSupport
         #expect(watched.ids == [1, 3] && watched.model.selected?.id == 3)
     }
 
+    @Test func eventsTakenAtOnceLeadToWhatTheyLeadToOneByOne() throws {
+        let events = try [
+            Wire.progress(1, received: 50, total: 200), Wire.completed(1), Wire.progress(3, received: 10, total: 100),
+            Wire.event("task.removed", 2, seq: 9), Wire.completed(3), Wire.progress(4, received: 7, total: 70),
+        ].map { try EventMessage(lenient: $0) }
+        var one = Watched([(1, "running"), (2, "queued"), (3, "running"), (4, "running")])
+        var all = one
+        for event in events { one.model.onEvent(event) }
+        all.model.onEvents(events)
+        #expect(all.model.rows == one.model.rows && all.model.totals == one.model.totals)
+        #expect(all.model.selected == one.model.selected && all.model.list.generation == one.model.list.generation)
+        #expect(all.ids == [4, 3, 1])
+    }
+
     @Test func progressOfAKnownTaskNeedsNoListing() throws {
         var watched = Watched([(1, "running")])
         let before = watched.model.list.generation
