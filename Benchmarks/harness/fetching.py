@@ -14,7 +14,7 @@ def fetch_all(
     """Fetches the same with every tool in turn, checks the sizes of what came, and notes what it cost.
 
     The connections to `server` are counted, if it is given. With `keeps` nothing is deleted before the end: for minutes
-    after a deletion, ext4 looks at every free inode before it uses one, whatever program makes the file.
+    after a deletion, an ext4 without a journal looks at each inode that was freed for every file that is made.
     """
     out.mkdir(exist_ok=True)
 

@@ -60,13 +60,20 @@ public final class XferConnection {
     public func call<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
     ) throws(CallError) -> Method.Result {
-        let deadline = Deadline(after: timeout)
-        let result = try answer(to: try send(Method.name, params, deadline), deadline)
+        let result = try result(of: method, params, timeout: timeout)
         do throws(WireError) {
             return try Method.Result(lenient: result)
         } catch {
             throw .malformedResult(method: Method.name, error)
         }
+    }
+
+    /// As above; the result as it came.
+    public func result<Method: RPCMethod>(
+        of method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
+    ) throws(CallError) -> JSONValue {
+        let deadline = Deadline(after: timeout)
+        return try answer(to: try send(Method.name, params, deadline), deadline)
     }
 
     /// Calls a method that takes no parameters.

@@ -35,7 +35,7 @@ struct DaemonSession {
     ) throws(CommandFailure) -> Answer<Method.Result> {
         let raw: JSONValue
         do throws(CallError) {
-            raw = try connection.answer(to: try connection.send(method, params, timeout: timeout), timeout: timeout)
+            raw = try connection.result(of: method, params, timeout: timeout)
         } catch {
             throw CommandFailure(error)
         }

@@ -1,8 +1,8 @@
 import XferModel
 import XferProtocol
 
-/// Tasks that were added just now, and from which event on everything is told about them: whoever waits for tens of
-/// thousands of tasks need not have them listed.
+/// Tasks that were added just now, and the event after which all of theirs come. With a replay from there, `TaskWaiter`
+/// need not list tens of thousands of tasks.
 struct AddedTasks: Sendable {
     /// The number of the last event before the first of them was added.
     let since: Int64

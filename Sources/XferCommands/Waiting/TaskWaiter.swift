@@ -30,7 +30,7 @@ struct TaskWaiter {
     /// Which database the ids belong to.
     private var storeID: String?
     /// Tasks that need not be listed, since all their events are replayed.
-    private var added: AddedTasks?
+    private let added: AddedTasks?
 
     /// What there is to say without bars: tens of thousands of tasks may be waited for.
     private static let lineTypes = EventType.allCases.filter { type in
@@ -112,6 +112,8 @@ struct TaskWaiter {
         try checkStore()
         // One subscription takes a bounded number of ids; beyond it everything comes and the board picks its own.
         let selected = board.unfinished.count <= TaskLimits.batchSize ? board.unfinished.map { TaskID($0) } : nil
+        // After a loss of the daemon all are listed: it may have come back with an older state.
+        let added = isFirst ? added : nil
         let answer = try session.daemon.call(
             EventsSubscribe.self,
             EventsSubscribe.Params(
@@ -127,7 +129,6 @@ struct TaskWaiter {
                 present.insert(task.id)
             }
         }
-        added = nil
         let unfinished = board.unfinished.filter { !present.contains($0) }
         for start in stride(from: 0, to: unfinished.count, by: TaskPages.largest) {
             let ids = unfinished[start..<min(start + TaskPages.largest, unfinished.count)]

@@ -90,8 +90,7 @@ extension WireRecord {
 /// A record's fields with an index by name, at most `FieldSet.capacity` of them.
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
     let fields: [WireField<Record>]
-    // The functions of the fields, by themselves: whoever takes a whole field out of an array copies it, with a dozen
-    // references.
+    // The functions of the fields, by themselves: to take a whole field out of an array copies it, with a dozen references.
     let decoders: [WireField<Record>.Decoder]
     let readers: [(name: String, read: WireField<Record>.Reader)]
     let writers: [WireField<Record>.Writer]
