@@ -99,11 +99,6 @@ public struct ManagerSettings: Hashable, Sendable {
     /// Whether the task's runs have an operator's rights.
     func hasOperatorRights(_ task: TaskSpecification) -> Bool { isOperator(task.owner) && !task.isRestricted }
 
-    /// Whether the task's first run may be a brief one.
-    func mayBeBrief(_ task: TransferTask) -> Bool {
-        hasOperatorRights(task.specification) && BriefRules.mayBeBrief(task, segments: segments)
-    }
-
     /// Whether what the caller asks of the owner's task restricts it: an operator's rights are not lent to callers that
     /// act for one without having them.
     func restricts(_ principal: Principal, taskOf owner: Owner) -> Bool { !principal.isOperator && isOperator(owner) }

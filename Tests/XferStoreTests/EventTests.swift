@@ -102,6 +102,72 @@ struct EventTests {
         }
     }
 
+    /// Every page of every filter is as if each event had a row.
+    @Test(arguments: [1, 4, 11]) func seriesAreReadAsEvents(count: Int) async throws {
+        try await withStore { store in
+            let (first, end) = (NewEvent(.taskResumed, taskID: TaskID(1)), NewEvent(.taskRemoved, taskID: TaskID(1)))
+            let series = (1...count).map { number in
+                EventSeries(
+                    [
+                        .taskStarted(attempt: 1, offset: 0),
+                        .taskResponse(status: 200, total: 9, etag: "\"\(number)\"", resumed: false),
+                        .taskCompleted(path: "/\(number)", size: 9, skipped: false, notModified: false),
+                    ], taskID: TaskID(Int64(number)), owner: Owner(uid: UInt32(number % 2)))
+            }
+            try await store.write { tx throws in
+                try tx.append([first], at: noon)
+                try tx.append(series, at: noon)
+                try tx.append([end], at: noon)
+            }
+            let inner = series.flatMap { one in
+                one.payloads.map { NewEvent($0, taskID: one.taskID, owner: one.owner) }
+            }
+            let expected = ([first] + inner + [end]).enumerated().map { $1.numbered(Int64($0 + 1), at: noon) }
+            let last = Int64(expected.count)
+            #expect(try await store.read { try $0.lastSeq() } == last)
+            let filters: [Set<EventType>?] = [
+                nil, [], [.taskStarted], [.taskResponse], [.taskCompleted], [.taskRemoved, .taskResponse],
+                [.taskFailed],
+            ]
+            let restrictions: [(owner: Owner?, task: TaskID?)] = [(nil, nil), (Owner(uid: 1), nil), (nil, TaskID(1))]
+            try await store.read { reader throws in
+                for (types, (owner, task)) in filters.flatMap({ types in restrictions.map { (types, $0) } }) {
+                    let wanted = expected.filter { event in
+                        (types?.contains(event.type) ?? true) && (owner == nil || event.owner == owner)
+                            && (task == nil || event.taskID == task)
+                    }
+                    for (since, limit) in (0...last).flatMap({ since in [1, 2, 100].map { (since, $0) } }) {
+                        let found = try reader.events(
+                            since: since, types: types, taskIDs: task.map { [$0] }, owner: owner, limit: limit)
+                        #expect(found == Array(wanted.filter { $0.seq > since }.prefix(limit)))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func aSeriesIsTrimmedWhole() async throws {
+        try await withStore { store in
+            let end = EventPayload.taskCompleted(path: "/a", size: 1, skipped: false, notModified: false)
+            try await store.write { tx throws in
+                for number in 1...3 as ClosedRange<Int64> {
+                    try tx.append(
+                        [
+                            EventSeries(
+                                [.taskStarted(attempt: 1, offset: 0), end], taskID: TaskID(number),
+                                owner: Owner(uid: 1))
+                        ], at: noon)
+                }
+            }
+            let later = noon.advanced(by: .seconds(90_000))
+            #expect(try await store.read { try $0.firstSeq() } == 1)
+            // The third event is beyond the count, and its series is not as a whole.
+            #expect(try await store.write { try $0.trimEvents(maxCount: 3, olderThan: noon, now: later) } == 1)
+            #expect(try await store.read { try $0.firstSeq() } == 3)
+            #expect(try await store.read { try $0.events(since: 0, limit: 9).map(\.seq) } == [3, 4, 5, 6])
+        }
+    }
+
     @Test func aFailedChangeSetLeavesNoGapInTheEventNumbers() async throws {
         struct Refused: Error {}
         try await withStore { store in

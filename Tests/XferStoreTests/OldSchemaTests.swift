@@ -372,6 +372,19 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseOfSchema23IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(23))
+        let store = try directory.open()
+        let events = try await store.read { try $0.events(since: 0, limit: 9) }
+        #expect(events.map(\.seq) == Array(1...6))
+        #expect(events.suffix(3).map(\.type) == [.taskStarted, .taskResponse, .taskCompleted])
+        #expect(events.suffix(3).allSatisfy { $0.taskID == TaskID(2) && $0.owner == Owner(uid: 1000) })
+        #expect(try await store.write { try $0.append(.taskResumed, at: noon).seq } == 7)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// Rows that depend on tasks have no foreign keys any more.
     @Test(arguments: [20, 21]) func whatDependsOnATaskGoesWithIt(version: Int) async throws {
         let directory = try StoreDirectory()

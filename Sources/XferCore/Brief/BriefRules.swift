@@ -33,8 +33,7 @@ public enum BriefRules {
 
     /// Whether the request needs no secrets, jars or caches, and may be sent over every link.
     private static func isPlain(_ request: TransferRequest) -> Bool {
-        request.credential == nil && !request.usesProfileSecrets && request.clientCertificate == nil
-            && !request.usesCookies && request.cookies.isEmpty && request.proxy == nil && request.allowsMetered
+        request.isPlain && request.cookies.isEmpty && request.allowsMetered
             && !request.caching.policy.usesCache && !request.caching.stores
     }
 

@@ -4,11 +4,14 @@ public import XferModel
 ///
 /// One checkpoint is under way at a time. Bytes are at stake from the moment they are written until a committed offset
 /// has passed them.
+///
+/// Checkpoints that age makes due come at multiples of an eighth of that age, so that many slow transfers are synced and
+/// committed together.
 public struct CheckpointWindow: Hashable, Sendable {
     public struct Limits: Hashable, Sendable {
         /// A checkpoint is due when that many bytes are unsaved …
         public var dueBytes: Int64
-        /// … or the oldest of them is that old.
+        /// … or the oldest of them is that old, and up to an eighth older.
         public var dueAfter: Duration
         /// Reading pauses before that many bytes are at stake …
         public var pauseBytes: Int64
@@ -71,7 +74,9 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// Offset of the checkpoint under way.
     private var pending: Int64?
     /// When the oldest byte at stake was written; nil while nothing is.
-    private var oldest: MonotonicInstant?
+    private var oldest: MonotonicInstant? { didSet { dueAt = oldest.map(checkpointTime) } }
+    /// When its age makes a checkpoint due.
+    private var dueAt: MonotonicInstant?
     /// When the oldest byte after `pending` was written.
     private var oldestAfterPending: MonotonicInstant?
     private var isPaused = false
@@ -132,7 +137,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// When `onTime` has to be called next; nil while nothing is at stake or only a commit can change anything.
     public var deadline: MonotonicInstant? {
         guard let oldest else { return nil }
-        if pending == nil { return oldest.advanced(nanoseconds: dueAfter) }
+        if pending == nil { return dueAt }
         return isPaused ? nil : oldest.advanced(nanoseconds: pauseAfter)
     }
 
@@ -141,9 +146,7 @@ public struct CheckpointWindow: Hashable, Sendable {
         let sum = own.addingReportingOverflow(max(0, neighbours.atStake))
         let atStake = sum.overflow ? .max : sum.partialValue
         var due: Int64?
-        if pending == nil, let oldest,
-            atStake >= limits.dueBytes && !neighbours.areSaved || oldest.advanced(nanoseconds: dueAfter) <= now
-        {
+        if pending == nil, let dueAt, atStake >= limits.dueBytes && !neighbours.areSaved || dueAt <= now {
             pending = written
             oldestAfterPending = nil
             due = written
@@ -154,6 +157,13 @@ public struct CheckpointWindow: Hashable, Sendable {
         let mayPause = pending != nil || neighbours.count > 0 && own > 0
         isPaused = mayPause && (atStake >= full(beside: neighbours.count) || isLate)
         return Action(dueOffset: due, isPaused: isPaused)
+    }
+
+    private func checkpointTime(_ oldest: MonotonicInstant) -> MonotonicInstant {
+        let due = oldest.advanced(nanoseconds: dueAfter)
+        let grain = max(1, dueAfter / 8)
+        let past = due.nanoseconds % grain
+        return past > 0 ? due.advanced(nanoseconds: grain - past) : due
     }
 
     private func full(beside count: Int) -> Int64 {

@@ -2,7 +2,9 @@ public import XferCore
 public import XferModel
 
 /// Events of an attempt, in order. `finished` comes exactly once, last.
-public enum AttemptEvent: Sendable {
+///
+/// Indirect, since every run that waits for an event has room for one in memory, several times over.
+public indirect enum AttemptEvent: Sendable {
     case redirected(status: Int, from: HTTPURL, to: HTTPURL)
     /// The trust policies judged a server's certificates, and an operator has to be informed. If the certificates
     /// were refused, `finished` follows. The event comes once for each handshake, not for each request.

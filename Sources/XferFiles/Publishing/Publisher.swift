@@ -208,7 +208,7 @@ extension PartialFile {
     /// The owner stays as it is on a file system without owners, or where root may not change them.
     public func handOver() {
         guard let heir = directory.heir, let handle = try? handle() else { return }
-        give(handle, to: heir)
+        if give(handle, to: heir) { _ = fsync(handle.raw) }
     }
 }
 
@@ -224,17 +224,17 @@ extension Publisher {
         guard facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(), facts.st_nlink == 1,
             FileIdentity(facts) == intent.part.identity
         else { return }
-        give(handle, to: heir)
+        if give(handle, to: heir) { _ = fsync(handle.raw) }
     }
 }
 
-private func give(_ handle: Descriptor, to heir: FileUser) {
+/// Makes the user the owner of an open file. Returns whether that was possible.
+func give(_ handle: Descriptor, to heir: FileUser) -> Bool {
     var facts = stat()
-    guard fstat(handle.raw, &facts) == 0 else { return }
+    guard fstat(handle.raw, &facts) == 0 else { return false }
     // A group that was set by a directory's set-group-id bit stays.
     let keepsGroup = heir.gid == nil || facts.st_gid != getegid()
-    guard fchown(handle.raw, heir.uid, keepsGroup ? gid_t.max : heir.gid ?? gid_t.max) == 0 else { return }
-    _ = fsync(handle.raw)
+    return fchown(handle.raw, heir.uid, keepsGroup ? gid_t.max : heir.gid ?? gid_t.max) == 0
 }
 
 extension Publisher {

@@ -10,7 +10,7 @@ public struct UnnamedFile: Sendable {
     public let directory: DirectoryHandle
     private let handle: Descriptor
 
-    /// Writes a file with this content, mode and modification time. Nil if the file system has no unnamed files, or lies
+    /// Writes a file with this content, mode and modification time, owned by the directory's heir. Nil if the file system has no unnamed files, or lies
     /// on another machine.
     ///
     /// - Parameters:
@@ -30,6 +30,8 @@ public struct UnnamedFile: Sendable {
                 fchmod(handle.raw, mode_t(clamping: mode & 0o777))
             }
             if let modifiedAt { try setModificationTime(modifiedAt, of: handle, path: directory.path) }
+            // It cannot be reached before it has a name.
+            if let heir = directory.heir { _ = give(handle, to: heir) }
             beginWriting(handle)
             return file
         case .failure(let code) where [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(code): return nil

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
+import XferSystem
 
 /// Opens the directories that adds name, and creates missing ones beneath a root.
 ///
@@ -16,11 +17,18 @@ final class DirectoryAdmission: Sendable {
         let directory: String
     }
 
+    private struct Known {
+        let directory: AdmittedDirectory
+        let openedAt: MonotonicInstant
+    }
+
     /// The highest number of directories kept.
     private static let maxKnown = 64
+    /// How long a guest's directory counts as one that takes files since it was opened with the guest's rights.
+    private static let guestsMoment = Duration.seconds(10)
 
     private let pool: BlockingPool
-    private let known = NIOLockedValueBox<[Key: AdmittedDirectory]>([:])
+    private let known = NIOLockedValueBox<[Key: Known]>([:])
     /// Directories that `takesFiles` has opened in the background.
     private let learning = NIOLockedValueBox<Set<Key>>([])
     /// The adds that wait for the next opening. A directory is a key while it is being opened.
@@ -33,8 +41,8 @@ final class DirectoryAdmission: Sendable {
         let key = Key(roots: roots, directory: directory)
         // The check uses the service's rights. If the rights of other users count, too, the directory is opened each
         // time.
-        if roots.users.isEmpty, let known = known.withLockedValue({ $0[key] }), known.isWritable {
-            return known.identity
+        if roots.users.isEmpty, let directory = admitted(key), directory.isWritable {
+            return directory.identity
         }
         let opening = await withCheckedContinuation { waiter in
             let isFirst = waiters.withLockedValue { waiters in
@@ -53,16 +61,27 @@ final class DirectoryAdmission: Sendable {
     /// Whether the directory has a directory of this name; nil where that cannot be asked without waiting.
     func hasDirectory(named name: String, in directory: String, _ roots: AllowedRoots) -> Bool? {
         guard roots.users.isEmpty else { return nil }
-        return known.withLockedValue { $0[Key(roots: roots, directory: directory)] }?.hasDirectory(named: name)
+        return admitted(Key(roots: roots, directory: directory))?.hasDirectory(named: name)
     }
 
     /// Whether files can be made in the directory now, as far as can be seen without waiting: false too for one that is
     /// not known yet or lies on another machine. One that is not known is opened meanwhile.
     ///
-    /// - Parameter roots: an operator's.
+    /// A guest's path is not touched: the guest may have made it lead to a file system that never answers.
     func takesFiles(_ directory: String, _ identity: FileIdentity?, _ roots: AllowedRoots) -> Bool {
         let key = Key(roots: roots, directory: directory)
-        if let known = known.withLockedValue({ $0[key] }) { return known.identity == identity && known.isWritable }
+        let known = known.withLockedValue { $0[key] }
+        if roots.users.isEmpty {
+            if let known { return known.directory.identity == identity && known.directory.isWritable }
+            learn(key)
+            return false
+        }
+        let age = known?.openedAt.duration(to: Clocks.monotonic()) ?? Self.guestsMoment
+        if age >= Self.guestsMoment / 2 { learn(key) }
+        return known?.directory.identity == identity && age < Self.guestsMoment
+    }
+
+    private func learn(_ key: Key) {
         let isNew = learning.withLockedValue { $0.count < Self.maxKnown && $0.insert(key).inserted }
         if isNew {
             Task {
@@ -70,8 +89,9 @@ final class DirectoryAdmission: Sendable {
                 learning.withLockedValue { _ = $0.remove(key) }
             }
         }
-        return false
     }
+
+    private func admitted(_ key: Key) -> AdmittedDirectory? { known.withLockedValue { $0[key]?.directory } }
 
     private func open(_ key: Key, for first: [Waiter]) async {
         var present = first
@@ -92,17 +112,19 @@ final class DirectoryAdmission: Sendable {
                 let opened = try key.roots.open(directory: key.directory, createMissing: creates)
                 return (opened.identity, AdmittedDirectory(opened, path: key.directory))
             }
-            if key.roots.users.isEmpty { remember(admitted, as: key) }
+            remember(admitted, as: key)
             return .success(identity)
         } catch {
+            remember(nil, as: key)
             return .failure(error)
         }
     }
 
     private func remember(_ directory: AdmittedDirectory?, as key: Key) {
+        let entry = directory.map { Known(directory: $0, openedAt: Clocks.monotonic()) }
         known.withLockedValue { known in
-            if known[key] == nil, known.count >= Self.maxKnown { known = [:] }
-            known[key] = directory
+            if entry != nil, known[key] == nil, known.count >= Self.maxKnown { known = [:] }
+            known[key] = entry
         }
     }
 }

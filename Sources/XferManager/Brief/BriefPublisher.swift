@@ -79,7 +79,7 @@ struct BriefPublisher: Sendable {
     let settings: ManagerSettings
     let failedURLs: FailedURLList
 
-    /// - Parameter bodies: of tasks with one destination directory.
+    /// - Parameter bodies: of one owner's tasks with one destination directory.
     func publish(_ bodies: [BriefBody]) async -> Outcome {
         var outcome = Outcome()
         guard let first = bodies.first else { return outcome }

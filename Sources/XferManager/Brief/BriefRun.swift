@@ -47,6 +47,15 @@ struct BriefStart: Sendable {
     let descriptors: Int
 }
 
+/// A task's `coalesceKey`, hashed as one piece: an array hashes byte by byte.
+struct SharingKey: Hashable {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+}
+
 /// The brief runs of the scheduler.
 ///
 /// A run is copied only when it ends or is taken over: its task has many references. So what is asked often is in sets.
@@ -55,7 +64,7 @@ struct BriefRuns {
     /// Runs that are `publishing`.
     private(set) var publishing: Set<TaskID> = []
     /// The runs that a task with an equal key would join: those that are not `publishing`, by key.
-    private(set) var joinable: [[UInt8]: TaskID] = [:]
+    private(set) var joinable: [SharingKey: TaskID] = [:]
     /// Runs whose attempts need an ordinary run.
     var unusual: Set<TaskID> = []
     /// Bodies that wait for the next round of publishing.
@@ -70,7 +79,7 @@ struct BriefRuns {
 
     mutating func insert(_ run: BriefRun) {
         runs[run.task.id] = run
-        if let key = run.task.coalesceKey { joinable[key] = run.task.id }
+        if let key = run.task.coalesceKey { joinable[SharingKey(key)] = run.task.id }
     }
 
     mutating func setHandle(_ handle: AttemptHandle, of id: TaskID) { runs[id]?.handle = handle }
@@ -79,8 +88,8 @@ struct BriefRuns {
         guard runs[id] != nil else { return }
         runs[id]?.stage = stage
         if stage == .publishing {
-            publishing.insert(id)
             leaveJoinable(id)
+            publishing.insert(id)
         } else {
             publishing.remove(id)
         }
@@ -95,20 +104,22 @@ struct BriefRuns {
     }
 
     private mutating func leaveJoinable(_ id: TaskID) {
-        guard let key = runs[id]?.task.coalesceKey, joinable[key] == id else { return }
+        guard !publishing.contains(id), let key = runs[id]?.task.coalesceKey.map(SharingKey.init), joinable[key] == id
+        else { return }
         joinable[key] = nil
     }
 
-    /// Bodies for the next round: all for one directory.
+    /// Bodies for the next round: all for one directory, and of one owner, whose rights open it.
     mutating func removeRound() -> [BriefBody] {
-        guard let first = ready.first?.task.specification.destination else { return [] }
+        guard let first = ready.first?.task.specification else { return [] }
         var round: [BriefBody] = []
         var others: [BriefBody] = []
         for body in ready {
-            let destination = body.task.specification.destination
+            let (owner, destination) = (body.task.owner, body.task.specification.destination)
             let isAlike =
-                destination.directory == first.directory && destination.directoryIdentity == first.directoryIdentity
-                && round.count < BriefPublisher.largestRound
+                round.count < BriefPublisher.largestRound && owner == first.owner
+                && destination.directory == first.destination.directory
+                && destination.directoryIdentity == first.destination.directoryIdentity
             if isAlike { round.append(body) } else { others.append(body) }
         }
         ready = others

@@ -30,8 +30,8 @@ extension StoreTransaction {
     func recordBriefEnds(
         _ ends: [(body: BriefBody, path: String)], _ failedURLs: FailedURLList, at now: Timestamp
     ) throws {
-        var events: [NewEvent] = []
-        events.reserveCapacity(ends.count * 3)
+        var events: [EventSeries] = []
+        events.reserveCapacity(ends.count)
         for (body, path) in ends {
             let size = Int64(clamping: body.bytes.count)
             guard let task = try task(body.task.id), task.state == .queued else { throw Overtaken() }
@@ -47,9 +47,8 @@ extension StoreTransaction {
             try failedURLs.record(machine.task, in: self, at: now)
             let response = EventPayload.taskResponse(
                 status: body.head.status, total: size, etag: body.head.etag, resumed: false)
-            for payload in [start.event, response, end.event].compactMap(\.self) {
-                events.append(NewEvent(payload, taskID: task.id, owner: task.owner))
-            }
+            let payloads = [start.event, response, end.event].compactMap(\.self)
+            events.append(EventSeries(payloads, taskID: task.id, owner: task.owner))
         }
         try append(events, at: now)
         try recordPublishedBriefly(ends.map(\.body.task.id))

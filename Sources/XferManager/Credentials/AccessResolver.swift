@@ -23,6 +23,17 @@ struct AccessResolver: Sendable {
     func access(
         to request: TransferRequest, profile name: String?, isGuests: Bool = false
     ) async throws(TransferError) -> RequestAccess {
+        guard request.isPlain else { return try await fullAccess(to: request, profile: name, isGuests: isGuests) }
+        var access = try await plainAccess()
+        access.connections = request.connections
+        return access
+    }
+
+    /// Not inlined: a thousand runs that need nothing of this keep the memory for it otherwise.
+    @inline(never)
+    private func fullAccess(
+        to request: TransferRequest, profile name: String?, isGuests: Bool
+    ) async throws(TransferError) -> RequestAccess {
         let profile = try await profile(named: name, of: request)
         var request = request
         // A guest's task uses the profile's current proxy, even if the task was added with another one.
@@ -41,7 +52,7 @@ struct AccessResolver: Sendable {
         return access
     }
 
-    /// The access of requests that have neither secrets nor cookies nor a proxy of their own.
+    /// The access of requests that are plain.
     func plainAccess() async throws(TransferError) -> RequestAccess {
         var access = RequestAccess()
         access.route = try await route(nil)

@@ -29,12 +29,21 @@ final class OwnerRights: Sendable {
 
     /// The directories for an owner's files. May block.
     func roots(of owner: Owner) -> AllowedRoots {
-        let settings = state.withLockedValue(\.settings)
-        let forbidden = settings.forbiddenDirectories
-        guard !settings.isOperator(owner) else { return AllowedRoots(roots: settings.roots, forbidden: forbidden) }
+        if let known = knownRoots(of: owner) { return known }
         let user = user(owner)
-        return AllowedRoots(
-            roots: settings.grants.roots(of: user.uid, in: user.groups ?? []), forbidden: forbidden, users: [user])
+        return state.withLockedValue { $0.settings.roots(ofGuest: user) }
+    }
+
+    /// As `roots(of:)`, without waiting: nil if the account database would have to be asked.
+    func knownRoots(of owner: Owner) -> AllowedRoots? {
+        state.withLockedValue { state in
+            guard !state.settings.isOperator(owner) else { return state.settings.rootsOfOperators }
+            let uid = owner.rawValue
+            guard let known = state.accounts[uid], known.seenAt.duration(to: Clocks.monotonic()) < Self.moment else {
+                return nil
+            }
+            return state.settings.roots(ofGuest: FileUser(uid: uid, known.account))
+        }
     }
 
     /// The directories for a caller's files: both its owner's account and the calling process must have the rights. May
@@ -61,9 +70,7 @@ final class OwnerRights: Sendable {
     }
 
     private func user(_ owner: Owner) -> FileUser {
-        let uid = owner.rawValue
-        guard let account = account(uid) else { return FileUser(unknownAccount: uid) }
-        return FileUser(uid: uid, gid: account.gid, groups: account.groups)
+        FileUser(uid: owner.rawValue, account(owner.rawValue))
     }
 
     private func account(_ uid: UInt32) -> Account? {
@@ -73,6 +80,26 @@ final class OwnerRights: Sendable {
         let found = lookUp(uid)
         state.withLockedValue { $0.accounts[uid] = (found, now) }
         return found
+    }
+}
+
+extension ManagerSettings {
+    fileprivate var rootsOfOperators: AllowedRoots { AllowedRoots(roots: roots, forbidden: forbiddenDirectories) }
+
+    fileprivate func roots(ofGuest user: FileUser) -> AllowedRoots {
+        AllowedRoots(
+            roots: grants.roots(of: user.uid, in: user.groups ?? []), forbidden: forbiddenDirectories, users: [user])
+    }
+}
+
+extension FileUser {
+    /// - Parameter account: nil if the account database does not have the user.
+    fileprivate init(uid: UInt32, _ account: Account?) {
+        if let account {
+            self.init(uid: uid, gid: account.gid, groups: account.groups)
+        } else {
+            self.init(unknownAccount: uid)
+        }
     }
 }
 

@@ -20,10 +20,10 @@ protocol AttemptMaker: Actor {
 
 extension AttemptMaker {
     nonisolated var taskID: TaskID { context.taskID }
-    // Yields a reference instead of a copy, because every step reads a part of it.
-    nonisolated var specification: TaskSpecification { _read { yield context.specification } }
     nonisolated var services: RunServices { context.services }
-    nonisolated var settings: ManagerSettings { context.settings }
+    // These yield a reference instead of a copy, because every step reads a part of them.
+    nonisolated var specification: TaskSpecification { _read { yield context.specification } }
+    nonisolated var settings: ManagerSettings { _read { yield context.settings } }
     nonisolated var control: RunControl { context.control }
     nonisolated var trust: RunTrust { context.trust }
     nonisolated var onBodyEnd: @Sendable () async -> Void { context.onBodyEnd }
@@ -67,19 +67,7 @@ extension AttemptMaker {
             handle = begun
             await services.engine.move(begun.id, to: descriptor)
         } else {
-            let access = try await services.access.access(
-                to: specification.request, profile: specification.profile,
-                isGuests: !settings.hasOperatorRights(specification))
-            cookieJar = access.cookieJar
-            trust.beginAttempt()
-            var attempt = Attempt(
-                request: request, sink: sink, credential: access.credential, cookieJar: cookieJar,
-                maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
-                session: access.sessions(heldTo: trust),
-                onServer: { [trust] in trust.record($0) })
-            attempt.cookies = request.cookies.map(\.netscapeLine)
-            configure(&attempt)
-            handle = await services.engine.start(attempt)
+            (handle, cookieJar) = try await begin(request, into: sink, rates, configure)
         }
         if !control.begin(handle, countingFrom: origin) { await services.engine.stop(handle.id) }
         // The limits changed while the attempt was being started and had no id yet, or other attempts must get a
@@ -110,6 +98,27 @@ extension AttemptMaker {
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
         return ended
+    }
+
+    /// Resolves the secrets, and starts the attempt. Returns the name of the cookie jar that it uses, too.
+    ///
+    /// Not inlined, so that later steps use the memory that it needs: an attempt may take days.
+    @inline(never)
+    private func begin(
+        _ request: TransferRequest, into sink: BodySink, _ rates: BandwidthLimits, _ configure: (inout Attempt) -> Void
+    ) async throws -> (AttemptHandle, cookieJar: String?) {
+        let access = try await services.access.access(
+            to: specification.request, profile: specification.profile,
+            isGuests: !settings.hasOperatorRights(specification))
+        trust.beginAttempt()
+        var attempt = Attempt(
+            request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,
+            maxReceiveRate: rates.receive, maxSendRate: rates.send, rateScopes: specification.rateScopes,
+            session: access.sessions(heldTo: trust),
+            onServer: { [trust] in trust.record($0) })
+        attempt.cookies = request.cookies.map(\.netscapeLine)
+        configure(&attempt)
+        return (await services.engine.start(attempt), access.cookieJar)
     }
 
     private func apply(_ event: AttemptEvent) async throws {

@@ -7,8 +7,8 @@ import XferModel
 import XferStore
 import XferSystem
 
-/// The services that all runs share.
-struct RunServices: Sendable {
+/// The services that all runs share. A class, since steps that wait keep what they were given in memory.
+final class RunServices: Sendable {
     let store: TaskStore
     let engine: TransferEngine
     let pool: BlockingPool
@@ -34,6 +34,36 @@ struct RunServices: Sendable {
     /// Decides whether something is old enough to be deleted.
     let ages: RetentionAges
     let logger: Logger
+
+    init(
+        store: TaskStore, engine: TransferEngine, pool: BlockingPool, digests: BlockingPool,
+        durability: DurabilityGroup, publishing: PublishingStage, directories: OpenDirectories, rights: OwnerRights,
+        spool: SpoolDirectory, reader: @escaping ResponseReader, space: NIOLockedValueBox<SpaceLedger>,
+        policies: NIOLockedValueBox<PolicyRegistry>, admission: NIOLockedValueBox<AdmissionRules>,
+        access: AccessResolver, cookies: CookieJars, cache: ResponseCache, hooks: HookRunner,
+        clock: @escaping WallClock, ages: RetentionAges, logger: Logger
+    ) {
+        self.store = store
+        self.engine = engine
+        self.pool = pool
+        self.digests = digests
+        self.durability = durability
+        self.publishing = publishing
+        self.directories = directories
+        self.rights = rights
+        self.spool = spool
+        self.reader = reader
+        self.space = space
+        self.policies = policies
+        self.admission = admission
+        self.access = access
+        self.cookies = cookies
+        self.cache = cache
+        self.hooks = hooks
+        self.clock = clock
+        self.ages = ages
+        self.logger = logger
+    }
 }
 
 extension RunServices {
@@ -78,7 +108,7 @@ extension RunServices {
 
     /// Deletes the files without a row that a crash left in the spool directory.
     func sweepSpool() {
-        Task {
+        Task { [spool, store, pool, logger] in
             do {
                 for name in try await pool.run({ () throws(FileError) in try spool.settledNames() }) {
                     guard try await !store.read({ try $0.isWanted(spoolFile: name) }) else { continue }

@@ -100,12 +100,13 @@ extension RunScheduler {
         if access != nil {
             pass.briefs = (
                 held: store.held,
-                mayBeBrief: { [directories = context.directories, roots = services.rights] task in
+                mayBeBrief: { [directories = context.directories, rights = services.rights] task in
+                    guard BriefRules.mayBeBrief(task, segments: settings.segments),
+                        let roots = rights.knownRoots(of: task.owner)
+                    else { return false }
                     let destination = task.specification.destination
                     // No request is made for a file that could not be kept.
-                    return settings.mayBeBrief(task)
-                        && directories.takesFiles(
-                            destination.directory, destination.directoryIdentity, roots.roots(of: task.owner))
+                    return directories.takesFiles(destination.directory, destination.directoryIdentity, roots)
                 }
             )
         }

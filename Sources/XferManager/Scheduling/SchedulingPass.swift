@@ -42,7 +42,7 @@ struct SchedulingPass: Sendable {
     /// Transfers whose files and then rows are being deleted. No task is started on them.
     var beingDeleted: Set<TransferID> = []
     /// The brief runs that a task with an equal key would join.
-    var joinableBriefs: [[UInt8]: TaskID] = [:]
+    var joinableBriefs: [SharingKey: TaskID] = [:]
     /// Set if tasks may be picked for brief runs.
     var briefs: (held: HeldTasks, mayBeBrief: @Sendable (TransferTask) -> Bool)?
     /// How many brief runs fetch.
@@ -84,6 +84,8 @@ struct SchedulingPass: Sendable {
 
     /// Starts tasks until no slot is free. A task that can join a live transfer needs no slot.
     mutating func startAll(in tx: StoreTransaction) throws {
+        // Otherwise each live transfer would be asked who joins.
+        guard try tx.hasQueuedTasks() else { return }
         for (id, transfer) in live.sorted(by: { $0.key < $1.key }) {
             if isFull { break }
             try joinAll(id, transfer, in: tx)
@@ -101,7 +103,7 @@ struct SchedulingPass: Sendable {
             // The task could have joined earlier, but the limit of joins was reached.
             if try joinOne(task, in: tx) { return starts.isIncomplete = true }
             // The task joins it in the next pass.
-            if let key = task.coalesceKey, let brief = joinableBriefs[key] {
+            if let key = task.coalesceKey, let brief = joinableBriefs[SharingKey(key)] {
                 starts.awaited.insert(brief)
                 inFlight.leave(task.id)
                 return
@@ -142,7 +144,7 @@ struct SchedulingPass: Sendable {
         scheduler.onStart(task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: need)
         fetchingBriefs += 1
         starts.briefs.append(BriefStart(task: task, descriptors: need))
-        if let key = task.coalesceKey { joinableBriefs[key] = task.id }
+        if let key = task.coalesceKey { joinableBriefs[SharingKey(key)] = task.id }
         picked += 1
         return true
     }

@@ -75,6 +75,11 @@ public struct TransferRequest: Hashable, Sendable, Codable {
 
     /// Whether an attempt needs a secret of the profile.
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
+
+    /// Whether it has neither secrets nor a cookie jar nor a proxy of its own.
+    public var isPlain: Bool {
+        credential == nil && !usesProfileSecrets && clientCertificate == nil && !usesCookies && proxy == nil
+    }
 }
 
 extension TransferRequest: ChoiceSubject {

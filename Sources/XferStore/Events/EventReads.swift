@@ -7,7 +7,26 @@ extension StoreReader {
     public func events(
         since: Int64, types: Set<EventType>? = nil, taskIDs: Set<TaskID>? = nil, owner: Owner? = nil, limit: Int
     ) throws(StoreError) -> [Event] {
-        var sql = "SELECT seq, time, task_id, owner, payload FROM event"
+        var found: [Event] = []
+        var last = since
+        while true {
+            let rows = try rows(ofEventsSince: last, types, taskIDs, owner, limit: limit)
+            for event in rows.joined() where event.seq > since && types?.contains(event.type) ?? true {
+                found.append(event)
+            }
+            // Rows of which nothing is asked for must not look like the end.
+            guard found.count < limit, rows.count == limit, let seq = rows.last?.last?.seq else {
+                return Array(found.prefix(limit))
+            }
+            last = seq
+        }
+    }
+
+    /// The events of each row whose last one is above `since`, and of which one may be asked for.
+    private func rows(
+        ofEventsSince since: Int64, _ types: Set<EventType>?, _ taskIDs: Set<TaskID>?, _ owner: Owner?, limit: Int
+    ) throws(StoreError) -> [[Event]] {
+        var sql = "SELECT seq, time, task_id, owner, payload, count FROM event"
         var values: [Value] = [.integer(since), Value(limit)]
         func parameter(_ value: Value) -> String {
             values.append(value)
@@ -21,23 +40,30 @@ extension StoreReader {
         }
         if let types {
             let list = JSONText.array(types.map(\.rawValue))
-            sql += " AND type IN (SELECT value FROM json_each(\(parameter(.text(list)))))"
+            // The type of a series is that of its last event.
+            let series = types.isDisjoint(with: EventSeries.typesBeforeTheLast) ? "" : "count > 1 OR "
+            sql += " AND (\(series)type IN (SELECT value FROM json_each(\(parameter(.text(list))))))"
         }
         if let owner { sql += " AND owner = \(parameter(Value(owner)))" }
         sql += " ORDER BY seq LIMIT ?2"
         return try connection.all(composed: sql, values) { row throws(StoreError) in
-            guard let payload = JSONText.decode(EventPayload.self, from: row.text(4)) else {
+            guard let payloads = EventText.decode(row.text(4), count: row.integer(5)) else {
                 throw StoreError.unreadable(table: "event", id: row.integer(0), column: "payload")
             }
-            return Event(
-                seq: row.integer(0), time: row.time(1), taskID: row.optionalInteger(2).map { TaskID($0) },
-                owner: row.optionalInteger(3).map { Owner(uid: UInt32(truncatingIfNeeded: $0)) }, payload: payload)
+            let (time, task) = (row.time(1), row.optionalInteger(2).map { TaskID($0) })
+            let owner = row.optionalInteger(3).map { Owner(uid: UInt32(truncatingIfNeeded: $0)) }
+            let first = row.integer(0).subtractingSaturated(row.integer(5)).addingSaturated(1)
+            return payloads.enumerated().map { index, payload in
+                Event(
+                    seq: first.addingSaturated(Int64(clamping: index)), time: time, taskID: task, owner: owner,
+                    payload: payload)
+            }
         }
     }
 
     /// The oldest event kept, nil when there is none.
     public func firstSeq() throws(StoreError) -> Int64? {
-        try connection.first("SELECT min(seq) FROM event") { $0.optionalInteger(0) } ?? nil
+        try connection.first("SELECT seq - count + 1 FROM event ORDER BY seq LIMIT 1") { $0.integer(0) }
     }
 
     /// When the newest event happened, by the clock of that time; nil when there is none.

@@ -5,7 +5,26 @@ import XferModel
 ///
 /// The frequent events are written by hand: with `JSONEncoder`, the four events of a task would be a tenth of the
 /// store's work for a small file, and those of verbs over many tasks a third of it. A test reads every kind back.
+///
+/// A series is an array of payloads.
 enum EventText {
+    static func encode(_ series: [EventPayload]) throws(StoreError) -> String {
+        var text = "["
+        for payload in series {
+            if text.utf8.count > 1 { text += "," }
+            text += try encode(payload)
+        }
+        return text + "]"
+    }
+
+    /// The payloads of a row; nil if they cannot be read or are not so many.
+    static func decode(_ text: String, count: Int64) -> [EventPayload]? {
+        if count == 1 { return JSONText.decode(EventPayload.self, from: text).map { [$0] } }
+        return JSONText.decode([EventPayload].self, from: text).flatMap {
+            Int64(clamping: $0.count) == count ? $0 : nil
+        }
+    }
+
     static func encode(_ payload: EventPayload) throws(StoreError) -> String {
         var object = JSONObjectText()
         switch payload {

@@ -30,6 +30,41 @@ extension StoreTransaction {
         }
     }
 
+    /// Appends series, in order. Each is one row, which has the number and the type of its last event. So a row is found
+    /// by any number before that, and a page of events may begin or end in the middle of one.
+    public func append(_ series: [EventSeries], at time: Timestamp) throws(StoreError) {
+        var last = try lastSeq()
+        var seq = last
+        var rest = series.filter { !$0.payloads.isEmpty }[...]
+        while !rest.isEmpty {
+            let share = rest.prefix(rest.count < rowsOfOneStatement ? 1 : rowsOfOneStatement)
+            rest = rest.dropFirst(share.count)
+            var values: [Value] = []
+            values.reserveCapacity(share.count * 7)
+            for one in share {
+                last = last.addingSaturated(Int64(clamping: one.payloads.count))
+                values += [
+                    .integer(last), Value(time), Value(one.payloads.last?.type.rawValue), Value(one.taskID),
+                    Value(one.owner),
+                    .text(try EventText.encode(one.payloads)), Value(one.payloads.count),
+                ]
+            }
+            if share.count == 1 {
+                try connection.run("one event series", composed: Self.insertion(ofSeries: 1), values)
+            } else {
+                try connection.run("event series", composed: Self.insertion(ofSeries: share.count), values)
+            }
+        }
+        for one in series {
+            for payload in one.payloads {
+                seq = seq.addingSaturated(1)
+                let event = Event(seq: seq, time: time, taskID: one.taskID, owner: one.owner, payload: payload)
+                remember(event)
+                try recordDeliveries(of: event)
+            }
+        }
+    }
+
     /// Events that differ in their tasks alone, as verbs over many tasks tell them.
     private func append(alike new: ArraySlice<NewEvent>, _ one: NewEvent, at time: Timestamp) throws(StoreError) {
         try connection.run(
@@ -81,8 +116,12 @@ extension StoreTransaction {
         "INSERT INTO event (time, type, task_id, owner, payload) VALUES " + rows(of: 5, count: count)
     }
 
-    /// Removes at most `step` of the oldest events that are beyond `maxCount` or older than `olderThan`, but only
-    /// events older than 24 h; returns their number. Call it again, in a write of its own, until it returns 0.
+    private static func insertion(ofSeries count: Int) -> String {
+        "INSERT INTO event (seq, time, type, task_id, owner, payload, count) VALUES " + rows(of: 7, count: count)
+    }
+
+    /// Removes at most `step` of the oldest rows of events that are beyond `maxCount` or older than `olderThan`,
+    /// but only events older than 24 h; returns their number. Call it again, in a write of its own, until it returns 0.
     public func trimEvents(
         maxCount: Int64, olderThan: Timestamp, now: Timestamp, step: Int = 1000
     ) throws(StoreError) -> Int {
@@ -100,6 +139,23 @@ extension StoreTransaction {
         guard let last, let last else { return 0 }
         try connection.run("DELETE FROM event WHERE seq <= ?1", .integer(last))
         return connection.changeCount
+    }
+}
+
+/// Events of one task that follow each other, without numbers and time.
+public struct EventSeries: Sendable {
+    /// The only types of events before the last one, so that other types are found without reading every series.
+    static let typesBeforeTheLast: Set<EventType> = [.taskStarted, .taskResponse]
+
+    let payloads: [EventPayload]
+    let taskID: TaskID
+    let owner: Owner
+
+    public init(_ payloads: [EventPayload], taskID: TaskID, owner: Owner) {
+        assert(payloads.dropLast().allSatisfy { Self.typesBeforeTheLast.contains($0.type) })
+        self.payloads = payloads
+        self.taskID = taskID
+        self.owner = owner
     }
 }
 

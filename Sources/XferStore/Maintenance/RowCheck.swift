@@ -45,8 +45,8 @@ enum RowCheck {
                 throw .unreadable(table: "task_result", id: 0, column: "content")
             }
         },
-        Reading(table: "event", key: "seq", columns: "payload") { row throws(StoreError) in
-            guard JSONText.decode(EventPayload.self, from: row.text(0)) != nil else {
+        Reading(table: "event", key: "seq", columns: "payload, count") { row throws(StoreError) in
+            guard EventText.decode(row.text(0), count: row.integer(1)) != nil else {
                 throw .unreadable(table: "event", id: 0, column: "payload")
             }
         },

@@ -10,7 +10,7 @@ struct Migration: Sendable {
         .initialSchema, .trustPolicies, .requestsAndUploads, .transferSources, .spool, .abandonedUploads,
         .slotsAndFailedURLs, .coalescing, .cache, .stagingAndHooks, .schedules, .groupsAndBatches,
         .mirrors, .profileLanes, .waitEnds, .cheapStates, .crashes, .fileMarks,
-        .webhooks, .tokens, .cheapRemovals, .briefRuns,
+        .webhooks, .tokens, .cheapRemovals, .briefRuns, .eventSeries,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, by which file(1) and this program recognise its databases.

@@ -23,11 +23,12 @@ extension StoreTransaction {
     /// As `update`, of a task that was read in this change-set and not written since.
     public func update(_ task: TransferTask, from former: TransferTask) throws(StoreError) {
         try requireFree(task.id)
-        switch (task.hasProgress(of: former), task.hasStanding(of: former)) {
+        let keepsLinks = task.hasLinks(of: former)
+        switch (task.hasProgress(of: former), keepsLinks && task.hasStanding(of: former)) {
         case (true, true): break
         case (false, true): try updateProgress(of: task)
-        case (true, false): try updateStanding(of: task)
-        case (false, false): try updateProgressAndStanding(of: task)
+        case (true, false): try updateStanding(of: task, keepsLinks)
+        case (false, false): try updateProgressAndStanding(of: task, keepsLinks)
         }
         let formerGroup = try groupID(of: former.group) ?? GroupRow.none
         let isSameGroup = former.group == task.group
@@ -71,16 +72,32 @@ extension StoreTransaction {
     }
 
     /// Where the task stands.
-    private func updateStanding(of task: TransferTask) throws(StoreError) {
-        try connection.run(
-            "standing", composed: Self.update(Self.standingColumns), standing(of: task) + [Value(task.id)])
+    ///
+    /// - Parameter keepsLinks: whether `linkColumns` stay as they are. Five indexes that have them are not touched then.
+    private func updateStanding(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
+        if keepsLinks {
+            try connection.run(
+                "standing", composed: Self.update(Self.standingColumns), standing(of: task) + [Value(task.id)])
+        } else {
+            try connection.run(
+                "standing and links", composed: Self.update(Self.standingColumns + Self.linkColumns),
+                standing(of: task) + links(of: task) + [Value(task.id)])
+        }
     }
 
     /// Both at once, where a run begins or ends: the row is written once.
-    private func updateProgressAndStanding(of task: TransferTask) throws(StoreError) {
-        try connection.run(
-            "progress and standing", composed: Self.update(Self.progressColumns + Self.standingColumns),
-            (try progress(of: task)) + standing(of: task) + [Value(task.id)])
+    private func updateProgressAndStanding(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
+        let values = (try progress(of: task)) + standing(of: task)
+        if keepsLinks {
+            try connection.run(
+                "progress and standing", composed: Self.update(Self.progressColumns + Self.standingColumns),
+                values + [Value(task.id)])
+        } else {
+            try connection.run(
+                "progress, standing and links",
+                composed: Self.update(Self.progressColumns + Self.standingColumns + Self.linkColumns),
+                values + links(of: task) + [Value(task.id)])
+        }
     }
 
     private static var progressColumns: [String] {
@@ -91,9 +108,10 @@ extension StoreTransaction {
         ]
     }
 
-    private static var standingColumns: [String] {
-        ["state", "wait_reason", "wait_until", "transfer_id", "finished_at", "final_path"]
-    }
+    private static var standingColumns: [String] { ["state", "finished_at", "final_path"] }
+
+    /// What the task waits for, and its transfer.
+    private static var linkColumns: [String] { ["wait_reason", "wait_until", "transfer_id"] }
 
     private static func update(_ columns: [String]) -> String {
         "UPDATE task SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
@@ -114,10 +132,12 @@ extension StoreTransaction {
 
     /// In the order of `standingColumns`.
     private func standing(of task: TransferTask) -> [Value] {
-        [
-            Value(task.state), Value(task.wait?.reason.rawValue), Value(task.wait?.until), Value(task.transferID),
-            Value(task.finishedAt), Value(task.outcome.finalPath),
-        ]
+        [Value(task.state), Value(task.finishedAt), Value(task.outcome.finalPath)]
+    }
+
+    /// In the order of `linkColumns`.
+    private func links(of task: TransferTask) -> [Value] {
+        [Value(task.wait?.reason.rawValue), Value(task.wait?.until), Value(task.transferID)]
     }
 
     private func updateSpecification(
@@ -148,11 +168,12 @@ extension TransferTask {
             && error == other.error && self.outcome == outcome
     }
 
-    /// Whether `updateStanding` would write the same.
+    /// Whether the columns of where it stands have the same values, but for the links.
     fileprivate func hasStanding(of other: TransferTask) -> Bool {
-        state == other.state && wait == other.wait && transferID == other.transferID
-            && finishedAt == other.finishedAt && outcome.finalPath == other.outcome.finalPath
+        state == other.state && finishedAt == other.finishedAt && outcome.finalPath == other.outcome.finalPath
     }
+
+    fileprivate func hasLinks(of other: TransferTask) -> Bool { wait == other.wait && transferID == other.transferID }
 }
 
 extension QueuePlace {

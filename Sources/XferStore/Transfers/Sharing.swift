@@ -15,6 +15,11 @@ extension StoreReader {
         ) { row throws(StoreError) in try TaskRow(row).task() }
     }
 
+    /// Whether any task is queued.
+    public func hasQueuedTasks() throws(StoreError) -> Bool {
+        try connection.first("SELECT 1 FROM task WHERE state = 'queued' LIMIT 1") { _ in true } ?? false
+    }
+
     /// Whether `queued(coalescing:)` would list another task than this one.
     public func hasOthers(thanTask id: TaskID, coalescing key: [UInt8]) throws(StoreError) -> Bool {
         try connection.first(

@@ -90,7 +90,7 @@ struct PowerCutTests {
             await daemon.kill9()
             for cut in cuts {
                 try await disk.replace(with: cut.image)
-                let found = try await countOfIntents(in: try #require(options.stateDirectory))
+                let found = try await daemon.countOfBriefIntents()
                 (withIntents, intents) = (withIntents + (found > 0 ? 1 : 0), intents + found)
                 try await goOn(daemon, from: cut, byID)
                 #expect(try daemon.downloaded.count == cut.answered.count + 1, "\(cut.image): each file once")
@@ -101,20 +101,6 @@ struct PowerCutTests {
         print("power cuts among small downloads: 100 images, \(withIntents) with intents, \(intents) in all")
         #expect(withIntents > 0)
         withExtendedLifetime(writeBack) {}
-    }
-
-    /// How many files were on the way, read from a copy of the database: opening it would recover its log.
-    private func countOfIntents(in state: String) async throws -> Int {
-        let copy = try TemporaryDirectory("xfer-cut")
-        let program = """
-            import pathlib, shutil, sqlite3, sys
-            for file in pathlib.Path(sys.argv[1]).glob("xferd.sqlite*"): shutil.copy(file, sys.argv[2])
-            with sqlite3.connect(sys.argv[2] + "/xferd.sqlite") as base:
-                print(base.execute("SELECT count(*) FROM brief_intent").fetchone()[0])
-            """
-        let python = try #require(Command.find("python3"))
-        let result = try await Command.run(python, ["-c", program, state, copy.path])
-        return try #require(Int(result.output.filter { !$0.isWhitespace }), "\(result)")
     }
 
     /// Adds and completes tasks and cuts the power ten times on the way.

@@ -27,6 +27,16 @@ import XferTestSupport
         #expect(window.onTime(at(1500)).dueOffset == 101)
     }
 
+    @Test func checkpointsOfManySlowTransfersAreDueTogether() {
+        for milliseconds in 1...125 as ClosedRange<Int64> {
+            var window = CheckpointWindow(limits: .init(), offset: 0)
+            _ = window.onWritten(to: 1, now: at(milliseconds))
+            #expect(window.deadline == at(1125))
+            #expect(window.onTime(at(1124)) == .init(dueOffset: nil, isPaused: false))
+            #expect(window.onTime(at(1125)) == .init(dueOffset: 1, isPaused: false))
+        }
+    }
+
     @Test func readingPausesBeforeSixteenUnsavedMebibytesAndContinues() {
         var window = CheckpointWindow(limits: .init(), offset: 0)
         #expect(window.onWritten(to: 8 * mebibyte, now: at(0)) == .init(dueOffset: 8 * mebibyte, isPaused: false))

@@ -42,4 +42,20 @@ import XferTestSupport
         let others = AllowedRoots(roots: [base.file("other")], forbidden: [])
         await #expect(throws: FileError.self) { _ = try await admission.identity(of: path, in: others) }
     }
+
+    /// A guest may make its path lead to a file system that never answers.
+    @Test func aGuestsPathIsOpenedOnlyInTheBackground() async throws {
+        #expect(mkdir(path, 0o755) == 0)
+        let user = FileUser(uid: geteuid(), gid: getegid(), groups: [])
+        let roots = AllowedRoots(roots: [base.path], forbidden: [], users: [user])
+        let identity = try DirectoryHandle(ofService: path).identity
+        #expect(!admission.takesFiles(path, identity, roots))
+        try await eventually("it was opened") { admission.takesFiles(path, identity, roots) }
+        #expect(rmdir(path) == 0)
+        // It was opened a moment ago, and its path is not touched.
+        #expect(admission.takesFiles(path, identity, roots))
+        // An add opens it with the guest's rights each time.
+        let made = try await admission.identity(of: path, in: roots)
+        #expect(made == identity || !admission.takesFiles(path, identity, roots))
+    }
 }

@@ -17,21 +17,32 @@ import XferTestSupport
 
     /// Starts the manager, which then knows that the directory takes files: otherwise the first task would be an ordinary
     /// one.
-    private func begin(_ manager: TransferManager, _ fixture: ManagerFixture) async throws {
+    private func begin(
+        _ manager: TransferManager, _ fixture: ManagerFixture, for caller: Principal = ManagerFixture.caller
+    ) async throws {
         try await manager.start()
         let identity = try DirectoryHandle(ofService: fixture.downloads).identity
-        let roots = manager.services.rights.roots(of: ManagerFixture.caller.owner)
+        let roots = manager.services.rights.roots(of: caller.owner)
         try await eventually("the directory is known") {
             manager.context.directories.takesFiles(fixture.downloads, identity, roots)
         }
     }
 
-    @Test func aSmallDownloadEndsWithoutATransferAndTellsWhatAnyOtherTells() async throws {
+    /// A user whose files are written with its own rights, where the service has those of root.
+    private static func guest(_ fixture: ManagerFixture) -> Principal {
+        Principal(owner: Owner(uid: 1001), isOperator: false, groups: [1001], roots: [fixture.directory.path])
+    }
+
+    @Test(arguments: [false, true])
+    func aSmallDownloadEndsWithoutATransferAndTellsWhatAnyOtherTells(isGuests: Bool) async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.small)
         let manager = try await fixture.open()
-        try await begin(manager, fixture)
-        let id = try await fixture.add("/a", as: "a", to: manager) { $0.checksum = Self.small.checksum() }
+        let caller = isGuests ? Self.guest(fixture) : ManagerFixture.caller
+        try await begin(manager, fixture, for: caller)
+        let id = try await fixture.add("/a", as: "a", to: manager, for: caller) { specification in
+            specification.checksum = Self.small.checksum()
+        }
         let task = try await fixture.end(of: id, in: manager)
         #expect(task.state == .completed && task.received == 4096 && task.total == 4096 && task.attempts == 1)
         #expect(task.outcome.finalPath == fixture.downloads + "/a" && task.outcome.httpStatus == 200)
@@ -41,7 +52,54 @@ import XferTestSupport
             (try reader.briefIntents().count, try reader.publishedFile(of: id), try reader.transfer(TransferID(1)))
         }
         #expect(intents == 0 && published?.length == 4096 && transfer == nil)
+        var facts = stat()
+        #expect(stat(fixture.downloads + "/a", &facts) == 0)
+        #expect(facts.st_uid == (isGuests && getuid() == 0 ? caller.owner.rawValue : geteuid()))
         await manager.shutdown(.suspend)
+    }
+
+    /// The path is opened again with the guest's rights when the body has come.
+    @Test(.enabled(if: getuid() == 0, "needs root"))
+    func aGuestsDirectoryThatBecomesALinkReceivesNoFile() async throws {
+        let (fixture, gate) = (try await ManagerFixture(), Gate())
+        fixture.server.serve("/a", Self.small).always(.stall(at: 1000, until: gate))
+        let hers = try fixture.directory.makeDirectory("hers", mode: 0o700)
+        let manager = try await fixture.open()
+        let guest = Self.guest(fixture)
+        try await begin(manager, fixture, for: guest)
+        let id = try await fixture.add("/a", as: "a", to: manager, for: guest)
+        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        #expect(rename(fixture.downloads, fixture.downloads + ".away") == 0 && symlink(hers, fixture.downloads) == 0)
+        gate.open()
+        #expect(try await fixture.end(of: id, in: manager).error?.reason == .destinationDenied)
+        for directory in [hers, fixture.downloads + ".away"] {
+            #expect(try FileTree.entries(below: directory).filter { !$0.hasPrefix(".") }.isEmpty)
+        }
+        await manager.shutdown(.suspend)
+    }
+
+    /// Two owners' files for one directory are published with the rights of each.
+    @Test func ownersOfOneDirectoryHaveRoundsOfTheirOwn() async throws {
+        let fixture = try await ManagerFixture()
+        let guest = Self.guest(fixture)
+        var briefs = BriefRuns()
+        for (index, caller) in [ManagerFixture.caller, guest, ManagerFixture.caller, guest].enumerated() {
+            let url = HTTPURL(scheme: .http, host: "127.0.0.1", port: 80, target: "/\(index)")
+            let specification = TaskSpecification(
+                owner: caller.owner, request: TransferRequest(url: url),
+                destination: Destination(directory: "/d", name: "\(index)"))
+            let id = Int64(index + 1)
+            let task = TransferTask(
+                id: TaskID(id), specification: specification, state: .queued, rank: id, createdAt: Timestamp(seconds: 0)
+            )
+            briefs.ready.append(
+                BriefBody(
+                    task: task, startedAt: Timestamp(seconds: 0), bytes: [], head: ResponseHead(status: 200),
+                    finalURL: url))
+        }
+        #expect(briefs.removeRound().map(\.task.id) == [TaskID(1), TaskID(3)])
+        #expect(briefs.removeRound().map(\.task.id) == [TaskID(2), TaskID(4)])
+        #expect(briefs.removeRound().isEmpty)
     }
 
     @Test func equalNamesGetNumbers() async throws {

@@ -93,20 +93,28 @@ actor DownloadRun: TransferSubscriber {
             outcome.notModified = true
             return try already(published: finalName, in: directory)
         case .whole(let body):
-            if try await owesWord() { pendingEvents.append(.taskRefreshed) }
-            control.setReceived(body.length, total: body.length)
-            control.enter(.verifying)
-            let copy = try await shared.handOut(body, to: self, in: directory)
-            adopt(copy)
-            defer { copy.part.close() }
-            do {
-                let end = try await publish(copy.part, length: body.length, in: directory)
-                if case .stopped = end { try await keep(copy.part, length: body.length) }
-                return end
-            } catch let error as TransferError where error.reason == .checksumMismatch {
-                guard try await suspectSources(of: body.length, because: error) else { throw error }
-                return .again
-            }
+            return try await end(with: body, in: directory)
+        }
+    }
+
+    /// Takes the bytes as the task's own and publishes them.
+    ///
+    /// Not inlined, so that runs that wait for their bytes keep no memory for it.
+    @inline(never)
+    private func end(with body: WholeBody, in directory: DirectoryHandle) async throws -> RunEnd {
+        if try await owesWord() { pendingEvents.append(.taskRefreshed) }
+        control.setReceived(body.length, total: body.length)
+        control.enter(.verifying)
+        let copy = try await shared.handOut(body, to: self, in: directory)
+        adopt(copy)
+        defer { copy.part.close() }
+        do {
+            let end = try await publish(copy.part, length: body.length, in: directory)
+            if case .stopped = end { try await keep(copy.part, length: body.length) }
+            return end
+        } catch let error as TransferError where error.reason == .checksumMismatch {
+            guard try await suspectSources(of: body.length, because: error) else { throw error }
+            return .again
         }
     }
 

@@ -3,8 +3,8 @@ import XferFiles
 import XferModel
 
 extension SharedTransfer {
-    /// How a run of the transfer ended, as a waiting member receives it.
-    enum Delivery: Sendable {
+    /// How a run of the transfer ended, as a waiting member receives it. Indirect, as `AttemptEvent` is.
+    indirect enum Delivery: Sendable {
         case whole(WholeBody)
         /// The response to a `data` task's request.
         case answered(WholeAnswer)

@@ -1,0 +1,118 @@
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// kill -9 at each step that small downloads take: their files are written, their intents committed, their names given,
+/// their ends committed. Whatever the step, each is published once and ends once.
+@Suite(
+    .serialized,
+    .enabled(if: KillPoint.isPossible && NginxFixture.isInstalled, "needs root, strace and nginx-light"))
+struct KillPointTests {
+    /// What the crash leaves of a group of small downloads.
+    private enum Trace {
+        /// Nothing: files had no names, and intents were not committed.
+        case nothing
+        /// Intents without names.
+        case intents
+        /// Intents, and a name for some of them.
+        case someNames
+        /// Intents, and a name for each.
+        case names
+    }
+
+    private static let sources = (0..<48).map { SourceVersion.tagged(600 + $0, length: 100 + Int64($0) * 397) }
+
+    /// Points at which it is known what they leave: a group has many files, and one thread gives them their names.
+    @Test func whileFilesAreWritten() async throws {
+        try await kill(at: KillPoint(call: "fchmod"), leaves: .nothing)
+        try await kill(at: KillPoint(call: "fsync"), leaves: .nothing)
+    }
+
+    @Test func betweenIntentAndName() async throws { try await kill(at: KillPoint(call: "linkat"), leaves: .intents) }
+
+    @Test func betweenTwoNames() async throws {
+        try await kill(at: KillPoint(call: "linkat", number: 2), leaves: .someNames)
+    }
+
+    @Test func betweenNameAndEnd() async throws {
+        try await kill(at: KillPoint(call: "fsync", place: .downloads), leaves: .names)
+    }
+
+    /// Each write and each sync of the database's log, and each call that files need, one after the other.
+    @Test(.enabled(if: Machine.isSoak, "make soak")) func atEachCall() async throws {
+        var deaths = 0
+        for (call, place, last) in [
+            ("pwrite64", .databaseLog, 40), ("fdatasync", .databaseLog, 6), ("fchmod", nil, 20), ("fsync", nil, 20),
+            ("linkat", nil, 20), ("fsync", .downloads, 3),
+        ] as [(String, KillPoint.Place?, Int)] {
+            for number in 1...last where try await kill(at: KillPoint(call: call, number: number, place: place)) {
+                deaths += 1
+            }
+        }
+        print("kill -9 at calls of small downloads: \(deaths) deaths")
+        #expect(deaths > 60)
+    }
+
+    /// Kills a daemon among small downloads at this point, and lets another one go on.
+    ///
+    /// - Parameter leaves: what the database and the directory must show after the crash; nil is unknown.
+    /// - Returns: whether the point was reached: all downloads may have ended before.
+    @discardableResult
+    private func kill(at point: KillPoint, leaves: Trace? = nil) async throws -> Bool {
+        let nginx = try await NginxFixture()
+        for source in Self.sources { try nginx.publish(source, as: "\(source.seed)") }
+        let first = SourceVersion.tagged(599, length: 1000)
+        try nginx.publish(first, as: "first")
+        let options = DaemonFixture.Options(settings: ["queue": ["max_active": "64", "max_active_per_host": "64"]])
+        var wasReached = false
+        try await withDaemon(options) { daemon in
+            // The directory is known from then on, so that the others are brief.
+            try await daemon.complete(try await daemon.add(nginx.url("/first")))
+            _ = try await daemon.call("queue.pause")
+            let entries = Self.sources.map { source -> JSONValue in
+                ["url": .string(nginx.url("/\(source.seed)")), "output": .string("\(source.seed)")]
+            }
+            let answer = try await daemon.call("task.add", ["tasks": .array(entries)])
+            let ids = try #require(answer["ids"]?.arrayValue).compactMap(\.integerValue)
+            let session = try daemon.session()
+            _ = try await session.call("events.subscribe", ["types": ["task.completed"]])
+            let strace = try await daemon.attach(point)
+            // It may be killed before it answers.
+            _ = try? await daemon.call("queue.resume")
+            // Reading tasks or counts would commit their starts.
+            wasReached = try await eventually("it is dead or has nothing to do", within: Patience.long) { () -> Bool? in
+                guard daemon.process?.isRunning == true else { return true }
+                return session.events.count == ids.count ? false : nil
+            }
+            if wasReached {
+                #expect(await daemon.process?.exit() == .signal(9))
+                if let leaves { try await expect(leaves, of: daemon, at: point) }
+            }
+            await daemon.kill9()
+            _ = await strace.exit()
+
+            try await daemon.start()
+            _ = try await daemon.call("queue.resume")
+            for (id, source) in zip(ids, Self.sources) { try expectFile(try await daemon.complete(id), is: source) }
+            try await daemon.expectDownloads(Self.sources.map { "\($0.seed)" } + ["first"])
+            let terminal = try await daemon.events(types: "task.completed", "task.failed", "task.cancelled")
+            #expect(terminal.count == ids.count + 1, "\(point.testDescription)")
+            let ended = Set(terminal.compactMap { $0["task_id"]?.integerValue })
+            #expect(ended.isSuperset(of: ids))
+            #expect(try await daemon.countOfBriefIntents() == 0)
+        }
+        return wasReached
+    }
+
+    private func expect(_ trace: Trace, of daemon: DaemonFixture, at point: KillPoint) async throws {
+        let (intents, names) = (try await daemon.countOfBriefIntents(), try daemon.downloaded.count - 1)
+        let isAsExpected =
+            switch trace {
+            case .nothing: intents == 0 && names == 0
+            case .intents: intents > 0 && names == 0
+            case .someNames: intents > 0 && (1..<intents).contains(names)
+            case .names: intents > 0 && names == intents
+            }
+        #expect(isAsExpected, "\(point.testDescription): \(intents) intents, \(names) names")
+    }
+}

@@ -1,0 +1,64 @@
+import Glibc
+import Testing
+import XferTestSupport
+
+/// A system call of the daemon's before which strace(1) kills the daemon.
+struct KillPoint: Sendable, CustomTestStringConvertible {
+    /// The file or directory on which calls count.
+    enum Place: Sendable {
+        case downloads, databaseLog
+    }
+
+    let call: String
+    /// The call of one thread that is the last: 1 is its first one.
+    var number = 1
+    /// Nil counts calls on all files.
+    var place: Place?
+
+    var testDescription: String { "\(call) \(number)" + (place.map { " on \($0)" } ?? "") }
+
+    /// Whether strace may trace the daemon.
+    static let isPossible = Machine.isRoot && Command.find("strace") != nil
+}
+
+extension DaemonFixture {
+    /// Traces the running daemon, until it is killed at this point.
+    ///
+    /// - Returns: strace, which ends with the daemon, once it has every thread of the daemon.
+    func attach(_ point: KillPoint) async throws -> ChildProcess {
+        let daemon = try #require(process)
+        var arguments = ["-f", "-o", "/dev/null", "-p", "\(daemon.pid)", "-e", "trace=\(point.call)"]
+        arguments += ["-e", "inject=\(point.call):signal=KILL:when=\(point.number)"]
+        switch point.place {
+        case .downloads: arguments += ["-P", downloads]
+        case .databaseLog: arguments += ["-P", "\(stateDirectory)/xferd.sqlite-wal"]
+        case nil: break
+        }
+        let messages = directory.file("strace")
+        try FileTree.write("", to: messages)
+        var options = ChildProcess.Options()
+        options.errors = messages
+        let strace = try ChildProcess(try #require(Command.find("strace")), arguments, options: options)
+        try await eventually("strace has every thread") {
+            let said = try FileTree.text(messages)
+            guard strace.isRunning else { throw TimedOut("strace ended: \(said)") }
+            return said.contains("attached")
+        }
+        return strace
+    }
+
+    /// The number of files that small downloads are publishing, by a copy of the database: opening it would recover its
+    /// log.
+    func countOfBriefIntents() async throws -> Int {
+        let copy = try TemporaryDirectory("xfer-cut")
+        let program = """
+            import pathlib, shutil, sqlite3, sys
+            for file in pathlib.Path(sys.argv[1]).glob("xferd.sqlite*"): shutil.copy(file, sys.argv[2])
+            with sqlite3.connect(sys.argv[2] + "/xferd.sqlite") as base:
+                print(base.execute("SELECT count(*) FROM brief_intent").fetchone()[0])
+            """
+        let python = try #require(Command.find("python3"))
+        let result = try await Command.run(python, ["-c", program, stateDirectory, copy.path])
+        return try #require(Int(result.output.filter { !$0.isWhitespace }), "\(result)")
+    }
+}
