@@ -107,12 +107,14 @@ struct EventTests {
         try await withStore { store in
             let (first, end) = (NewEvent(.taskResumed, taskID: TaskID(1)), NewEvent(.taskRemoved, taskID: TaskID(1)))
             let series = (1...count).map { number in
-                EventSeries(
-                    [
-                        .taskStarted(attempt: 1, offset: 0),
-                        .taskResponse(status: 200, total: 9, etag: "\"\(number)\"", resumed: false),
-                        .taskCompleted(path: "/\(number)", size: 9, skipped: false, notModified: false),
-                    ], taskID: TaskID(Int64(number)), owner: Owner(uid: UInt32(number % 2)))
+                let payloads: [EventPayload] = [
+                    .taskStarted(attempt: 1, offset: 0),
+                    .taskResponse(status: 200, total: 9, etag: "\"\(number)\"", resumed: false),
+                    .taskCompleted(path: "/\(number)", size: 9, skipped: false, notModified: false),
+                ]
+                return EventSeries(
+                    Array(payloads.suffix(1 + number % 3)), taskID: TaskID(Int64(number)),
+                    owner: Owner(uid: UInt32(number % 2)))
             }
             try await store.write { tx throws in
                 try tx.append([first], at: noon)

@@ -13,9 +13,11 @@ public enum BriefRules {
     public static let longestRun = Duration.seconds(1)
     /// The most brief runs whose attempts are live; further tasks start in the ordinary way.
     public static let mostFetching = 128
-    /// The most brief runs whose bodies wait for their publication; beyond it no task starts. So the bodies in memory have
-    /// at most 64 MiB.
+    /// The most brief runs of operators whose bodies wait for their publication; beyond it no task starts. So many may
+    /// be of guests, too, and `mostOfGuest` of one guest: beyond that their tasks start in the ordinary way, since a
+    /// guest's path may never answer. So the bodies in memory have at most 96 MiB.
     public static let mostPublishing = 128
+    public static let mostOfGuest = 32
 
     /// Whether the task may begin as a brief run: a first, repeatable request for one file, which nothing but the
     /// response decides about.

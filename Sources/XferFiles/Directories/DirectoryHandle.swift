@@ -85,6 +85,9 @@ extension DirectoryHandle {
         }
     }
 
+    /// Whether it was opened with the rights of users, not with those of the service.
+    public var isForUsers: Bool { roots.map { !$0.users.isEmpty } ?? false }
+
     /// The user that becomes the owner of files published here; nil leaves them to the service.
     var heir: FileUser? { roots.flatMap { $0.actsAsUser ? $0.users.first : nil } }
 }

@@ -126,6 +126,12 @@ public struct Publisher: Sendable {
         }
     }
 
+    /// Takes the final name away from a file that has no other one. Does nothing if another file has it.
+    public func removeName(_ intent: PublishIntent) throws(FileError) {
+        guard isPart(try directory.identity(of: intent.finalName), of: intent) else { return }
+        try directory.remove(intent.finalName)
+    }
+
     /// Gives the file its partial name back, so that its bytes are kept as before `rename`. Does nothing if another
     /// file has the final name.
     public func withdraw(_ intent: PublishIntent, to partName: String) throws(FileError) {

@@ -17,20 +17,48 @@ final class DirectoryAdmission: Sendable {
         let directory: String
     }
 
-    private struct Known {
-        let directory: AdmittedDirectory
-        let openedAt: MonotonicInstant
+    /// Directories that were opened, each with the rights of its key.
+    private final class Table: Sendable {
+        struct Entry {
+            let directory: AdmittedDirectory
+            /// When its opening began.
+            let openedAt: MonotonicInstant
+        }
+
+        /// The highest number of entries, and of directories that are being learned.
+        private static let maxEntries = 64
+
+        private let entries = NIOLockedValueBox<[Key: Entry]>([:])
+        private let learning = NIOLockedValueBox<Set<Key>>([])
+
+        subscript(key: Key) -> Entry? { entries.withLockedValue { $0[key] } }
+
+        /// Records the result of an opening, unless a later one has ended already.
+        ///
+        /// - Parameter directory: nil if the opening failed, or checks of it could block.
+        func record(_ directory: AdmittedDirectory?, as key: Key, openedAt: MonotonicInstant) {
+            entries.withLockedValue { entries in
+                if let entry = entries[key], entry.openedAt > openedAt { return }
+                if directory != nil, entries[key] == nil, entries.count >= Self.maxEntries { entries = [:] }
+                entries[key] = directory.map { Entry(directory: $0, openedAt: openedAt) }
+            }
+        }
+
+        /// False if the directory is being learned already, or too many are.
+        func beginLearning(_ key: Key) -> Bool {
+            learning.withLockedValue { $0.count < Self.maxEntries && $0.insert(key).inserted }
+        }
+
+        func endLearning(_ key: Key) { learning.withLockedValue { _ = $0.remove(key) } }
     }
 
-    /// The highest number of directories kept.
-    private static let maxKnown = 64
     /// How long a guest's directory counts as one that takes files since it was opened with the guest's rights.
     private static let guestsMoment = Duration.seconds(10)
 
     private let pool: BlockingPool
-    private let known = NIOLockedValueBox<[Key: Known]>([:])
-    /// Directories that `takesFiles` has opened in the background.
-    private let learning = NIOLockedValueBox<Set<Key>>([])
+    private let operators = Table()
+    /// A table of their own, so that guests displace no operator's directory.
+    private let guests = Table()
     /// The adds that wait for the next opening. A directory is a key while it is being opened.
     private let waiters = NIOLockedValueBox<[Key: [Waiter]]>([:])
 
@@ -70,7 +98,7 @@ final class DirectoryAdmission: Sendable {
     /// A guest's path is not touched: the guest may have made it lead to a file system that never answers.
     func takesFiles(_ directory: String, _ identity: FileIdentity?, _ roots: AllowedRoots) -> Bool {
         let key = Key(roots: roots, directory: directory)
-        let known = known.withLockedValue { $0[key] }
+        let known = table(of: key)[key]
         if roots.users.isEmpty {
             if let known { return known.directory.identity == identity && known.directory.isWritable }
             learn(key)
@@ -82,16 +110,16 @@ final class DirectoryAdmission: Sendable {
     }
 
     private func learn(_ key: Key) {
-        let isNew = learning.withLockedValue { $0.count < Self.maxKnown && $0.insert(key).inserted }
-        if isNew {
-            Task {
-                _ = await open(key, creates: false)
-                learning.withLockedValue { _ = $0.remove(key) }
-            }
+        guard table(of: key).beginLearning(key) else { return }
+        Task {
+            _ = await open(key, creates: false)
+            table(of: key).endLearning(key)
         }
     }
 
-    private func admitted(_ key: Key) -> AdmittedDirectory? { known.withLockedValue { $0[key]?.directory } }
+    private func table(of key: Key) -> Table { key.roots.users.isEmpty ? operators : guests }
+
+    private func admitted(_ key: Key) -> AdmittedDirectory? { table(of: key)[key]?.directory }
 
     private func open(_ key: Key, for first: [Waiter]) async {
         var present = first
@@ -107,24 +135,17 @@ final class DirectoryAdmission: Sendable {
     }
 
     private func open(_ key: Key, creates: Bool = true) async -> Opening {
+        let openedAt = Clocks.monotonic()
         do throws(FileError) {
             let (identity, admitted) = try await pool.run { () throws(FileError) in
                 let opened = try key.roots.open(directory: key.directory, createMissing: creates)
                 return (opened.identity, AdmittedDirectory(opened, path: key.directory))
             }
-            remember(admitted, as: key)
+            table(of: key).record(admitted, as: key, openedAt: openedAt)
             return .success(identity)
         } catch {
-            remember(nil, as: key)
+            table(of: key).record(nil, as: key, openedAt: openedAt)
             return .failure(error)
-        }
-    }
-
-    private func remember(_ directory: AdmittedDirectory?, as key: Key) {
-        let entry = directory.map { Known(directory: $0, openedAt: Clocks.monotonic()) }
-        known.withLockedValue { known in
-            if entry != nil, known[key] == nil, known.count >= Self.maxKnown { known = [:] }
-            known[key] = entry
         }
     }
 }

@@ -45,6 +45,10 @@ struct BriefBody: Sendable {
 struct BriefPublisher: Sendable {
     /// The highest number of files in one round.
     static let largestRound = 64
+    /// How long a guest's path may take to be opened. An ordinary run waits for it longer.
+    private static let patience = Duration.seconds(5)
+    /// The highest number of names that a file may lose to others, before an ordinary run publishes it.
+    private static let mostNameRaces = 20
 
     /// What became of a round.
     struct Outcome: Sendable {
@@ -100,8 +104,10 @@ struct BriefPublisher: Sendable {
         outcome.others = written.others
         let intended = await commitIntents(written.files, &outcome)
         guard !intended.isEmpty else { return outcome }
-        let linked = await services.pool.run { [self] in link(intended) }
-        await commitEnds(linked, &outcome)
+        await commitEnds(await giveNames(to: intended), &outcome)
+        let again = outcome.again
+        outcome.again = again.filter { $0.taken.count < Self.mostNameRaces }
+        outcome.others += again.filter { $0.taken.count >= Self.mostNameRaces }.map(\.task.id)
         return outcome
     }
 
@@ -109,7 +115,15 @@ struct BriefPublisher: Sendable {
         let destination = specification.destination
         let location = PartialLocation(
             directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
-        return try await DestinationDirectory.open(location, for: specification.owner, settings, services)
+        let owner = specification.owner
+        if settings.isOperator(owner) {
+            return try await DestinationDirectory.open(location, for: owner, settings, services)
+        }
+        let opened = try await result(within: Self.patience) { [settings, services] in
+            try await DestinationDirectory.open(location, for: owner, settings, services)
+        }
+        guard let opened else { throw FileError.cancelled }
+        return opened
     }
 
     // MARK: Files
@@ -195,16 +209,60 @@ struct BriefPublisher: Sendable {
     private enum LinkResult: Sendable {
         /// The name leads to the file, and will after a power cut.
         case published
-        /// The file has the name, but its directory could not be synced, or is not under its path any more.
+        /// The file has the name, but its directory could not be synced, or the name could not be taken away.
         case uncertain
         case nameTaken
         case failed
     }
 
-    /// Gives the files their names and makes the names durable. Blocks.
-    private func link(_ files: [File]) -> [(file: File, result: LinkResult)] {
+    private typealias Linked = [(file: File, result: LinkResult)]
+
+    /// Gives the files their names while the path leads to their directory. If it does not any more afterwards, takes
+    /// the names away again.
+    private func giveNames(to files: [File]) async -> Linked {
         guard let first = files.first else { return [] }
-        let directory = first.file.directory
+        let (directory, owner) = (first.file.directory, first.body.task.owner)
+        let reopen = DestinationDirectory.reopening(directory, for: owner, settings, services)
+        let isInPlace: @Sendable () -> Bool = {
+            (try? DirectoryPath.requireLeading(to: directory, for: first.intent.finalName, reopen)) != nil
+        }
+        let failed: Linked = files.map { ($0, .failed) }
+        if settings.isOperator(owner) {
+            return await services.pool.run { [self] in
+                guard isInPlace() else { return failed }
+                let linked = link(files)
+                return isInPlace() ? linked : withdraw(linked)
+            }
+        }
+        guard await isSoon(isInPlace) else { return failed }
+        let linked = await services.pool.run { [self] in link(files) }
+        if await isSoon(isInPlace) { return linked }
+        return await services.pool.run { [self] in withdraw(linked) }
+    }
+
+    /// False also if the check takes too long.
+    private func isSoon(_ check: @escaping @Sendable () -> Bool) async -> Bool {
+        (try? await result(within: Self.patience) { [pool = services.pool] in await pool.run(check) }) ?? false
+    }
+
+    /// Takes away the names that were given. Blocks.
+    private func withdraw(_ linked: Linked) -> Linked {
+        guard let directory = linked.first?.file.file.directory else { return [] }
+        let publisher = Publisher(directory: directory)
+        let withdrawn = linked.map { file, result -> (file: File, result: LinkResult) in
+            guard result == .published || result == .uncertain else { return (file, result) }
+            let isGone = (try? publisher.removeName(file.intent)) != nil
+            return (file, isGone ? .failed : .uncertain)
+        }
+        guard (try? directory.sync()) != nil else {
+            return withdrawn.map { ($0.file, $0.result == .failed ? .uncertain : $0.result) }
+        }
+        return withdrawn
+    }
+
+    /// Gives the files their names and makes the names durable. Blocks.
+    private func link(_ files: [File]) -> Linked {
+        guard let directory = files.first?.file.directory else { return [] }
         let linked = files.map { file -> (file: File, result: LinkResult) in
             // The commit of the intents may have taken long, and another daemon may have the task now.
             guard services.leases.isInForce(file.body.lease) else { return (file, .failed) }
@@ -214,11 +272,8 @@ struct BriefPublisher: Sendable {
                 return (file, .failed)
             }
         }
-        let reopen = DestinationDirectory.reopening(
-            directory, for: first.body.task.owner, settings, services)
         do throws(FileError) {
             try directory.sync()
-            try DirectoryPath.requireLeading(to: directory, for: first.intent.finalName, reopen)
         } catch {
             return linked.map { ($0.file, $0.result == .published ? .uncertain : $0.result) }
         }

@@ -67,9 +67,13 @@ struct BriefRuns {
     private(set) var joinable: [SharingKey: TaskID] = [:]
     /// Runs whose attempts need an ordinary run.
     var unusual: Set<TaskID> = []
-    /// Bodies that wait for the next round of publishing.
-    var ready: [BriefBody] = []
-    var isPublishing = false
+    /// How many of them each owner has.
+    private(set) var publishingCounts: [Owner: Int] = [:]
+    /// Bodies that wait for the next round of publishing, by owner. The rights of each open its directories, and no owner
+    /// waits for the file systems of another.
+    private(set) var ready: [Owner: [BriefBody]] = [:]
+    /// The owners whose rounds are under way.
+    var publishingOwners: Set<Owner> = []
     /// Tasks whose files may have their names while the database cannot be written. They stay held.
     var unsettled: Set<TaskID> = []
     /// The directory of the last round, so that the next one need not open it. Nil without runs: an open directory keeps
@@ -86,21 +90,29 @@ struct BriefRuns {
 
     mutating func enter(_ stage: BriefRun.Stage, _ id: TaskID) {
         guard runs[id] != nil else { return }
+        let owner = runs[id]?.task.owner
         runs[id]?.stage = stage
         if stage == .publishing {
             leaveJoinable(id)
-            publishing.insert(id)
+            if publishing.insert(id).inserted, let owner { publishingCounts[owner, default: 0] += 1 }
         } else {
-            publishing.remove(id)
+            leavePublishing(id)
         }
     }
 
     mutating func remove(_ id: TaskID) -> BriefRun? {
         leaveJoinable(id)
-        publishing.remove(id)
+        leavePublishing(id)
         unusual.remove(id)
         defer { if runs.isEmpty { directory = nil } }
         return runs.removeValue(forKey: id)
+    }
+
+    private mutating func leavePublishing(_ id: TaskID) {
+        guard publishing.remove(id) != nil, let owner = runs[id]?.task.owner, let count = publishingCounts[owner] else {
+            return
+        }
+        publishingCounts[owner] = count > 1 ? count - 1 : nil
     }
 
     private mutating func leaveJoinable(_ id: TaskID) {
@@ -109,21 +121,26 @@ struct BriefRuns {
         joinable[key] = nil
     }
 
-    /// Bodies for the next round: all for one directory, and of one owner, whose rights open it.
-    mutating func removeRound() -> [BriefBody] {
-        guard let first = ready.first?.task.specification else { return [] }
+    mutating func append(_ body: BriefBody) { ready[body.task.owner, default: []].append(body) }
+
+    /// Bodies for the owner's next round: all for one directory.
+    mutating func removeRound(of owner: Owner) -> [BriefBody] {
+        guard let bodies = ready.removeValue(forKey: owner), let first = bodies.first?.task.specification.destination
+        else { return [] }
         var round: [BriefBody] = []
-        var others: [BriefBody] = []
-        for body in ready {
-            let (owner, destination) = (body.task.owner, body.task.specification.destination)
+        for body in bodies {
+            let destination = body.task.specification.destination
             let isAlike =
-                round.count < BriefPublisher.largestRound && owner == first.owner
-                && destination.directory == first.destination.directory
-                && destination.directoryIdentity == first.destination.directoryIdentity
-            if isAlike { round.append(body) } else { others.append(body) }
+                destination.directory == first.directory && destination.directoryIdentity == first.directoryIdentity
+                && round.count < BriefPublisher.largestRound
+            if isAlike { round.append(body) } else { append(body) }
         }
-        ready = others
         return round
+    }
+
+    mutating func removeAllReady() -> [BriefBody] {
+        defer { ready = [:] }
+        return ready.values.flatMap(\.self)
     }
 }
 

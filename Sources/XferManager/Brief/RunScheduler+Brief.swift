@@ -85,7 +85,7 @@ extension RunScheduler {
             if let body = outcome.flatMap({ wholeBody(of: id, $0) }) {
                 machine.onBodyEnd(BriefRun.place(of: id))
                 briefs.enter(.publishing, id)
-                briefs.ready.append(body)
+                briefs.append(body)
             } else {
                 briefs.unusual.insert(id)
             }
@@ -109,19 +109,19 @@ extension RunScheduler {
     // MARK: Publishing
 
     private func publishBriefly() {
-        guard !briefs.isPublishing, !briefs.ready.isEmpty else { return }
-        briefs.isPublishing = true
-        Task { await publishRounds() }
+        for owner in briefs.ready.keys where briefs.publishingOwners.insert(owner).inserted {
+            Task { await publishRounds(of: owner) }
+        }
     }
 
-    private func publishRounds() async {
+    private func publishRounds(of owner: Owner) async {
         while true {
-            let round = briefs.removeRound()
+            let round = briefs.removeRound(of: owner)
             guard !round.isEmpty else { break }
             let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)
             await apply(await publisher.publish(round))
         }
-        briefs.isPublishing = false
+        briefs.publishingOwners.remove(owner)
     }
 
     private func apply(_ outcome: BriefPublisher.Outcome) async {
@@ -134,7 +134,7 @@ extension RunScheduler {
         }
         briefs.directory = outcome.directory
         forgetBriefRuns(outcome.completed)
-        briefs.ready.insert(contentsOf: outcome.again, at: 0)
+        for body in outcome.again { briefs.append(body) }
         if !outcome.completed.isEmpty { delegate?.onRunEnded() }
         briefs.unusual.formUnion(outcome.others)
         await commitStarts(of: briefs.unusual)
@@ -227,8 +227,7 @@ extension RunScheduler {
 
     /// Stops the runs whose tasks can be queued as before. The files that are being published get their names.
     func stopBriefRuns() async {
-        let waiting = Set(briefs.ready.map(\.task.id))
-        briefs.ready = []
+        let waiting = Set(briefs.removeAllReady().map(\.task.id))
         await drop(briefs.runs.values.filter { $0.stage == .fetching || waiting.contains($0.task.id) })
     }
 

@@ -38,7 +38,7 @@ enum DirectoryPath {
     /// Throws if it does not: a client that looks for the file under its path would not find it.
     ///
     /// - Parameter reopen: opens the path again, beneath a root.
-    /// - Throws: `destinationChanged` of `name`.
+    /// - Throws: `destinationChanged` of `name`; for users the shortage of descriptors, too.
     static func requireLeading(
         to directory: DirectoryHandle, for name: String, _ reopen: () throws -> DirectoryHandle
     ) throws(FileError) {
@@ -46,7 +46,9 @@ enum DirectoryPath {
         do {
             if try reopen().identity == directory.identity { return }
             problem = "another directory is there now"
-        } catch FileError.notWritable, FileError.system {
+        } catch let error as FileError where directory.isForUsers && error.isDescriptorShortage {
+            throw error
+        } catch FileError.notWritable where !directory.isForUsers, FileError.system where !directory.isForUsers {
             // The identity of the directory can be compared all the same.
             if directory.isSame(asPath: directory.path) { return }
             problem = "another directory is there now"

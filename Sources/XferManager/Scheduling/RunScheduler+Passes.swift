@@ -82,12 +82,15 @@ extension RunScheduler {
     ) {
         // While the database cannot be written, no task can be woken either.
         guard !machine.holds.contains(.degraded) else { return (SchedulingPass.Starts(), nil, nil) }
+        let settings = settings
+        let (ofOperators, ofGuests) = briefs.publishingCounts.reduce(into: (0, 0)) { counts, entry in
+            if settings.isOperator(entry.key) { counts.0 += entry.value } else { counts.1 += entry.value }
+        }
         // The end of a brief run causes another pass.
-        guard !isHeld, briefs.publishing.count < BriefRules.mostPublishing else {
+        guard !isHeld, ofOperators < BriefRules.mostPublishing else {
             return (SchedulingPass.Starts(), nil, try await store.read { try $0.nextWakeUp() })
         }
         let access = await briefAccess()
-        let settings = settings
         machine.limits.maxDescriptors = DescriptorRules.budget(
             limit: Descriptors.limit, clients: settings.maxClients)
         var pass = SchedulingPass(
@@ -100,8 +103,14 @@ extension RunScheduler {
         if access != nil {
             pass.briefs = (
                 held: store.held,
-                mayBeBrief: { [directories = context.directories, rights = services.rights] task in
-                    guard BriefRules.mayBeBrief(task, segments: settings.segments),
+                mayBeBrief: {
+                    [directories = context.directories, rights = services.rights, publishing = briefs.publishingCounts]
+                    task in
+                    let mayWait =
+                        settings.isOperator(task.owner)
+                        || publishing[task.owner, default: 0] < BriefRules.mostOfGuest
+                            && ofGuests < BriefRules.mostPublishing
+                    guard mayWait, BriefRules.mayBeBrief(task, segments: settings.segments),
                         let roots = rights.knownRoots(of: task.owner)
                     else { return false }
                     let destination = task.specification.destination

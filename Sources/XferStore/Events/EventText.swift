@@ -6,9 +6,10 @@ import XferModel
 /// The frequent events are written by hand: with `JSONEncoder`, the four events of a task would be a tenth of the
 /// store's work for a small file, and those of verbs over many tasks a third of it. A test reads every kind back.
 ///
-/// A series is an array of payloads.
+/// A series of several events is an array of payloads.
 enum EventText {
     static func encode(_ series: [EventPayload]) throws(StoreError) -> String {
+        if series.count == 1 { return try encode(series[0]) }
         var text = "["
         for payload in series {
             if text.utf8.count > 1 { text += "," }

@@ -47,18 +47,18 @@ extension DaemonFixture {
         return strace
     }
 
-    /// The number of files that small downloads are publishing, by a copy of the database: opening it would recover its
-    /// log.
-    func countOfBriefIntents() async throws -> Int {
+    /// The names that small downloads are about to give, by a copy of the database: opening it would recover its log.
+    func namesOfBriefIntents() async throws -> [String] {
         let copy = try TemporaryDirectory("xfer-cut")
         let program = """
             import pathlib, shutil, sqlite3, sys
             for file in pathlib.Path(sys.argv[1]).glob("xferd.sqlite*"): shutil.copy(file, sys.argv[2])
             with sqlite3.connect(sys.argv[2] + "/xferd.sqlite") as base:
-                print(base.execute("SELECT count(*) FROM brief_intent").fetchone()[0])
+                for name, in base.execute("SELECT name FROM brief_intent"): print(name)
             """
         let python = try #require(Command.find("python3"))
         let result = try await Command.run(python, ["-c", program, stateDirectory, copy.path])
-        return try #require(Int(result.output.filter { !$0.isWhitespace }), "\(result)")
+        #expect(result.isSuccess, "\(result)")
+        return result.output.split(separator: "\n").map(String.init)
     }
 }

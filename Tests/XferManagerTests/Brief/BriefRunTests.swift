@@ -69,12 +69,51 @@ import XferTestSupport
         try await begin(manager, fixture, for: guest)
         let id = try await fixture.add("/a", as: "a", to: manager, for: guest)
         try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        let isBrief = await manager.scheduler.briefs.runs[id] != nil
         #expect(rename(fixture.downloads, fixture.downloads + ".away") == 0 && symlink(hers, fixture.downloads) == 0)
         gate.open()
         #expect(try await fixture.end(of: id, in: manager).error?.reason == .destinationDenied)
         for directory in [hers, fixture.downloads + ".away"] {
             #expect(try FileTree.entries(below: directory).filter { !$0.hasPrefix(".") }.isEmpty)
         }
+        #expect(isBrief)
+        await manager.shutdown(.suspend)
+    }
+
+    /// The directory is moved when the file is about to get its name, or has it: the file is not left in a directory of
+    /// another path, and comes when the directory is back.
+    @Test(arguments: [false, true]) func aDirectoryThatIsMovedMeanwhileKeepsNoFile(isGuests: Bool) async throws {
+        let (fixture, gate) = (try await ManagerFixture(), Gate())
+        fixture.server.serve("/a", Self.small).next([.stall(at: 1000, until: gate)])
+        let manager = try await fixture.open()
+        let caller = isGuests ? Self.guest(fixture) : ManagerFixture.caller
+        try await begin(manager, fixture, for: caller)
+        let id = try await fixture.add("/a", as: "a", to: manager, for: caller)
+        try await eventually("it is asked for") { fixture.server.requests.count == 1 }
+        // The commit thread is kept, so that the directory is moved after the file was written and before the intent is
+        // committed.
+        let lock = ThreadGate()
+        async let kept: Void = manager.store.write { _ in lock.pass() }
+        await lock.arrived()
+        gate.open()
+        try await eventually("the intent is to be committed") { manager.store.waitingWrites > 1 }
+        let isBrief = await manager.scheduler.briefs.publishing.contains(id)
+        let away = fixture.downloads + ".away"
+        #expect(rename(fixture.downloads, away) == 0)
+        lock.open()
+        try await kept
+        try await eventually("an ordinary run has found out") {
+            try await manager.queries.task(id, for: ManagerFixture.caller).wait?.reason == .destinationUnavailable
+        }
+        #expect(isBrief)
+        #expect(try FileTree.entries(below: away).filter { !$0.hasPrefix(".") }.isEmpty)
+        #expect(try await manager.store.read { try $0.briefIntents() }.isEmpty)
+        #expect(rename(away, fixture.downloads) == 0)
+        for verb in [TaskVerb.pause, .resume] {
+            _ = try await manager.tasks.apply(verb, to: [id], for: ManagerFixture.caller)
+        }
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        #expect(try Self.small.equals(file: fixture.downloads + "/a"))
         await manager.shutdown(.suspend)
     }
 
@@ -92,14 +131,16 @@ import XferTestSupport
             let task = TransferTask(
                 id: TaskID(id), specification: specification, state: .queued, rank: id, createdAt: Timestamp(seconds: 0)
             )
-            briefs.ready.append(
+            briefs.append(
                 BriefBody(
                     task: task, startedAt: Timestamp(seconds: 0), bytes: [], head: ResponseHead(status: 200),
                     finalURL: url))
         }
-        #expect(briefs.removeRound().map(\.task.id) == [TaskID(1), TaskID(3)])
-        #expect(briefs.removeRound().map(\.task.id) == [TaskID(2), TaskID(4)])
-        #expect(briefs.removeRound().isEmpty)
+        let owner = ManagerFixture.caller.owner
+        #expect(briefs.removeRound(of: owner).map(\.task.id) == [TaskID(1), TaskID(3)])
+        #expect(briefs.removeRound(of: owner).isEmpty)
+        #expect(briefs.removeRound(of: guest.owner).map(\.task.id) == [TaskID(2), TaskID(4)])
+        #expect(briefs.ready.isEmpty)
     }
 
     @Test func equalNamesGetNumbers() async throws {

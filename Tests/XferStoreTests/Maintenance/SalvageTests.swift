@@ -189,6 +189,7 @@ struct SalvageTests {
             ("task", "UPDATE task SET error = 'x', response_headers = '[[]' WHERE id = 7", 300),
             ("transfer", "UPDATE transfer SET selecting_headers = '[' WHERE id = 3", 29),
             ("event", "UPDATE event SET payload = '{\"taskResumed' WHERE seq = 9", 299),
+            ("event", "UPDATE event SET count = 2 WHERE seq = 9", 299),
         ]
     ) func anUnreadableRowIsFoundListedAndLeftOut(table: String, damage: String, left: Int) async throws {
         let directory = try await Self.filled()

@@ -27,7 +27,9 @@ extension DownloadRun {
     func consult(in directory: DirectoryHandle) async throws -> Asked? {
         // Every byte is here already, or the server's 304 was not about the kept response.
         let bytes = transfer.resumeData.committedByteCount
-        guard bytes == 0 || bytes != transfer.resumeData.totalLength, !isDistrustful else { return .whole }
+        guard bytes == 0 || bytes != transfer.resumeData.totalLength, !isDistrustful,
+            specification.request.caching.policy.usesCache
+        else { return .whole }
         switch try await consultCache() {
         case .fetch, .miss:
             return .whole

@@ -215,6 +215,9 @@ extension SharedTransfer {
 
     /// Handles the first accepted head: drops bytes of another version, reports the head to the members, and continues
     /// if a task still wants the body.
+    ///
+    /// Not inlined, so that attempts keep no memory for it.
+    @inline(never)
     func onHead(
         _ head: ResponseHead, _ verdict: HeadVerdict, _ keeping: ResumeData, of handle: AttemptHandle,
         into part: PartialFile, in directory: DirectoryHandle
