@@ -18,25 +18,45 @@ struct KillPointTests {
         case someNames
         /// Intents, and a name for each.
         case names
+
+        /// - Parameter names: of the intents' names, how many files have them.
+        func allows(intents: Int, names: Int) -> Bool {
+            switch self {
+            case .nothing: intents == 0
+            case .intents: intents > 0 && names == 0
+            case .someNames: (0..<intents).contains(names)
+            case .names: intents > 0 && names == intents
+            }
+        }
     }
 
-    private static let sources = (0..<48).map { SourceVersion.tagged(600 + $0, length: 100 + Int64($0) * 397) }
+    /// How a daemon ended that was to be killed.
+    private enum End {
+        /// At the point, while all downloads that ran were brief.
+        case whileBrief
+        /// At the point; the machine was so slow that starts had been committed.
+        case later
+        /// Not at all: all downloads had ended before.
+        case never
+    }
+
+    private static let sources = (0..<24).map { SourceVersion.tagged(600 + $0, length: 100 + Int64($0) * 397) }
 
     /// Points at which it is known what they leave: a group has many files, and one thread gives them their names.
     @Test func whileFilesAreWritten() async throws {
-        try await kill(at: KillPoint(call: "fchmod"), leaves: .nothing)
-        try await kill(at: KillPoint(call: "fsync"), leaves: .nothing)
+        try await expect(.nothing, at: KillPoint(call: "fchmod"))
+        try await expect(.nothing, at: KillPoint(call: "fsync"))
     }
 
-    @Test func betweenIntentAndName() async throws { try await kill(at: KillPoint(call: "linkat"), leaves: .intents) }
+    @Test func betweenIntentAndName() async throws { try await expect(.intents, at: KillPoint(call: "linkat")) }
 
     /// The third name of a thread: the second or a later one of its group, as a rule.
     @Test func betweenTwoNames() async throws {
-        try await kill(at: KillPoint(call: "linkat", number: 3), leaves: .someNames)
+        try await expect(.someNames, at: KillPoint(call: "linkat", number: 3))
     }
 
     @Test func betweenNameAndEnd() async throws {
-        try await kill(at: KillPoint(call: "fsync", place: .downloads), leaves: .names)
+        try await expect(.names, at: KillPoint(call: "fsync", place: .downloads))
     }
 
     /// Each write and each sync of the database's log, and each call that files need, one after the other.
@@ -46,26 +66,31 @@ struct KillPointTests {
             ("pwrite64", .databaseLog, 40), ("fdatasync", .databaseLog, 6), ("fchmod", nil, 20), ("fsync", nil, 20),
             ("linkat", nil, 20), ("fsync", .downloads, 3),
         ] as [(String, KillPoint.Place?, Int)] {
-            for number in 1...last where try await kill(at: KillPoint(call: call, number: number, place: place)) {
-                deaths += 1
+            for number in 1...last {
+                let end = try await kill(at: KillPoint(call: call, number: number, place: place))
+                if end != .never { deaths += 1 }
             }
         }
         print("kill -9 at calls of small downloads: \(deaths) deaths")
         #expect(deaths > 60)
     }
 
+    /// Expects that the crash is among brief runs, and leaves this. On a machine that is too slow for that it tries again.
+    private func expect(_ trace: Trace, at point: KillPoint) async throws {
+        for _ in 0..<10 where try await kill(at: point, leaves: trace) == .whileBrief { return }
+        Issue.record("\(point.testDescription): no download was so short that its start had not been committed")
+    }
+
     /// Kills a daemon among small downloads at this point, and lets another one go on.
     ///
-    /// - Parameter leaves: what the database and the directory must show after the crash; nil is unknown.
-    /// - Returns: whether the point was reached: all downloads may have ended before.
-    @discardableResult
-    private func kill(at point: KillPoint, leaves: Trace? = nil) async throws -> Bool {
+    /// - Parameter leaves: what the database and the directory must show if all downloads were brief; nil is unknown.
+    private func kill(at point: KillPoint, leaves: Trace? = nil) async throws -> End {
         let nginx = try await NginxFixture()
         for source in Self.sources { try nginx.publish(source, as: "\(source.seed)") }
         let first = SourceVersion.tagged(599, length: 1000)
         try nginx.publish(first, as: "first")
         let options = DaemonFixture.Options(settings: ["queue": ["max_active": "64", "max_active_per_host": "64"]])
-        var wasReached = false
+        var end = End.never
         try await withDaemon(options) { daemon in
             // The directory is known from then on, so that the others are brief.
             try await daemon.complete(try await daemon.add(nginx.url("/first")))
@@ -81,16 +106,20 @@ struct KillPointTests {
             // It may be killed before it answers.
             _ = try? await daemon.call("queue.resume")
             // Reading tasks or counts would commit their starts.
-            wasReached = try await eventually("it is dead or has nothing to do", within: Patience.long) { () -> Bool? in
+            let isDead = try await eventually("it is dead or has nothing to do", within: Patience.long) { () -> Bool? in
                 guard daemon.process?.isRunning == true else { return true }
                 return session.events.count == ids.count ? false : nil
             }
-            if wasReached {
+            if isDead {
                 #expect(await daemon.process?.exit() == .signal(9))
-            }
-            if let leaves {
-                #expect(wasReached, "\(point.testDescription)")
-                try await expect(leaves, of: daemon, at: point)
+                let (intended, started) = try await daemon.leftByCrash()
+                end = started == 0 ? .whileBrief : .later
+                // Earlier groups may have ended.
+                let given = Set(try daemon.downloaded).intersection(intended).count
+                if let leaves, end == .whileBrief {
+                    let description = "\(point.testDescription): \(intended.count) intents, \(given) names"
+                    #expect(leaves.allows(intents: intended.count, names: given), "\(description)")
+                }
             }
             await daemon.kill9()
             _ = await strace.exit()
@@ -103,22 +132,8 @@ struct KillPointTests {
             #expect(terminal.count == ids.count + 1, "\(point.testDescription)")
             let ended = Set(terminal.compactMap { $0["task_id"]?.integerValue })
             #expect(ended.isSuperset(of: ids))
-            #expect(try await daemon.namesOfBriefIntents().isEmpty)
+            #expect(try await daemon.leftByCrash().intended.isEmpty)
         }
-        return wasReached
-    }
-
-    private func expect(_ trace: Trace, of daemon: DaemonFixture, at point: KillPoint) async throws {
-        let intended = try await daemon.namesOfBriefIntents()
-        // Earlier groups may have ended.
-        let given = Set(try daemon.downloaded).intersection(intended).count
-        let isAsExpected =
-            switch trace {
-            case .nothing: intended.isEmpty
-            case .intents: !intended.isEmpty && given == 0
-            case .someNames: (0..<intended.count).contains(given)
-            case .names: !intended.isEmpty && given == intended.count
-            }
-        #expect(isAsExpected, "\(point.testDescription): \(intended.count) intents, \(given) names")
+        return end
     }
 }

@@ -90,7 +90,7 @@ struct PowerCutTests {
             await daemon.kill9()
             for cut in cuts {
                 try await disk.replace(with: cut.image)
-                let found = try await daemon.namesOfBriefIntents().count
+                let found = try await daemon.leftByCrash().intended.count
                 (withIntents, intents) = (withIntents + (found > 0 ? 1 : 0), intents + found)
                 try await goOn(daemon, from: cut, byID)
                 #expect(try daemon.downloaded.count == cut.answered.count + 1, "\(cut.image): each file once")

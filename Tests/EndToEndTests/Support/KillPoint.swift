@@ -47,18 +47,21 @@ extension DaemonFixture {
         return strace
     }
 
-    /// The names that small downloads are about to give, by a copy of the database: opening it would recover its log.
-    func namesOfBriefIntents() async throws -> [String] {
+    /// What a crash has left of small downloads, by a copy of the database: opening it would recover its log.
+    ///
+    /// - Returns: the names that were about to be given, and how many tasks had a committed start.
+    func leftByCrash() async throws -> (intended: [String], started: Int) {
         let copy = try TemporaryDirectory("xfer-cut")
         let program = """
             import pathlib, shutil, sqlite3, sys
             for file in pathlib.Path(sys.argv[1]).glob("xferd.sqlite*"): shutil.copy(file, sys.argv[2])
             with sqlite3.connect(sys.argv[2] + "/xferd.sqlite") as base:
+                print(base.execute("SELECT count(*) FROM task WHERE state = 'running'").fetchone()[0])
                 for name, in base.execute("SELECT name FROM brief_intent"): print(name)
             """
         let python = try #require(Command.find("python3"))
         let result = try await Command.run(python, ["-c", program, stateDirectory, copy.path])
-        #expect(result.isSuccess, "\(result)")
-        return result.output.split(separator: "\n").map(String.init)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        return (Array(lines.dropFirst()), try #require(lines.first.flatMap { Int($0) }, "\(result)"))
     }
 }
