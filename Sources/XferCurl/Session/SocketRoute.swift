@@ -16,6 +16,9 @@ struct SocketRoute {
         return strcmp(peer.text, remote) == 0
     }
 
+    /// Nil if it is no connection's descriptor any more.
+    static func localPort(of socket: Int32) -> Int32? { end(of: socket, getsockname)?.port }
+
     /// Whether nothing waits in the socket: no byte, no end, no error. Reads nothing, and does not wait.
     static func isQuiet(_ socket: Int32) -> Bool {
         var byte: UInt8 = 0

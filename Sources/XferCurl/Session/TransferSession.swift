@@ -26,16 +26,14 @@ final class TransferSession {
     private var activeCount = 0
     /// Descriptors that libcurl had watched; some may be closed since.
     private var sockets: Set<Int32> = []
-    /// Where connections were found, by their local port.
-    private var found: [Int32: Int32] = [:]
+    /// The sockets by their local port, which connections to different servers may share.
+    private var found: [Int32: [Int32]] = [:]
 
     /// Most easy handles kept for the next request; and most connections that are kept for as long as the server wants.
     private static let maxIdle = 32
     /// More connections are closed when no request has been made for so long: libcurl looks at idle connections with
     /// requests only, and those that servers have closed would stay.
     private static let idleTime = Duration.seconds(60)
-    /// Most connections kept for the next request, at least `maxIdle`.
-    private let maxConnections: Int
 
     /// Nil without memory.
     init?(id: UInt32, key: PoolKey, keptConnections: Int, core: EngineCore) {
@@ -44,13 +42,12 @@ final class TransferSession {
         self.key = key
         self.core = core
         self.multi = multi
-        maxConnections = max(keptConnections, Self.maxIdle)
         let context = UnsafeMutableRawPointer(bitPattern: UInt(clamping: id))
         xfer_multi_set_socket_function(multi, curlSocketCallback)
         xfer_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
         xfer_multi_set_timer_function(multi, curlTimerCallback)
         xfer_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-        xfer_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maxConnections)
+        xfer_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(keptConnections, Self.maxIdle))
         xfer_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     }
 
@@ -149,10 +146,13 @@ final class TransferSession {
     /// The socket of a connection; nil when libcurl never had it watched. libcurl itself reports the socket of a reused
     /// connection only after the request.
     func socket(of route: SocketRoute) -> Int32? {
-        if let known = found[route.localPort], route.matches(known) { return known }
-        if found.count > 4 * maxConnections { found = [:] }
-        found[route.localPort] = sockets.first(where: route.matches)
-        return found[route.localPort]
+        if let known = found[route.localPort]?.first(where: route.matches) { return known }
+        // All at once: for a thousand connections, a search for each would take a million system calls.
+        found = [:]
+        for socket in sockets {
+            if let port = SocketRoute.localPort(of: socket) { found[port, default: []].append(socket) }
+        }
+        return found[route.localPort]?.first(where: route.matches)
     }
 
     func onWatch(socket: Int32, what: Int32, for handle: EasyHandle?) {
