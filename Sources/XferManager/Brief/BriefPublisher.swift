@@ -111,7 +111,10 @@ struct BriefPublisher: Sendable {
         return outcome
     }
 
-    private func openDirectory(of specification: TaskSpecification) async throws -> DirectoryHandle {
+    /// Opens the destination, with the rights of its owner.
+    ///
+    /// - Throws: `FileError.cancelled` if a guest's path does not answer; else as `DestinationDirectory.open`.
+    func openDirectory(of specification: TaskSpecification) async throws -> DirectoryHandle {
         let destination = specification.destination
         let location = PartialLocation(
             directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)

@@ -12,8 +12,10 @@ extension RunScheduler {
     /// - Parameter ids: the tasks; nil is all that have an intent, while no brief run is live.
     func settleBriefIntents(of ids: Set<TaskID>? = nil) async throws {
         let found = try await store.read { try $0.briefIntents() }
+        // Guests with a path that did not answer: it is not asked again for each of their files.
+        var silent: Set<Owner> = []
         for (id, intent) in found where ids?.contains(id) ?? true {
-            let mayHaveName = try await mayHaveName(intent, of: id)
+            let mayHaveName = try await mayHaveName(intent, of: id, &silent)
             let now = clock()
             try await store.write { tx in
                 try tx.asHolder {
@@ -24,18 +26,20 @@ extension RunScheduler {
         }
     }
 
-    private func mayHaveName(_ intent: PublishIntent, of id: TaskID) async throws -> Bool {
+    private func mayHaveName(
+        _ intent: PublishIntent, of id: TaskID, _ silent: inout Set<Owner>
+    ) async throws -> Bool {
         guard let task = try await store.read({ reader in try StoreError.nilIfUnreadable { try reader.task(id) } }),
             task.state == .queued
         else { return false }
-        // A guest's path may never answer. The task's next run finds out.
-        guard settings.isOperator(task.owner) else { return true }
-        let destination = task.specification.destination
-        let location = PartialLocation(
-            directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
+        guard !silent.contains(task.owner) else { return true }
+        let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)
         do {
-            let directory = try await DestinationDirectory.open(location, for: task.owner, settings, services)
+            let directory = try await publisher.openDirectory(of: task.specification)
             return try await services.pool.run { try Publisher(directory: directory).isPublished(intent) }
+        } catch FileError.cancelled {
+            silent.insert(task.owner)
+            return true
         } catch {
             // The directory may come back with the file in it.
             return true

@@ -69,10 +69,11 @@ struct KillPointTests {
             for number in 1...last {
                 let end = try await kill(at: KillPoint(call: call, number: number, place: place))
                 if end != .never { deaths += 1 }
+                // How many calls there are depends on the groups, but there is a first one of each kind.
+                if number == 1 { #expect(end != .never, "\(call)") }
             }
         }
         print("kill -9 at calls of small downloads: \(deaths) deaths")
-        #expect(deaths > 60)
     }
 
     /// Expects that the crash is among brief runs, and leaves this. On a machine that is too slow for that it tries again.

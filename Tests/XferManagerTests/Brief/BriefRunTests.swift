@@ -230,12 +230,14 @@ import XferTestSupport
     }
 
     /// A crash between the link and the commit of the end: the file counts, and is not fetched again.
-    @Test(arguments: [true, false]) func afterACrashTheNameDecides(wasLinked: Bool) async throws {
+    @Test(arguments: [true, false], [true, false])
+    func afterACrashTheNameDecides(wasLinked: Bool, isGuests: Bool) async throws {
         let fixture = try await ManagerFixture()
         fixture.server.serve("/a", Self.small)
         let first = try await fixture.open()
         await first.scheduler.hold(.pausedByOperator)
-        let id = try await fixture.add("/a", as: "a", to: first)
+        let caller = isGuests ? Self.guest(fixture) : ManagerFixture.caller
+        let id = try await fixture.add("/a", as: "a", to: first, for: caller)
         let path = fixture.downloads + "/a"
         try FileTree.write(Self.small.bytes, to: wasLinked ? path : fixture.downloads + "/other")
         let directory = try DirectoryHandle(ofService: fixture.downloads)
