@@ -103,6 +103,9 @@ final class EasyHandle {
         }
     }
 
+    /// Without this, libcurl looks at the age of each name that it has resolved when the request ends.
+    func keepResolvedNames() { set(CURLOPT_DNS_CACHE_TIMEOUT, -1) }
+
     /// Sets the lists that replace what the resolver or the URL says.
     func setConnectionLists(resolve rules: [ResolveRule], connectTo targets: [ConnectToRule]) {
         let (names, hosts) = (LineList(rules.map(\.description)), LineList(targets.map(\.description)))

@@ -28,12 +28,16 @@ final class TransferSession {
     private var sockets: Set<Int32> = []
     /// The sockets by their local port, which connections to different servers may share.
     private var found: [Int32: [Int32]] = [:]
+    /// When a request was begun last after which libcurl forgets names that it resolved long ago.
+    private var forgettingAt: MonotonicInstant?
 
     /// Most easy handles kept for the next request; and most connections that are kept for as long as the server wants.
     private static let maxIdle = 32
     /// More connections are closed when no request has been made for so long: libcurl looks at idle connections with
     /// requests only, and those that servers have closed would stay.
     private static let idleTime = Duration.seconds(60)
+    /// With many servers one request in such a time looks for names that were resolved long ago, not each of them.
+    private static let forgettingTime = Duration.seconds(1)
 
     /// Nil without memory.
     init?(id: UInt32, key: PoolKey, keptConnections: Int, core: EngineCore) {
@@ -57,6 +61,7 @@ final class TransferSession {
     func begin(_ request: EasyHandle.Request, for hop: Hop) -> EasyHandle? {
         guard let handle = handle(for: request.content) else { return nil }
         handle.prepare(request)
+        if !forgetsNames() { handle.keepResolvedNames() }
         handle.hop = hop
         guard curl_multi_add_handle(multi, handle.easy) == CURLM_OK else {
             core.forgetHandle(handle)
@@ -65,6 +70,16 @@ final class TransferSession {
         if activeCount == 0 { core.loop.deadlines.remove(.idleSession(id)) }
         activeCount += 1
         return handle
+    }
+
+    private func forgetsNames() -> Bool {
+        if sockets.count > Self.maxIdle, let last = forgettingAt,
+            last.duration(to: core.now) < Self.forgettingTime
+        {
+            return false
+        }
+        forgettingAt = core.now
+        return true
     }
 
     /// A form has a handle of its own.

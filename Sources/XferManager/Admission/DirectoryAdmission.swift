@@ -55,14 +55,14 @@ final class DirectoryAdmission: Sendable {
     /// How long a guest's directory counts as one that takes files since it was opened with the guest's rights.
     private static let guestsMoment = Duration.seconds(10)
 
-    private let pool: BlockingPool
+    private let paths: PathPools
     private let operators = Table()
     /// A table of their own, so that guests displace no operator's directory.
     private let guests = Table()
     /// The adds that wait for the next opening. A directory is a key while it is being opened.
     private let waiters = NIOLockedValueBox<[Key: [Waiter]]>([:])
 
-    init(pool: BlockingPool) { self.pool = pool }
+    init(paths: PathPools) { self.paths = paths }
 
     /// The identity of the directory, once it exists and is writable.
     func identity(of directory: String, in roots: AllowedRoots) async throws(FileError) -> FileIdentity {
@@ -137,6 +137,7 @@ final class DirectoryAdmission: Sendable {
     private func open(_ key: Key, creates: Bool = true) async -> Opening {
         let openedAt = Clocks.monotonic()
         do throws(FileError) {
+            let pool = paths.pool(of: key.roots.users.first?.uid)
             let (identity, admitted) = try await pool.run { () throws(FileError) in
                 let opened = try key.roots.open(directory: key.directory, createMissing: creates)
                 return (opened.identity, AdmittedDirectory(opened, path: key.directory))

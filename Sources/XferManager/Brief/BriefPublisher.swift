@@ -45,8 +45,6 @@ struct BriefBody: Sendable {
 struct BriefPublisher: Sendable {
     /// The highest number of files in one round.
     static let largestRound = 64
-    /// How long a guest's path may take to be opened. An ordinary run waits for it longer.
-    private static let patience = Duration.seconds(5)
     /// The highest number of names that a file may lose to others, before an ordinary run publishes it.
     private static let mostNameRaces = 20
 
@@ -122,7 +120,7 @@ struct BriefPublisher: Sendable {
         if settings.isOperator(owner) {
             return try await DestinationDirectory.open(location, for: owner, settings, services)
         }
-        let opened = try await result(within: Self.patience) { [settings, services] in
+        let opened = try await result(within: PathPools.patience) { [settings, services] in
             try await DestinationDirectory.open(location, for: owner, settings, services)
         }
         guard let opened else { throw FileError.cancelled }
@@ -237,15 +235,16 @@ struct BriefPublisher: Sendable {
                 return isInPlace() ? linked : withdraw(linked)
             }
         }
-        guard await isSoon(isInPlace) else { return failed }
+        guard await isSoon(isInPlace, owner) else { return failed }
         let linked = await services.pool.run { [self] in link(files) }
-        if await isSoon(isInPlace) { return linked }
+        if await isSoon(isInPlace, owner) { return linked }
         return await services.pool.run { [self] in withdraw(linked) }
     }
 
     /// False also if the check takes too long.
-    private func isSoon(_ check: @escaping @Sendable () -> Bool) async -> Bool {
-        (try? await result(within: Self.patience) { [pool = services.pool] in await pool.run(check) }) ?? false
+    private func isSoon(_ check: @escaping @Sendable () -> Bool, _ owner: Owner) async -> Bool {
+        (try? await result(within: PathPools.patience) { [pool = services.pool(of: owner)] in await pool.run(check) })
+            ?? false
     }
 
     /// Takes away the names that were given. Blocks.

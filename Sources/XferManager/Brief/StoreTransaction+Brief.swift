@@ -22,6 +22,7 @@ extension StoreTransaction {
         let transition = machine.onStart(at: brief.startedAt)
         machine.subscribe(to: transfer.id)
         try write(machine, transition, from: task, at: now)
+        try settleTurns()
         return SchedulingPass.Start(
             task: machine.task, transfer: transfer, isNew: true, descriptors: brief.descriptors)
     }
@@ -52,6 +53,7 @@ extension StoreTransaction {
         }
         try append(events, at: now)
         try recordPublishedBriefly(ends.map(\.body.task.id))
+        try settleTurns()
         try appendIdleIfNothingRuns(at: now)
     }
 

@@ -69,13 +69,14 @@ extension ManagerPart {
 
     /// Checks the tasks that this caller adds or changes.
     nonisolated func admission(for principal: Principal) -> TaskAdmission {
-        TaskAdmission(
-            principal: principal, settings: settings, pool: services.pool, directories: context.directories,
+        let pool = principal.isOperator ? services.pool : services.paths.pool(of: principal.owner.rawValue)
+        return TaskAdmission(
+            principal: principal, settings: settings, pool: pool, directories: context.directories,
             rights: services.rights,
             policies: services.policies.withLockedValue(\.resolver),
             requests: RequestAdmission(
                 rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
-            content: ContentAdmission(principal: principal, rights: services.rights, pool: services.pool),
+            content: ContentAdmission(principal: principal, rights: services.rights, pool: pool),
             zones: zones,
             coalesceKeys: coalesceKeys, now: clock())
     }

@@ -154,6 +154,7 @@ public final class TransferManager: ManagerPart, Sendable {
                 userAgent: userAgent, loops: settings.engineLoops,
                 keptConnections: DescriptorRules.keptConnections(limit: Descriptors.limit)))
         let pool = BlockingPool()
+        let paths = PathPools(service: pool)
         let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages)
         let digests = BlockingPool("xferd-digests", threadCount: 2)
         let cache = ResponseCache(
@@ -161,8 +162,8 @@ public final class TransferManager: ManagerPart, Sendable {
             digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,
             ages: ages, logger: logger)
         let services = RunServices(
-            store: store, engine: engine, pool: pool, digests: digests,
-            durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store, pool: pool),
+            store: store, engine: engine, paths: paths, digests: digests,
+            durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store),
             directories: OpenDirectories(), rights: OwnerRights(settings, accounts: accounts),
             spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
@@ -181,7 +182,7 @@ public final class TransferManager: ManagerPart, Sendable {
                     files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile),
                     logger: logger),
                 leases: services.leases),
-            directories: DirectoryAdmission(pool: pool), stateDirectory: stateDirectory,
+            directories: DirectoryAdmission(paths: paths), stateDirectory: stateDirectory,
             digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
         let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)

@@ -24,6 +24,8 @@ struct PublishingCandidate: Sendable {
     let digest: Checksum?
     /// Opens its directory by path again, beneath a root of the owner's. Blocks.
     let reopen: @Sendable () throws -> DirectoryHandle
+    /// Where `reopen` is called.
+    let pathPool: BlockingPool
     /// Whether the task's lease is still in force.
     let isLeaseInForce: @Sendable () -> Bool
     /// Commits the intent, whether it replaces a file, and what else a restart has to know. Returns false and writes

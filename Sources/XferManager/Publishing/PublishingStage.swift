@@ -21,7 +21,6 @@ actor PublishingStage {
     private static let smallestPart = 4
 
     private let store: TaskStore
-    private let pool: BlockingPool
     /// The files that wait for the next round, by directory. A directory is a key while a round is under way.
     private var waiting: [FileIdentity: [Entry]] = [:]
 
@@ -34,10 +33,7 @@ actor PublishingStage {
         var attributes: Publisher.Attributes?
     }
 
-    init(store: TaskStore, pool: BlockingPool) {
-        self.store = store
-        self.pool = pool
-    }
+    init(store: TaskStore) { self.store = store }
 
     /// Returns when the file durably has its final name, or will not get one.
     ///
@@ -91,9 +87,10 @@ actor PublishingStage {
         let names = NIOLockedValueBox<Set<String>>([])
         let size = max(Self.smallestPart, (round.count + Self.maxParts - 1) / Self.maxParts)
         let parts = stride(from: 0, to: round.count, by: size).map { round[$0..<min($0 + size, round.count)] }
-        let choices = await withTaskGroup(of: (Int, [NameChoice]).self) { [pool] group in
+        guard let paths = round.first?.candidate.pathPool else { return ([], []) }
+        let choices = await withTaskGroup(of: (Int, [NameChoice]).self) { group in
             for (index, part) in parts.enumerated() {
-                group.addTask { (index, await pool.run { Self.choose(part, besides: names) }) }
+                group.addTask { (index, await paths.run { Self.choose(part, besides: names) }) }
             }
             return await group.reduce(into: Array(repeating: [NameChoice](), count: parts.count)) { $0[$1.0] = $1.1 }
         }
@@ -198,11 +195,12 @@ actor PublishingStage {
 
     /// Gives the files their names and makes the names durable.
     private func rename(_ files: [Intended]) async -> [Result<Publisher.RenameOutcome, FileError>] {
-        guard let directory = files.first?.entry.candidate.file.directory else { return [] }
+        guard let first = files.first?.entry.candidate else { return [] }
+        let directory = first.file.directory
         let moves = files.map { file in
             Move(candidate: file.entry.candidate, intent: file.intent, isReplacing: file.isReplacing)
         }
-        return await pool.run {
+        return await first.pathPool.run {
             let publisher = Publisher(directory: directory)
             let renamed = moves.map { move in
                 Result { () throws(FileError) in

@@ -186,7 +186,7 @@ public struct ByteReader: ManagerPart, Sendable {
         let place = path.split(separator: "/", omittingEmptySubsequences: false)
         let (parent, name) = (place.dropLast().joined(separator: "/"), String(place.last ?? ""))
         let owner = task.owner
-        return try await services.pool.run { [rights = services.rights] in
+        return try await services.pool(of: owner).run { [rights = services.rights] in
             let directory = try rights.roots(of: owner).open(
                 directory: parent.isEmpty ? "/" : parent, for: .reading)
             let file = try ReadableFile(in: directory, named: name)

@@ -150,7 +150,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         var gone: [TransferID] = []
         for (place, all) in Dictionary(grouping: found, by: Place.init) {
             do {
-                try await services.pool.run { [rights = services.rights] in try Self.remove(all, in: place, rights) }
+                try await remove(all, in: place)
                 gone += all.map(\.transfer.id)
             } catch {
                 logger.warning(
@@ -172,6 +172,18 @@ final class TransferDiscarder: ManagerPart, Sendable {
             return isUpload
         }
         if isUpload { remoteUploads.wake() }
+    }
+
+    private func remove(_ all: [Discarded], in place: Place) async throws {
+        let rights = services.rights
+        guard let guest = place.guest else {
+            return try await services.pool.run { try Self.remove(all, in: place, rights) }
+        }
+        // The others do not wait for a guest's path that does not answer.
+        let removed: Void? = try await result(within: PathPools.patience) { [services] in
+            try await services.pool(of: guest).run { try Self.remove(all, in: place, rights) }
+        }
+        if removed == nil { throw FileError.cancelled }
     }
 
     /// A directory that is opened once for all deletions in it.

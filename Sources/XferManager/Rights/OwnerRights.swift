@@ -27,6 +27,8 @@ final class OwnerRights: Sendable {
     /// Applies new settings. Accounts are looked up again.
     func apply(_ settings: ManagerSettings) { state.withLockedValue { $0 = State(settings: settings) } }
 
+    func isOperator(_ owner: Owner) -> Bool { state.withLockedValue { $0.settings.isOperator(owner) } }
+
     /// The directories for an owner's files. May block.
     func roots(of owner: Owner) -> AllowedRoots {
         if let known = knownRoots(of: owner) { return known }

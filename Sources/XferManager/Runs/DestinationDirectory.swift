@@ -17,7 +17,7 @@ enum DestinationDirectory {
                 if settings.isOperator(owner) {
                     try await openForOperator(path, settings, services)
                 } else {
-                    try await services.pool.run { [rights = services.rights] in
+                    try await services.pool(of: owner).run { [rights = services.rights] in
                         try rights.roots(of: owner).open(directory: path, for: purpose)
                     }
                 }

@@ -12,6 +12,7 @@ final class RunServices: Sendable {
     let store: TaskStore
     let engine: TransferEngine
     let pool: BlockingPool
+    let paths: PathPools
     /// A separate pool for digests, which take minutes for large files, so that checkpoints never wait for them.
     let digests: BlockingPool
     let durability: DurabilityGroup
@@ -36,7 +37,7 @@ final class RunServices: Sendable {
     let logger: Logger
 
     init(
-        store: TaskStore, engine: TransferEngine, pool: BlockingPool, digests: BlockingPool,
+        store: TaskStore, engine: TransferEngine, paths: PathPools, digests: BlockingPool,
         durability: DurabilityGroup, publishing: PublishingStage, directories: OpenDirectories, rights: OwnerRights,
         spool: SpoolDirectory, reader: @escaping ResponseReader, space: NIOLockedValueBox<SpaceLedger>,
         policies: NIOLockedValueBox<PolicyRegistry>, admission: NIOLockedValueBox<AdmissionRules>,
@@ -45,7 +46,8 @@ final class RunServices: Sendable {
     ) {
         self.store = store
         self.engine = engine
-        self.pool = pool
+        pool = paths.service
+        self.paths = paths
         self.digests = digests
         self.durability = durability
         self.publishing = publishing
@@ -63,6 +65,11 @@ final class RunServices: Sendable {
         self.clock = clock
         self.ages = ages
         self.logger = logger
+    }
+
+    /// The threads that open this owner's paths.
+    func pool(of owner: Owner) -> BlockingPool {
+        rights.isOperator(owner) ? pool : paths.pool(of: owner.rawValue)
     }
 }
 

@@ -123,6 +123,8 @@ struct SchedulingPass: Sendable {
             try joinAll(transfer.id, started, in: tx)
         }
         if isFull { starts.isIncomplete = true }
+        // With brief runs alone nothing is written now.
+        if !starts.tasks.isEmpty { try tx.settleTurns() }
     }
 
     /// Whether the pass has changed as many tasks as one transaction may, not counting those that joined.
@@ -242,9 +244,12 @@ struct SchedulingPass: Sendable {
 /// The stored queue, as the scheduler reads it in one pass.
 ///
 /// The tasks of brief runs stay in the queue, at the head of their lanes. So a page of a lane is read beyond them once,
-/// not for each pick. During a pass no lane joins the queue, so what was found about lanes is asked once, too.
+/// not for each pick. During a pass no lane joins the queue, so what was found about lanes is asked once, too, and the
+/// next lanes are read together.
 private final class StoredQueue: QueueIndex {
     private static let largestPage = 32
+    /// How many tasks are read of a lane that is served once and then waits for its next turn.
+    private static let smallPage = 4
 
     let tx: StoreTransaction
     /// How many tasks are read beyond those that are held: no more than may start.
@@ -252,6 +257,8 @@ private final class StoredQueue: QueueIndex {
     private let held: HeldTasks?
     /// Tasks at the head of a lane that were read, are not held and were not removed.
     private var pages: [QueueLane: ArraySlice<TaskID>] = [:]
+    /// The next lanes of a priority, in their order. No lane that is not among them comes before one of them.
+    private var lanes: [Priority: ArraySlice<QueueLane>] = [:]
     /// The exclusions under which a priority has no lane.
     private var empty: [Priority: LaneExclusions] = [:]
     /// The exclusions of the last search for a lane.
@@ -275,7 +282,13 @@ private final class StoredQueue: QueueIndex {
     /// Puts the lane at the end of the rotation.
     func markServed(_ lane: QueueLane) throws {
         if only?.lane == lane { return }
+        removeFromNext(lane)
         only = try tx.markServed(lane) ? nil : (lane, asked)
+    }
+
+    private func removeFromNext(_ lane: QueueLane) {
+        guard let index = lanes[lane.priority]?.firstIndex(of: lane) else { return }
+        lanes[lane.priority]?.remove(at: index)
     }
 
     func maxActive(of group: GroupKey) throws -> Int? { try tx.maxActive(of: group) }
@@ -286,18 +299,37 @@ private final class StoredQueue: QueueIndex {
             return only.lane
         }
         asked = excluded
-        let lane = try tx.nextLane(priority: priority, without: excluded)
+        let lane =
+            try nextOfPage(priority, excluded) ?? tx.nextLane(priority: priority, without: excluded)
         if lane == nil { empty[priority] = excluded }
         return lane
+    }
+
+    private func nextOfPage(_ priority: Priority, _ excluded: LaneExclusions) throws -> QueueLane? {
+        guard excluded.groups.isEmpty, excluded.profiles.isEmpty else { return nil }
+        if lanes[priority]?.isEmpty ?? true {
+            lanes[priority] = try tx.nextLanes(priority: priority, limit: pageSize)[...]
+        }
+        return lanes[priority]?.first { !excluded.hosts.contains($0.host) }
     }
 
     func heads(of lane: QueueLane, order: QueueOrder, limit: Int) throws -> [TaskID] {
         if limit == 1, let first = pages[lane]?.first { return [first] }
         let heldCount = held?.count ?? 0
-        if limit == 1, heldCount == 0 { return try tx.heads(of: lane, order: order, limit: 1) }
-        let read = try tx.heads(of: lane, order: order, limit: max(limit, heldCount) + pageSize)
-        let page = held?.removeHeld(from: read) ?? read
+        if limit == 1, heldCount == 0 { return try first(of: lane, order, limit: 1) }
+        if limit == 1, lanes[lane.priority, default: []].count > 1 {
+            let page = try first(of: lane, order, limit: Self.smallPage)
+            if !page.isEmpty { return page }
+        }
+        let page = try first(of: lane, order, limit: max(limit, heldCount) + pageSize)
         pages[lane] = page[...]
+        if page.isEmpty { removeFromNext(lane) }
         return page
+    }
+
+    /// The first tasks that are not held; `limit` counts those, too.
+    private func first(of lane: QueueLane, _ order: QueueOrder, limit: Int) throws -> [TaskID] {
+        let read = try tx.heads(of: lane, order: order, limit: limit)
+        return held?.removeHeld(from: read) ?? read
     }
 }

@@ -103,7 +103,7 @@ struct StagedFile: Sendable {
         let (directory, file, name, isReplacing) = (directory, file, ready.name, isReplacing)
         let reopen = DestinationDirectory.reopening(directory, for: task.owner, settings, services)
         let (leases, lease) = (services.leases, task.specification.schedule.lease)
-        let outcome = try await services.pool.run {
+        let outcome = try await services.pool(of: task.owner).run {
             guard leases.isInForce(lease) else {
                 throw TransferError(.fileMoveFailed, "its lease is over: another daemon may have the task")
             }
@@ -112,7 +112,7 @@ struct StagedFile: Sendable {
         }
         guard outcome == .published else { return false }
         try await services.durability.sync(directory)
-        try await services.pool.run {
+        try await services.pool(of: task.owner).run {
             let publisher = Publisher(directory: directory)
             do {
                 try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)

@@ -12,6 +12,7 @@ public class StoreReader {
 
     /// Write the gathered deltas, so that the tables can be read.
     func settleHosts() throws(StoreError) {}
+    func settleTurns() throws(StoreError) {}
     func settleCounts() throws(StoreError) {}
     func settleBatches() throws(StoreError) {}
 
@@ -29,6 +30,8 @@ public final class StoreTransaction: StoreReader {
     private var counts = GatheredCountDeltas<CountKey>()
     /// How the members of batches stand: `batch_count`.
     private var batches = GatheredCountDeltas<BatchKey>()
+    /// Not of one transaction: turns may be written by a later one.
+    var served = ServedLanes()
     private var events: [Event] = []
     private let tasks = TaskCache()
     /// Tag of the store's id, which never changes.
@@ -182,6 +185,12 @@ public final class StoreTransaction: StoreReader {
 
     override func settleHosts() throws(StoreError) {
         for (key, amount) in hosts.removeAll() where amount != 0 { try change(key, by: amount) }
+    }
+
+    /// Writes the turns of lanes that were served. `commit` does not.
+    public override func settleTurns() throws(StoreError) {
+        let lanes = served.removeAll()
+        if !lanes.isEmpty { try writeTurns(of: lanes) }
     }
 
     override func settleCounts() throws(StoreError) {

@@ -10,6 +10,7 @@ extension StoreReader {
         _ filter: TaskQuery, order: QueueOrder, limit: Int, cursor: String? = nil
     ) throws(StoreError) -> TaskPage {
         try settleHosts()
+        try settleTurns()
         let words = ["queue", order.rawValue] + filter.restrictions.flatMap { [$0.dimension.rawValue, $0.list] }
         let start = try cursor.map { text throws(StoreError) in try QueuePlaceCursor(text, of: words) }
         guard filter.restrictions.allSatisfy({ !$0.allowed.isEmpty }), limit > 0 else { return TaskPage(tasks: []) }

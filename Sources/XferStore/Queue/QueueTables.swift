@@ -26,6 +26,8 @@ extension StoreTransaction {
 
     private func addLane(_ key: HostKey, queued: Int64) throws(StoreError) {
         let (priority, group, profile) = key.line.values
+        // Its turn comes after those of lanes that were served before.
+        try settleTurns()
         let turn = try nextTurn(key.line.priority)
         let isCooling = try cooldown(of: key.host) != nil
         try connection.run(

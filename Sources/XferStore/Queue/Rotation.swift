@@ -17,7 +17,11 @@ extension StoreReader {
         priority: Priority, without excluded: LaneExclusions = LaneExclusions()
     ) throws(StoreError) -> QueueLane? {
         try settleHosts()
-        if excluded == LaneExclusions() { return try nextLane(priority) }
+        try settleTurns()
+        if excluded == LaneExclusions() {
+            guard let next = try nextLanes(priority, limit: 1), let host = next.hosts.first else { return nil }
+            return try lane(of: next.line, host: host)
+        }
         var ids: [Int64] = []
         for group in excluded.groups { if let id = try groupID(of: group) { ids.append(id) } }
         let exclusions = Exclusions(
@@ -29,44 +33,50 @@ extension StoreReader {
         return try lane(of: LineKey(priority: priority, group: front.group, profile: front.profile), host: front.host)
     }
 
-    /// The next lane without exclusions: a row's turn is that of its first lane, so no other lane has to be read.
-    private func nextLane(_ priority: Priority) throws(StoreError) -> QueueLane? {
+    /// The lanes that are next without exclusions by their turns, and whether there are no others. They are of one line,
+    /// as far as no other line's lane comes between: a row's turn is that of its first lane, so only that is read of
+    /// other rows.
+    func nextLanes(
+        _ priority: Priority, limit: Int
+    ) throws(StoreError) -> (line: LineKey, hosts: [String], isAlone: Bool)? {
         let level = Value.integer(Int64(priority.rawValue))
-        let several = try connection.first(
+        let several = try connection.all(
             """
             SELECT turn, group_id, profile FROM group_queue INDEXED BY group_turn
             WHERE priority = ?1 AND held = 0 AND only_host = '' AND turn IS NOT NULL
-            ORDER BY turn, group_id, profile LIMIT 1
+            ORDER BY turn, group_id, profile LIMIT 2
             """, level
         ) { (turn: $0.integer(0), line: LineKey(priority: priority, group: $0.integer(1), profile: $0.text(2))) }
         let single = try connection.first(
             """
-            SELECT host FROM only_host_queue INDEXED BY only_host_turn
-            WHERE priority = ?1 AND turn < ?2 ORDER BY turn, host LIMIT 1
-            """, level, .integer(several?.turn ?? .max)
-        ) { $0.text(0) }
-        if let single {
+            SELECT turn, host FROM only_host_queue INDEXED BY only_host_turn
+            WHERE priority = ?1 ORDER BY turn, host LIMIT 1
+            """, level
+        ) { (turn: $0.integer(0), host: $0.text(1)) }
+        if let single, single.turn < several.first?.turn ?? .max {
             let line = try connection.first(
                 """
                 SELECT group_id, profile FROM group_queue INDEXED BY group_turn
                 WHERE priority = ?1 AND held = 0 AND only_host = ?2 AND turn IS NOT NULL
                 ORDER BY turn, group_id, profile LIMIT 1
-                """, level, .text(single)
+                """, level, .text(single.host)
             ) { LineKey(priority: priority, group: $0.integer(0), profile: $0.text(1)) }
-            return try line.map { line throws(StoreError) in try lane(of: line, host: single) }
+            return line.map { ($0, [single.host], false) }
         }
-        guard let several else { return nil }
-        let (_, group, profile) = several.line.values
-        let host = try connection.first(
+        guard let line = several.first?.line else { return nil }
+        let bound = min(several.dropFirst().first?.turn ?? .max, single?.turn ?? .max)
+        let (_, group, profile) = line.values
+        let hosts = try connection.all(
             """
             SELECT host FROM host_queue INDEXED BY host_turn
-            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND cooling = 0 ORDER BY turn, host LIMIT 1
-            """, level, group, profile
+            WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND cooling = 0 AND turn < ?4
+            ORDER BY turn, host LIMIT ?5
+            """, level, group, profile, .integer(bound), Value(limit)
         ) { $0.text(0) }
-        return try host.map { host throws(StoreError) in try lane(of: several.line, host: host) }
+        return (line, hosts, bound == .max && hosts.count < limit)
     }
 
-    private func lane(of line: LineKey, host: String) throws(StoreError) -> QueueLane {
+    func lane(of line: LineKey, host: String) throws(StoreError) -> QueueLane {
         QueueLane(
             priority: line.priority, group: try groupKey(of: line.group),
             profile: line.profile.isEmpty ? nil : line.profile, host: host)
@@ -205,24 +215,10 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Puts the lane at the end of the rotation. Returns false if it is the only lane of its priority.
-    @discardableResult
-    public func markServed(_ lane: QueueLane) throws(StoreError) -> Bool {
-        try settleHosts()
-        guard let group = try groupID(of: lane.group) else { return true }
-        // A lane that is alone is at the end already: a lane that joins gets a later turn.
-        let lanes = try connection.all(
-            "SELECT 1 FROM host_queue WHERE priority = ?1 LIMIT 2", .integer(Int64(lane.priority.rawValue))
-        ) { _ in true }
-        guard lanes.count > 1 else { return false }
-        let line = LineKey(priority: lane.priority, group: group, profile: lane.profile ?? "")
-        try setTurn(try nextTurn(lane.priority), of: HostKey(line: line, host: lane.host))
-        return true
-    }
-
     /// Puts the lane at the head of the rotation.
     func makeNext(_ lane: HostKey) throws(StoreError) {
         try settleHosts()
+        try settleTurns()
         let (level, group, profile) = lane.line.values
         let first = try connection.first(
             """
@@ -243,26 +239,28 @@ extension StoreTransaction {
         let turn = try connection.first(
             "UPDATE rotation SET first = first - 1 WHERE priority = ?1 RETURNING first", level
         ) { $0.integer(0) }
-        if let turn { try setTurn(turn, of: lane) }
+        guard let turn else { return }
+        try setTurn(turn, of: lane)
+        try refreshFront(of: lane.line)
     }
 
-    private func setTurn(_ turn: Int64, of lane: HostKey) throws(StoreError) {
+    /// `refreshFront` of its line has to follow.
+    func setTurn(_ turn: Int64, of lane: HostKey) throws(StoreError) {
         let (level, group, profile) = lane.line.values
         try connection.run(
             """
             UPDATE host_queue SET turn = ?5 WHERE priority = ?1 AND group_id = ?2 AND profile = ?3 AND host = ?4
             """, level, group, profile, .text(lane.host), .integer(turn))
-        try refreshFront(of: lane.line)
     }
 
-    /// The turn of a lane that joins the rotation at its end.
-    func nextTurn(_ priority: Priority) throws(StoreError) -> Int64 {
+    /// The turn of a lane that joins the rotation at its end; the last one, for several.
+    func nextTurn(_ priority: Priority, count: Int = 1) throws(StoreError) -> Int64 {
         try connection.first(
             """
-            INSERT INTO rotation (priority, last) VALUES (?1, 1) ON CONFLICT DO UPDATE SET last = last + 1
+            INSERT INTO rotation (priority, last) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET last = last + excluded.last
             RETURNING last
-            """, .integer(Int64(priority.rawValue))
-        ) { $0.integer(0) } ?? 1
+            """, .integer(Int64(priority.rawValue)), Value(count)
+        ) { $0.integer(0) } ?? Int64(clamping: count)
     }
 
     /// Updates the line's row in `group_queue` from its lanes, and the row of its only host in `only_host_queue`.

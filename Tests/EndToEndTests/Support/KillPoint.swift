@@ -24,8 +24,9 @@ struct KillPoint: Sendable, CustomTestStringConvertible {
 extension DaemonFixture {
     /// Traces the running daemon, until it is killed at this point.
     ///
+    /// - Parameter downloads: the directory that `KillPoint.Place.downloads` means.
     /// - Returns: strace, which ends with the daemon, once it has every thread of the daemon.
-    func attach(_ point: KillPoint) async throws -> ChildProcess {
+    func attach(_ point: KillPoint, downloads: String) async throws -> ChildProcess {
         let daemon = try #require(process)
         var arguments = ["-f", "-o", "/dev/null", "-p", "\(daemon.pid)", "-e", "trace=\(point.call)"]
         arguments += ["-e", "inject=\(point.call):signal=KILL:when=\(point.number)"]

@@ -9,7 +9,7 @@ import XferTestSupport
 @Suite struct DirectoryAdmissionTests {
     private let base: TemporaryDirectory
     private let roots: AllowedRoots
-    private let admission = DirectoryAdmission(pool: BlockingPool(threadCount: 1))
+    private let admission = DirectoryAdmission(paths: PathPools(service: BlockingPool(threadCount: 1)))
     private var path: String { base.file("destination") }
 
     init() throws {

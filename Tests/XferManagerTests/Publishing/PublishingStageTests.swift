@@ -102,6 +102,7 @@ private final class StageFixture: Sendable {
     let directory: DirectoryHandle
     private let place: TemporaryDirectory
     private let stage: PublishingStage
+    private let pathPool = BlockingPool()
     private let store: TaskStore
     private let held: Set<String>
     private let snatched: NIOLockedValueBox<Set<String>>
@@ -131,7 +132,7 @@ private final class StageFixture: Sendable {
         directory = try DirectoryHandle(ofService: downloads)
         store = try TaskStore.open(
             StoreConfiguration(path: place.file("xferd.sqlite"), onCommit: { _ in }, onDegradedChange: { _ in }))
-        stage = PublishingStage(store: store, pool: BlockingPool())
+        stage = PublishingStage(store: store)
     }
 
     deinit { try? store.close() }
@@ -178,7 +179,8 @@ private final class StageFixture: Sendable {
             PublishingCandidate(
                 file: file, name: name, policy: policy, control: control,
                 attributes: Publisher.Attributes(length: Int64("file \(number)".utf8.count), mode: 0o640),
-                digest: nil, reopen: { [directory] in directory }, isLeaseInForce: { true },
+                digest: nil, reopen: { [directory] in directory }, pathPool: pathPool,
+                isLeaseInForce: { true },
                 commit: { [held, commitCount, snatched, isKnown, known, path] tx, intent, _ in
                     guard !held.contains(intent.finalName) else { return false }
                     commitCount.withLockedValue { $0 += 1 }

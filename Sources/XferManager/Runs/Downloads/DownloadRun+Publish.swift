@@ -69,6 +69,7 @@ extension DownloadRun {
             attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
             digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
             reopen: DestinationDirectory.reopening(directory, for: specification.owner, settings, services),
+            pathPool: services.pool(of: specification.owner),
             isLeaseInForce: { [leases = services.leases, lease = specification.schedule.lease] in
                 leases.isInForce(lease)
             },

@@ -1,0 +1,74 @@
+public import XferModel
+
+/// Lanes that were served, whose turns are not written yet.
+///
+/// A pass that picks tasks for brief runs writes nothing, so it costs no commit. The turns of their lanes are written
+/// with the starts or the ends of the runs. Until then the lanes count as the last ones of the rotation, in the order of
+/// this list. If xferd dies before, the tasks run again and the lanes have the turns that they had.
+struct ServedLanes {
+    /// Their number at most; each reading of the rotation reads past them.
+    static let most = 64
+
+    /// Each lane once.
+    private(set) var lanes: [HostKey] = []
+
+    mutating func append(_ lane: HostKey) {
+        if let index = lanes.firstIndex(of: lane) { lanes.remove(at: index) }
+        lanes.append(lane)
+    }
+
+    mutating func removeAll() -> [HostKey] {
+        defer { lanes.removeAll(keepingCapacity: true) }
+        return lanes
+    }
+}
+
+extension StoreTransaction {
+    /// The lanes that are next, in the order in which they are served, each once; empty only if there is none.
+    ///
+    /// - Parameter limit: how many lanes there are at most.
+    public func nextLanes(priority: Priority, limit: Int) throws(StoreError) -> [QueueLane] {
+        try settleHosts()
+        let found = try unservedLanes(priority, limit)
+        if !found.isEmpty || served.lanes.isEmpty { return found }
+        try settleTurns()
+        return try unservedLanes(priority, limit)
+    }
+
+    private func unservedLanes(_ priority: Priority, _ limit: Int) throws(StoreError) -> [QueueLane] {
+        guard let next = try nextLanes(priority, limit: served.lanes.count + limit) else { return [] }
+        let present = Set(next.hosts)
+        let served = served.lanes.lazy.filter { $0.line == next.line && present.contains($0.host) }.map(\.host)
+        let passed = Set(served)
+        var hosts = next.hosts.filter { !passed.contains($0) }
+        // Without lanes beyond those that were read, the served ones follow.
+        if next.isAlone { hosts += served }
+        var lanes: [QueueLane] = []
+        for host in hosts.prefix(limit) { lanes.append(try lane(of: next.line, host: host)) }
+        return lanes
+    }
+
+    /// Puts the lane at the end of the rotation. Returns false if it is the only lane of its priority.
+    @discardableResult
+    public func markServed(_ lane: QueueLane) throws(StoreError) -> Bool {
+        try settleHosts()
+        guard let group = try groupID(of: lane.group) else { return true }
+        // A lane that is alone is at the end already: a lane that joins gets a later turn.
+        let lanes = try connection.all(
+            "SELECT 1 FROM host_queue WHERE priority = ?1 LIMIT 2", .integer(Int64(lane.priority.rawValue))
+        ) { _ in true }
+        guard lanes.count > 1 else { return false }
+        let line = LineKey(priority: lane.priority, group: group, profile: lane.profile ?? "")
+        served.append(HostKey(line: line, host: lane.host))
+        if served.lanes.count >= ServedLanes.most { try settleTurns() }
+        return true
+    }
+
+    func writeTurns(of lanes: [HostKey]) throws(StoreError) {
+        for (priority, lanes) in Dictionary(grouping: lanes, by: \.line.priority) {
+            let last = try nextTurn(priority, count: lanes.count)
+            for (turn, lane) in zip((last - Int64(lanes.count) + 1)..., lanes) { try setTurn(turn, of: lane) }
+        }
+        for line in Set(lanes.map(\.line)) { try refreshFront(of: line) }
+    }
+}
