@@ -88,7 +88,7 @@ class Nginx:
             http {{
                 access_log off; {temporary}
                 log_format counted '$body_bytes_sent $http_range';
-                log_format accepted '$request_method $content_length';
+                log_format accepted '$request_method $content_length $uri';
                 sendfile on; tcp_nopush on; keepalive_requests 10000000; reset_timedout_connection on;
                 ssl_certificate {self.place}/server.pem; ssl_certificate_key {self.place}/server.key;
                 ssl_protocols TLSv1.3; root {self.served};
@@ -101,6 +101,7 @@ class Nginx:
                     listen 127.0.0.1:{self.tls_port} ssl backlog=8192;
                     {further}
                     location = /status {{ stub_status; }}
+                    location = /accept/load {{ access_log {self.place / "load.log"} accepted; return 200 "accepted"; }}
                     location /accept {{ access_log {self.accepted.path} accepted; return 200 "accepted"; }}
                     location ~ ^/rate/(?<rate>[0-9]+)/(?<name>.*)$ {{
                         set $limit_rate $rate; alias {self.served}/$name;

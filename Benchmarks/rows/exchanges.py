@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from collections import Counter
 
 from harness import processes, rpc
 from harness.daemon import Daemon
@@ -37,11 +38,12 @@ def exchanges(bench):
         for what, (exchange, headers, body) in requests.items():
             def run(tool, number):
                 if tool == "wrk":
-                    rate, cpu = wrk.send(server.url("accept/wrk"), exchange.method, headers, body)
+                    rate, cpu = wrk.send(server.url("accept/load"), exchange.method, headers, body)
                 else:
                     server.accepted.clear()
-                    rate, cpu = exchange.run(daemon, count, f"{what}-{number}")
-                    _check(server, count, exchange)
+                    name = f"{what}-{number}"
+                    rate, cpu = exchange.run(daemon, count, name)
+                    _check(server, exchange, [f"/accept/{name}-{index}" for index in range(count)])
                 if number > 0:
                     outcome.add(what, tool, "/s", rate)
                     outcome.add(f"processor time of {what}", tool, "ms each", 1000 * cpu)
@@ -83,11 +85,14 @@ def _ended(client):
     return counts.get("completed", 0)
 
 
-def _check(server, count, exchange):
+def _check(server, exchange, paths):
     """Each request was made once, as it was meant."""
-    seen = server.accepted.take(count)
-    if len(seen) != count or set(seen) != {(exchange.method, str(exchange.length))}:
-        raise Failed(f"{len(seen):,} requests came in place of {count:,}, of the kinds {sorted(set(seen))[:4]}")
+    seen = sorted(server.accepted.take(len(paths)))
+    meant = sorted((exchange.method, str(exchange.length), path) for path in paths)
+    if seen != meant:
+        more = sorted((Counter(seen) - Counter(meant)).elements())
+        less = sorted((Counter(meant) - Counter(seen)).elements())
+        raise Failed(f"{len(seen):,} requests came in place of {len(meant):,}: {more[:4]} too many, {less[:4]} missing")
 
 
 def _text(value):

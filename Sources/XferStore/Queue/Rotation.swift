@@ -19,7 +19,7 @@ extension StoreReader {
         try settleHosts()
         try settleTurns()
         if excluded == LaneExclusions() {
-            guard let next = try nextLanes(priority, limit: 1), let host = next.hosts.first else { return nil }
+            guard let next = try lanesByTurn(priority, limit: 1), let host = next.hosts.first else { return nil }
             return try lane(of: next.line, host: host)
         }
         var ids: [Int64] = []
@@ -36,7 +36,7 @@ extension StoreReader {
     /// The lanes that are next without exclusions by their turns, and whether there are no others. They are of one line,
     /// as far as no other line's lane comes between: a row's turn is that of its first lane, so only that is read of
     /// other rows.
-    func nextLanes(
+    func lanesByTurn(
         _ priority: Priority, limit: Int
     ) throws(StoreError) -> (line: LineKey, hosts: [String], isAlone: Bool)? {
         let level = Value.integer(Int64(priority.rawValue))

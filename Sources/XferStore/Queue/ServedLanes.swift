@@ -36,7 +36,7 @@ extension StoreTransaction {
     }
 
     private func unservedLanes(_ priority: Priority, _ limit: Int) throws(StoreError) -> [QueueLane] {
-        guard let next = try nextLanes(priority, limit: served.lanes.count + limit) else { return [] }
+        guard let next = try lanesByTurn(priority, limit: served.lanes.count + limit) else { return [] }
         let present = Set(next.hosts)
         let served = served.lanes.lazy.filter { $0.line == next.line && present.contains($0.host) }.map(\.host)
         let passed = Set(served)
