@@ -11,8 +11,8 @@ enum RunEnd: Sendable {
     case staged(size: Int64)
     /// The attempt failed after its bytes were checkpointed.
     case failed(TransferError)
-    /// The bytes were wrong and are discarded, or are not there. The task runs again at once, with another source if
-    /// there is one; this does not count as a try.
+    /// The bytes were wrong and are discarded. The task runs again at once with another source; this does not count as
+    /// a try.
     case again
     /// The run stopped on request, and its bytes are checkpointed.
     case stopped

@@ -257,33 +257,6 @@ import XferTestSupport
         await second.shutdown(.suspend)
     }
 
-    /// A path that did not answer when the daemon started leaves the comparison to the task's next run.
-    @Test(arguments: [true, false])
-    func theNextRunComparesWhatCouldNotBeComparedAtTheStart(wasLinked: Bool) async throws {
-        let fixture = try await ManagerFixture()
-        fixture.server.serve("/a", Self.small)
-        let first = try await fixture.open()
-        await first.scheduler.hold(.pausedByOperator)
-        let id = try await fixture.add("/a", as: "a", to: first)
-        let path = fixture.downloads + "/a"
-        try FileTree.write(Self.small.bytes, to: wasLinked ? path : fixture.downloads + "/other")
-        let directory = try DirectoryHandle(ofService: fixture.downloads)
-        let facts = try #require(try directory.facts(of: wasLinked ? "a" : "other"))
-        try await first.store.write { tx in
-            try tx.adoptBriefIntent(PublishIntent(finalName: "a", part: facts), of: id, at: Timestamp(seconds: 1))
-        }
-        await first.shutdown(.suspend)
-
-        let second = try await fixture.open()
-        try await second.start()
-        let task = try await fixture.end(of: id, in: second)
-        #expect(task.state == .completed && task.outcome.finalPath == path, "\(task)")
-        #expect(fixture.server.requests.count == (wasLinked ? 0 : 1))
-        #expect(try await fixture.events(of: id, in: second).filter { $0.isTerminal } == [.taskCompleted])
-        #expect(Set(try fixture.files()) == (wasLinked ? ["a"] : ["a", "other"]))
-        await second.shutdown(.suspend)
-    }
-
     /// Another file got the name after the intent: it is not the task's, and stays.
     @Test func afterACrashAnothersFileIsNotTakenForThePublishedOne() async throws {
         let fixture = try await ManagerFixture()

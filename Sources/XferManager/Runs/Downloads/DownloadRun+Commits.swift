@@ -37,27 +37,22 @@ extension DownloadRun {
         control.setReceived(0, total: nil)
     }
 
-    /// If `error` is `publishLost`, commits that the next try fetches the bytes again. Returns `error`, or the error of
-    /// this commit.
+    /// If `error` is `publishLost`, commits that the transfer has neither a publish intent nor bytes, so that the next
+    /// try fetches them again. Returns `error`, or the error of this commit.
     func forgettingLost(_ error: FileError) async -> any Error {
         guard case .publishLost = error else { return error }
+        let (id, task) = (transfer.id, taskID)
         do {
-            try await forgetPublishing()
+            try await dropBytes()
+            try await commit(.immediate) { tx, _ in
+                try tx.setPublishIntent(nil, of: id)
+                try tx.removeReadyFile(of: task)
+            }
+            transfer.publishIntent = nil
             return error
         } catch {
             return error
         }
-    }
-
-    /// Commits that the transfer has neither a publish intent nor bytes.
-    func forgetPublishing() async throws {
-        let (id, task) = (transfer.id, taskID)
-        try await dropBytes()
-        try await commit(.immediate) { tx, _ in
-            try tx.setPublishIntent(nil, of: id)
-            try tx.removeReadyFile(of: task)
-        }
-        transfer.publishIntent = nil
     }
 
     /// Excludes the source that sent bytes with a wrong digest.

@@ -117,10 +117,6 @@ extension DownloadRun {
             outcome.finalPath = directory.path(of: intent.finalName)
             return .completed(
                 size: ready?.facts?.length ?? transfer.resumeData.totalLength ?? transfer.resumeData.committedByteCount)
-        case .lost where transfer.resumeData.part == nil:
-            // A brief run has no part: its file never got the name, and could not be compared when the daemon started.
-            try await forgetPublishing()
-            return .again
         case .lost:
             throw FileError.publishLost(path: directory.path(of: intent.finalName))
         }
