@@ -71,6 +71,23 @@ struct ServedLanesTests {
         }
     }
 
+    /// A damaged counter of turns is no trap: the last turn that the column can hold is given.
+    @Test(arguments: [Int64.max - 3, .min]) func theLastAndTheFirstTurnsAreGiven(last: Int64) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for host in ["a", "b", "c"] {
+                    _ = try transaction.insertTask(specification(host), state: .queued, at: noon)
+                }
+                let lanes = try transaction.nextLanes(priority: .normal, limit: 9)
+                #expect(lanes.map(\.host) == ["a", "b", "c"])
+                try transaction.connection.run("UPDATE rotation SET last = ?1", .integer(last))
+                for lane in lanes { #expect(try transaction.markServed(lane)) }
+                try transaction.settleTurns()
+                #expect(try transaction.nextLane(priority: .normal) != nil)
+            }
+        }
+    }
+
     @Test func aLaneIsInTheListOnceAtItsLastPlace() {
         let line = LineKey(priority: .normal, group: 0, profile: "")
         var served = ServedLanes()

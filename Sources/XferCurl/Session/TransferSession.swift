@@ -28,7 +28,7 @@ final class TransferSession {
     private var sockets: Set<Int32> = []
     /// The sockets by their local port, which connections to different servers may share.
     private var found: [Int32: [Int32]] = [:]
-    /// When a request was begun last after which libcurl forgets names that it resolved long ago.
+    /// When the last request began at whose end libcurl drops the names that it resolved long ago.
     private var forgettingAt: MonotonicInstant?
 
     /// Most easy handles kept for the next request; and most connections that are kept for as long as the server wants.
@@ -36,7 +36,7 @@ final class TransferSession {
     /// More connections are closed when no request has been made for so long: libcurl looks at idle connections with
     /// requests only, and those that servers have closed would stay.
     private static let idleTime = Duration.seconds(60)
-    /// With many servers one request in such a time looks for names that were resolved long ago, not each of them.
+    /// With many servers, one request in this time lets libcurl drop old names, not each request.
     private static let forgettingTime = Duration.seconds(1)
 
     /// Nil without memory.
@@ -72,6 +72,7 @@ final class TransferSession {
         return handle
     }
 
+    /// Whether libcurl drops old names at the end of the request that begins now: it looks at each name for that.
     private func forgetsNames() -> Bool {
         if sockets.count > Self.maxIdle, let last = forgettingAt,
             last.duration(to: core.now) < Self.forgettingTime

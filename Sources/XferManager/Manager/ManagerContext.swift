@@ -69,7 +69,7 @@ extension ManagerPart {
 
     /// Checks the tasks that this caller adds or changes.
     nonisolated func admission(for principal: Principal) -> TaskAdmission {
-        let pool = principal.isOperator ? services.pool : services.paths.pool(of: principal.owner.rawValue)
+        let pool = services.paths.pool(of: principal.isOperator ? nil : principal.owner.rawValue)
         return TaskAdmission(
             principal: principal, settings: settings, pool: pool, directories: context.directories,
             rights: services.rights,

@@ -175,15 +175,19 @@ final class TransferDiscarder: ManagerPart, Sendable {
     }
 
     private func remove(_ all: [Discarded], in place: Place) async throws {
+        guard let directory = try await open(place) else { return }
+        try await services.pool.run { try Self.remove(all, in: directory) }
+    }
+
+    /// A guest's path that does not answer holds up no other deletion; when it answers later, nothing is deleted.
+    private func open(_ place: Place) async throws -> DirectoryHandle? {
         let rights = services.rights
-        guard let guest = place.guest else {
-            return try await services.pool.run { try Self.remove(all, in: place, rights) }
+        guard let guest = place.guest else { return try await services.pool.run { try place.open(rights) } }
+        let opened = try await result(within: PathPools.patience) { [pool = services.pool(of: guest)] in
+            try await pool.run { try place.open(rights) }
         }
-        // The others do not wait for a guest's path that does not answer.
-        let removed: Void? = try await result(within: PathPools.patience) { [services] in
-            try await services.pool(of: guest).run { try Self.remove(all, in: place, rights) }
-        }
-        if removed == nil { throw FileError.cancelled }
+        guard let opened else { throw FileError.cancelled }
+        return opened
     }
 
     /// A directory that is opened once for all deletions in it.
@@ -211,10 +215,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
-    private static func remove(
-        _ all: [Discarded], in place: Place, _ rights: OwnerRights
-    ) throws(FileError) {
-        guard let directory = try place.open(rights) else { return }
+    private static func remove(_ all: [Discarded], in directory: DirectoryHandle) throws(FileError) {
         var hasChanged = false
         for discarded in all {
             let transfer = discarded.transfer

@@ -69,7 +69,7 @@ final class RunServices: Sendable {
 
     /// The threads that open this owner's paths.
     func pool(of owner: Owner) -> BlockingPool {
-        rights.isOperator(owner) ? pool : paths.pool(of: owner.rawValue)
+        paths.pool(of: rights.isOperator(owner) ? nil : owner.rawValue)
     }
 }
 

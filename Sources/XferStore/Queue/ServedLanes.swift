@@ -64,10 +64,13 @@ extension StoreTransaction {
         return true
     }
 
+    /// The lanes get the next turns, in their order.
     func writeTurns(of lanes: [HostKey]) throws(StoreError) {
         for (priority, lanes) in Dictionary(grouping: lanes, by: \.line.priority) {
             let last = try nextTurn(priority, count: lanes.count)
-            for (turn, lane) in zip((last - Int64(lanes.count) + 1)..., lanes) { try setTurn(turn, of: lane) }
+            for (later, lane) in lanes.reversed().enumerated() {
+                try setTurn(last.subtractingSaturated(Int64(clamping: later)), of: lane)
+            }
         }
         for line in Set(lanes.map(\.line)) { try refreshFront(of: line) }
     }
