@@ -15,7 +15,7 @@ public enum Aria2ErrorNumber {
         case .connectTimeout, .idleTimeout, .totalTimeout, .deadlineExceeded: 2
         case .onlyIfCachedMiss: 3
         case .connectFailed, .networkUnreachable, .connectionLost, .shortBody: 6
-        case .rangeMismatch: 8
+        case .rangeMismatch, .unexpectedAnswer: 8
         case .insufficientSpace: 9
         case .destinationExists: 13
         case .destinationChanged, .fileMoveFailed: 14

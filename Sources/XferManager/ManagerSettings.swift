@@ -1,4 +1,4 @@
-import XferCore
+public import XferCore
 public import XferModel
 
 /// The operator's settings of the service. Limits that clients set over RPC are not included.
@@ -67,6 +67,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var ownUID: UInt32
     /// How long a task is retried after its last progress, in seconds, unless the task sets its own limit.
     public var retryFor: Int64 = 86_400
+    /// The delays between tries. No setting of the daemon; tests shorten it.
+    public var retry = RetryPolicy()
     /// How long a URL that failed permanently is not requested again, in seconds; 0 turns this off.
     public var negativeTTL: Int64 = 3600
     /// Whether tasks of different owners may share a transfer.
@@ -119,8 +121,6 @@ public struct ManagerSettings: Hashable, Sendable {
             dueBytes: checkpointBytes / 2, dueAfter: checkpointInterval / 2, pauseBytes: checkpointBytes,
             pauseAfter: checkpointInterval)
     }
-
-    var retry: RetryPolicy { RetryPolicy() }
 }
 
 /// How long events, ended tasks and their bytes are kept. Ages are in seconds.

@@ -59,6 +59,8 @@ enum ErrorReference {
         case .insecureRedirect: "A redirect leads from https to http"
         case .rejectedByPolicy: "The daemon's configuration refuses the host, the address or the sender"
         case .unacceptableType: "The media type is none of `accept_types`"
+        case .unexpectedAnswer:
+            "What came in place of the rest of a file does not look like it: a web page, nothing, or less than is kept"
         case .parseFailed: "No parser of `parse` could read the body"
         case .uploadRejected: "The server refuses the upload or gives an impossible offset"
         case .sourceFileChanged: "A file that is sent is not what it was when the task was added"

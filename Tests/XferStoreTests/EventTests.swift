@@ -10,6 +10,7 @@ struct EventTests {
         .taskAdded(url: "https://a/", label: nil, group: "g"), .taskStarted(attempt: 1, offset: 0),
         .taskResponse(status: 200, total: nil, etag: "\"x\"", resumed: false),
         .taskRedirected(status: 302, from: "a", to: "b"), .taskSourceChanged(reason: "etag", dropped: 1),
+        .taskBytesDiscarded(reason: "gone", dropped: 2), .taskWarning(warning: "a page"),
         .taskWaiting(wait: Wait(.retry, until: noon), error: TransferError(.connectionLost, "gone")),
         .taskPaused(received: 3), .taskResumed, .taskRestored(received: 4),
         .taskCompleted(path: "/a", size: 5, skipped: false, notModified: true),

@@ -107,6 +107,8 @@ struct RequestOptions: ParsableArguments {
             "A media type that counts as success, or json, xml, plist, image; may be repeated.", valueName: "type"))
     var acceptTypes: [String] = []
 
+    @OptionGroup var answers: AnswerOptions
+
     @OptionGroup var timeouts: TimeoutOptions
 
     @OptionGroup var route: RouteOptions
@@ -132,6 +134,7 @@ struct RequestOptions: ParsableArguments {
         choices.acceptedStatus = Patch(acceptStatus?.codes)
         choices.acceptedTypes = acceptTypes.isEmpty ? .unchanged : .set(acceptTypes)
         conditions.apply(to: &choices)
+        answers.apply(to: &choices)
         timeouts.apply(to: &choices)
         route.apply(to: &choices)
         return choices

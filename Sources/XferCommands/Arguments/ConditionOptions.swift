@@ -51,6 +51,24 @@ struct RouteOptions: ParsableArguments {
     }
 }
 
+/// What an answer is accepted for. `add`, `update` and `profile set` have these.
+struct AnswerOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("reject-html"), inversion: .prefixedNo,
+        help: "Fail if the server answers with a web page.")
+    var rejectsPages: Bool?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether digests that the server announces are verified (default: verify).", valueName: "verify or ignore"))
+    var announcedDigests: WordArgument<AnnouncedDigests>?
+
+    func apply(to choices: inout TransferRequest.Choices) {
+        choices.rejectsPages = Patch(rejectsPages)
+        choices.announcedDigests = Patch(announcedDigests?.word)
+    }
+}
+
 /// How long one attempt may take. `add`, `update` and `profile set` have these.
 struct TimeoutOptions: ParsableArguments {
     @Option(

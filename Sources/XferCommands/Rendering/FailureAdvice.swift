@@ -8,6 +8,11 @@ enum FailureAdvice {
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:
             return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
+        case .checksumMismatch? where failure.message.hasPrefix("the server announced"):
+            return "The server announces this digest itself: it, or what it sends, is wrong. To take the file all the "
+                + "same: \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
+        case .checksumMismatch? where failure.message.hasPrefix("another task demands"):
+            return "Check the checksum of the other task for the same file; \(retry) fetches it again."
         case .connectFailed? where FailureText.isAboutTLS(failure.message):
             return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)
@@ -52,7 +57,11 @@ enum FailureAdvice {
         case .expansionLimit:
             return "Ask for no content coding (Accept-Encoding: identity), or have results.max_ratio raised."
         case .lengthMismatch, .checksumMismatch:
-            return "Check the digest you expect and where the file comes from; \(retry) fetches it anew."
+            return "Check the checksum you gave (--checksum) and where the file comes from; \(retry) fetches it again."
+        case .unexpectedAnswer:
+            return
+                "Check what the URL serves now, perhaps behind a sign-in page; the received bytes are kept, and \(retry) "
+                + "asks again."
         case .tooManyRedirects, .redirectDenied, .insecureRedirect:
             return "Use the final URL, or allow the redirect (--redirect) when adding it."
         case .rejectedByPolicy: return "Ask the operator of the daemon: its policy forbids this."

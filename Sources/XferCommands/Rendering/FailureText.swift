@@ -29,7 +29,7 @@ enum FailureText {
         if text.contains("Failed to connect") { text = text.replacing(connectPrefix, with: "") }
         // The task's URL has the host.
         if let host = failure.host,
-            let prefix = ["\(host): ", "\(host) answered "].first(where: text.hasPrefix)
+            let prefix = ["\(host): ", "\(host) answered with ", "\(host) answered "].first(where: text.hasPrefix)
         {
             text.removeFirst(prefix.count)
         }
@@ -38,7 +38,8 @@ enum FailureText {
 
     private static func hasManyCauses(_ reason: FailureReason) -> Bool {
         switch reason {
-        case .httpStatus, .connectFailed, .protocolError, .invalidFraming, .trustRejected, .diskError, .fileMoveFailed,
+        case .httpStatus, .unexpectedAnswer, .connectFailed, .protocolError, .invalidFraming, .trustRejected,
+            .diskError, .fileMoveFailed,
             .postProcessFailed, .internalError:
             true
         default: false

@@ -9,7 +9,9 @@ struct OutcomeText: Sendable {
         let id = "#\(task.id)"
         let state = style(StateStyle.attribute(task.state), SafeText.sanitised(task.state))
         switch TaskState(rawValue: task.state) {
-        case .completed: return ["\(id) \(state): \(name)\(ending(task))"]
+        case .completed:
+            let warning = task.warning.map { ["    Warning: \(SafeText.sanitised($0))."] } ?? []
+            return ["\(id) \(state): \(name)\(ending(task))"] + warning
         case .failed:
             guard let failure = task.failure else { return ["\(id) \(state): \(name)"] }
             return ["\(id) \(state): \(name): \(reason(failure))"] + advice(task, failure)

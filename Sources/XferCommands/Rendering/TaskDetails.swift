@@ -41,6 +41,13 @@ struct TaskDetails: Sendable {
             WaitText.sentence(glance, now: now).map { [$0] } ?? []
         case "error": glance.failure.map { [OutcomeText(style: style).reason($0)] } ?? []
         case "progress": [progress(glance)]
+        case "discarded":
+            [
+                task.discarded.map {
+                    "\(ByteText.size($0.bytes)) at \(TimeText.local(rfc3339: $0.at.wire.stringValue ?? "")): "
+                        + SafeText.sanitised($0.reason)
+                } ?? ""
+            ]
         case "window": [window(task.schedule.window.applied(to: nil).map { WindowRecord($0) })]
         case "urls": task.urls?.map(SafeText.sanitised) ?? []
         case "after": [task.after?.map { "#\($0)" }.joined(separator: ", ") ?? ""]

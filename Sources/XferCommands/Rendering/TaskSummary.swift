@@ -29,6 +29,8 @@ struct TaskSummary: Hashable, Sendable {
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
+    /// What is odd about its file; nil if nothing is. Not sanitised.
+    var warning: String?
     /// Whether the task is an upload. Then `received` counts the bytes that were sent.
     var isUpload = false
     /// Those of the task's own limit, so that a rate can be compared with it.
@@ -60,7 +62,7 @@ extension TaskSummary {
     /// The fields that a listing has to contain for `init(_:)`.
     static let columns = TaskColumns([
         "kind", "state", "phase", "wait", "error", "progress", "label", "output", "url", "final_path", "skipped",
-        "not_modified", "max_recv_rate", "max_send_rate",
+        "not_modified", "warning", "max_recv_rate", "max_send_rate",
     ])
 
     init(_ record: TaskRecord) {
@@ -72,6 +74,7 @@ extension TaskSummary {
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
         fileName = Self.fileName(of: record)
         label = record.label
+        warning = record.warning
         isUpload = record.kind?.value == .upload
         rateUnits = ByteText.units(
             of: (isUpload ? record.limits.maxSendRate : record.limits.maxReceiveRate).applied(to: nil))
@@ -106,7 +109,8 @@ extension TaskSummary {
         case .taskStarted: start(event)
         case .taskResponse:
             total = event.value("total") ?? total
-        case .taskSourceChanged: received = 0
+        case .taskSourceChanged, .taskBytesDiscarded: received = 0
+        case .taskWarning: warning = event.value("warning")
         case .taskWaiting: wait(event)
         case .taskPaused: state = TaskState.paused.rawValue
         case .taskResumed, .taskRestored: state = TaskState.queued.rawValue

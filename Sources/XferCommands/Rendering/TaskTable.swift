@@ -167,6 +167,7 @@ enum TaskTable {
         if task.state == TaskState.failed.rawValue, let failure = task.failure { return FailureText.cause(failure) }
         if task.isRunning, let phase = task.phase, phase != TaskPhase.transferring.rawValue { return phase }
         if task.isStaged { return "waits for `xferctl commit \(task.id)`" }
+        if let warning = task.warning { return "warning: \(warning)" }
         return task.isSkipped ? "skipped" : task.isNotModified ? "not modified" : ""
     }
 }

@@ -87,6 +87,7 @@ struct UpdateCommand: TaskVerb {
         transform: HeaderArgument.argument)
     var headers: [HeaderArgument] = []
 
+    @OptionGroup var answers: AnswerOptions
     @OptionGroup var timeouts: TimeoutOptions
     @OptionGroup var route: RouteOptions
     @OptionGroup(title: "Access") var access: AccessOptions
@@ -173,6 +174,7 @@ struct UpdateCommand: TaskVerb {
         changes.limits.retriesNonIdempotent = Patch(retryNonIdempotent)
         conditions.apply(to: &changes.choices)
         timeouts.apply(to: &changes.choices)
+        answers.apply(to: &changes.choices)
         changes.destination.onConflict = Patch(onConflict?.word)
         changes.checksum = patch(checksum, .checksum)
         changes.limits.segments = patch(segments?.count, .segments)

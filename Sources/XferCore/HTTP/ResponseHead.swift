@@ -142,6 +142,13 @@ extension ResponseHead {
     }
 }
 
+extension TransferRequest {
+    /// The best digest that a response announces, if the request wants such digests to be verified.
+    public func announcedDigest(of head: ResponseHead) -> Checksum? {
+        announcedDigests == .verify ? head.announcedDigests.first : nil
+    }
+}
+
 /// A `Content-Range` field (RFC 9110 §14.4) of unit `bytes`.
 public enum ContentRange: Hashable, Sendable {
     /// `bytes first-last/complete`; `complete` is nil for `*`. Holds last ≥ first and complete > last.

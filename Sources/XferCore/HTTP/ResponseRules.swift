@@ -9,18 +9,25 @@ public enum ResponseRules {
     /// the message has both.
     public static func refusal(
         of head: ResponseHead, from url: HTTPURL, acceptedStatus: ClosedRange<Int>, acceptedTypes: [String],
-        now: Timestamp
+        rejectsPages: Bool = false, now: Timestamp
     ) -> TransferError? {
         acceptedStatus.contains(head.status)
-            ? typeFailure(head, from: url, acceptedTypes: acceptedTypes)
+            ? typeFailure(head, from: url, acceptedTypes: acceptedTypes, rejectsPages: rejectsPages)
             : failure(head, from: url, acceptedTypes: acceptedTypes, now: now)
     }
 
     /// The failure for a response with a wrong media type, whatever its status; nil when the type is right. Only a
     /// response that certainly has no content may omit its type.
+    ///
+    /// - Parameter rejectsPages: whether web pages are refused (`reject_html`).
     public static func typeFailure(
-        _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String]
+        _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String], rejectsPages: Bool = false
     ) -> TransferError? {
+        if rejectsPages, MediaKind(head.mediaType) == .page {
+            return TransferError(
+                .unacceptableType, "\(url.hostKey) answered with a web page, which reject_html refuses",
+                httpStatus: head.status, host: url.hostKey)
+        }
         guard let complaint = complaint(about: head, acceptedTypes: acceptedTypes) else { return nil }
         return TransferError(
             .unacceptableType, "\(url.hostKey) answered with \(complaint)", httpStatus: head.status,

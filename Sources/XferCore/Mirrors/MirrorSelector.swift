@@ -14,10 +14,10 @@ public import XferModel
 /// `patience` times in a row without progress, another source is asked for the whole. The kept bytes are dropped only
 /// when that source begins to send: it may fail as well.
 ///
-/// If the digest is wrong and one source sent all bytes without a break, that source is condemned and not asked again.
-/// If several sources sent bytes, or one continued without a validator, all of these are suspects. From then on nothing
-/// is combined, sources that are not suspect come first, and each sends the whole alone until one digest is right. Each
-/// wrong digest after the first condemns one source, so this ends, and one correct source is enough.
+/// If a demanded digest is wrong, the sources that sent the bytes are suspects. From then on nothing is combined, caches
+/// on the way are passed by, sources that are not suspect come first, and each sends the whole alone until one digest is
+/// right. A suspect that sent all of the bytes of a wrong digest is condemned and not asked again, so this ends, and one
+/// correct source is enough. If only an announced digest is wrong, a source that sent all bytes is condemned at once.
 public struct MirrorSelector: Hashable, Sendable {
     /// What a source is asked for.
     public enum FetchMode: Hashable, Sendable {
@@ -214,7 +214,7 @@ public struct MirrorSelector: Hashable, Sendable {
             .totalTimeout, .trustRejected, .pinMismatch, .revocationUnknown, .httpStatus, .authFailed, .protocolError,
             .shortBody, .invalidFraming, .expansionLimit, .lengthMismatch, .rangeMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect,
-            .rejectedByPolicy, .unacceptableType:
+            .rejectedByPolicy, .unacceptableType, .unexpectedAnswer:
             true
         case .policyMissing, .parseFailed, .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown,
             .credentialMissing, .destinationExists, .destinationDenied, .destinationUnavailable, .destinationChanged,
@@ -248,13 +248,18 @@ public struct MirrorSelector: Hashable, Sendable {
     // MARK: Wrong digests
 
     /// The state of the sources after finished bytes had the wrong digest; nil when all sources are condemned.
-    public static func suspect(_ use: SourceUse, count: Int) -> SourceUse? {
+    ///
+    /// - Parameter isDemanded: whether a client demands the digest. A stale copy in a cache on the way has another one,
+    ///   though the source is right; a digest that was announced with the copy would be the copy's.
+    public static func suspect(_ use: SourceUse, count: Int, isDemanded: Bool) -> SourceUse? {
         var next = use.withoutBytes
+        let isWhole = use.senders.count == 1 && use.unprovenFrom == nil
+        let wasSuspected = use.senders.bits & ~use.suspects.bits == 0
         // What was put together may be wrong though the source is right: it sends the whole once more.
-        if use.senders.count > 1 || use.unprovenFrom != nil {
-            next.suspects.formUnion(use.senders)
-        } else {
+        if isWhole, wasSuspected || !isDemanded {
             next.condemned.formUnion(use.senders)
+        } else {
+            next.suspects.formUnion(use.senders)
         }
         return next.condemned.count < count ? next : nil
     }

@@ -11,12 +11,14 @@ public enum HeadVerdict: Hashable, Sendable {
     case restart(BodyPlan, RestartReason)
     /// All bytes are here already; the body is not needed.
     case complete
-    /// The body cannot be used: drop the kept bytes and validators, ask again from the first byte.
+    /// The body cannot be used: ask for the whole. The kept bytes are dropped when it begins to arrive.
     case startOver(RestartReason)
-    /// Ask once more with `Range` but without `If-Range`, and check the answer's entity tag.
+    /// Ask once more with `Range` but without `If-Range`; see `RequestPlan.fallback`.
     case retryPlainRange(RestartReason)
     /// The published file is current (`on_conflict: update`).
     case notModified
+    /// The answer does not look like the file of which bytes are kept: keep them and the doubt, and ask again later.
+    case suspect(AnswerDoubt, TransferError)
     case fail(TransferError)
 }
 
@@ -32,13 +34,18 @@ public struct BodyPlan: Hashable, Sendable {
     public var total: Int64?
     /// Where this attempt's work ends: the segment's end or the total; nil when the end of the body will tell.
     public var goal: Int64?
+    /// Whether nothing but a demanded digest shows that the body is of the version of the kept bytes.
+    public var isUnproven: Bool
 
-    public init(skip: Int64 = 0, offset: Int64, end: Int64?, total: Int64?, goal: Int64? = nil) {
+    public init(
+        skip: Int64 = 0, offset: Int64, end: Int64?, total: Int64?, goal: Int64? = nil, isUnproven: Bool = false
+    ) {
         self.skip = skip
         self.offset = offset
         self.end = end
         self.total = total
         self.goal = goal ?? total
+        self.isUnproven = isUnproven
     }
 }
 

@@ -12,14 +12,22 @@ public struct RequestPlan: Hashable, Sendable {
         case date(String)
         /// `Range` alone; the answer's entity tag has to match.
         case answerOnly
-        /// Nothing: the client said `resume: unsafe`.
+        /// Nothing: the client said `resume: unsafe`. Only length and coding are compared.
         case unsafe
+        /// Nothing: a demanded digest verifies the finished bytes. Only length and coding are compared.
+        case digest
+
+        /// Whether bytes whose validators differ may be continued, if the lengths are equal.
+        var joinsVersions: Bool { self == .unsafe || self == .digest }
     }
 
     public let kept: ResumeData
     public let segment: Segment
     public let range: ByteRange?
     public let check: Guard
+    /// The check of a request without `If-Range`: for the one that follows a refused `If-Range`, and for a server that
+    /// sends a range in spite of it.
+    public let fallback: Guard
     /// Why the whole is requested although bytes are kept.
     public let reason: RestartReason?
     /// The client's checksum will be verified at the end, whatever the server claims.
@@ -30,6 +38,7 @@ public struct RequestPlan: Hashable, Sendable {
     public let acceptedStatus: ClosedRange<Int>
     /// As in `TransferRequest`.
     public let acceptedTypes: [String]
+    public let rejectsPages: Bool
 
     /// First offset that is not kept.
     public var offset: Int64 { segment.committed }
@@ -46,7 +55,7 @@ public struct RequestPlan: Hashable, Sendable {
         if let range { fields.append(HeaderField(name: "Range", value: "bytes=\(range)")) }
         switch check {
         case .etag(let value), .date(let value): fields.append(HeaderField(name: "If-Range", value: value))
-        case .none, .answerOnly, .unsafe: break
+        case .none, .answerOnly, .unsafe, .digest: break
         }
         return fields
     }

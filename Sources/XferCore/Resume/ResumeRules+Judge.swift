@@ -1,8 +1,8 @@
 public import XferModel
 
 extension ResumeRules {
-    /// Judges a response's head: first the status, then the version, then the media type. Redirects are not judged
-    /// here: the engine follows them first.
+    /// Judges a response's head: first the status, then the version, then whether what would replace kept bytes is
+    /// plausibly the file, then the media type. Redirects are not judged here: the engine follows them first.
     ///
     /// `url` is where the response came from, `now` the wall clock (for `Retry-After`).
     public static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp) -> HeadVerdict {
@@ -15,11 +15,13 @@ extension ResumeRules {
             case plan.acceptedStatus: judgeWhole(head, plan: plan, length: head.contentLength)
             default: .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
             }
+        if case .restart = verdict, let suspect = SuspectRules.judge(head, plan: plan, url: url) { return suspect }
         switch verdict {
         case .write, .restart:
-            let failure = ResponseRules.typeFailure(head, from: url, acceptedTypes: plan.acceptedTypes)
+            let failure = ResponseRules.typeFailure(
+                head, from: url, acceptedTypes: plan.acceptedTypes, rejectsPages: plan.rejectsPages)
             return failure.map { .fail($0) } ?? verdict
-        case .complete, .startOver, .retryPlainRange, .notModified, .fail:
+        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail:
             return verdict
         }
     }
@@ -64,7 +66,8 @@ extension ResumeRules {
         guard plan.segment.committed > 0 || plan.segment.end != nil else { return .write(whole) }
         guard plan.range != nil else { return .restart(whole, plan.reason ?? .rangeIgnored) }
         if let reason = difference(head, plan: plan) { return retryOrRestart(head, plan: plan, whole, reason) }
-        guard EntityTag.matchStrongly(plan.kept.validators.etag, head.etag) else {
+        let isProven = EntityTag.matchStrongly(plan.kept.validators.etag, head.etag)
+        guard isProven || plan.check == .digest && lengthsAgree(head, plan) else {
             return .restart(whole, .rangeIgnored)
         }
         if mayRetryPlainly(plan), head.value("Accept-Ranges")?.lowercased() == "bytes" {
@@ -74,17 +77,30 @@ extension ResumeRules {
         return .write(
             BodyPlan(
                 skip: plan.offset, offset: plan.offset, end: head.contentLength ?? plan.kept.totalLength,
-                total: head.contentLength ?? plan.kept.totalLength, goal: plan.segment.end))
+                total: head.contentLength ?? plan.kept.totalLength, goal: plan.segment.end, isUnproven: !isProven))
     }
 
-    /// If only the tag differs, and date and length are equal, another edge server may have answered: worth one try.
+    /// If only the tag differs, and date and length are equal, another edge server may have answered: worth one try. So
+    /// are other validators at an equal length, if the bytes may be joined whatever these say.
     private static func retryOrRestart(
         _ head: ResponseHead, plan: RequestPlan, _ whole: BodyPlan, _ reason: RestartReason
     ) -> HeadVerdict {
+        guard lengthsAgree(head, plan), reason == .etagChanged || reason == .lastModifiedChanged else {
+            return .restart(whole, reason)
+        }
         let looksUnchanged =
             reason == .etagChanged && head.lastModified != nil && head.lastModified == plan.kept.validators.lastModified
-            && head.contentLength != nil && head.contentLength == plan.kept.totalLength
-        return looksUnchanged && mayRetryPlainly(plan) ? .retryPlainRange(reason) : .restart(whole, reason)
+        switch plan.check {
+        case .etag where looksUnchanged || plan.fallback.joinsVersions: return .retryPlainRange(reason)
+        case .date where plan.fallback.joinsVersions: return .retryPlainRange(reason)
+        case .etag, .date, .none, .answerOnly, .unsafe, .digest: return .restart(whole, reason)
+        }
+    }
+
+    /// Whether the answer and the kept bytes are of the same, known complete length.
+    private static func lengthsAgree(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
+        guard let known = plan.kept.totalLength else { return false }
+        return completeLength(head) == known
     }
 
     private static func mayRetryPlainly(_ plan: RequestPlan) -> Bool {
@@ -134,7 +150,17 @@ extension ResumeRules {
         return .write(
             BodyPlan(
                 skip: plan.offset.subtractingSaturated(first), offset: plan.offset, end: last.addingSaturated(1),
-                total: total, goal: plan.segment.end))
+                total: total, goal: plan.segment.end,
+                isUnproven: plan.fallback == .digest && !hasKeptValidator(head, plan)))
+    }
+
+    /// Whether the answer shows the validator that the kept bytes have.
+    private static func hasKeptValidator(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
+        switch validator(of: plan.kept.validators) {
+        case .etag(let tag): EntityTag.matchStrongly(tag, head.etag)
+        case .date(let date): head.lastModified == date && head.etag == nil
+        case nil: false
+        }
     }
 
     /// What shows that the answer is of another version than the kept bytes; nil when nothing shows it.
@@ -146,6 +172,7 @@ extension ResumeRules {
         }
         // More bytes are kept than the representation has, though its length was not known before.
         if let now = completeLength(head), now < plan.offset { return .lengthChanged(kept: plan.offset, now: now) }
+        if ignoresValidators(of: head, plan) { return nil }
         if let tag = head.etag, !agrees(tag, kept.validators.etag, plan) { return .etagChanged }
         if let date = head.lastModified, let known = kept.validators.lastModified, date != known {
             return .lastModifiedChanged
@@ -153,8 +180,14 @@ extension ResumeRules {
         return nil
     }
 
+    /// Whether the bytes may be joined whatever the validators say. A server that sends a range in spite of `If-Range` is
+    /// not asked again.
+    private static func ignoresValidators(of head: ResponseHead, _ plan: RequestPlan) -> Bool {
+        lengthsAgree(head, plan) && (plan.check.joinsVersions || head.status == 206 && plan.fallback.joinsVersions)
+    }
+
     private static func agrees(_ tag: String, _ known: String?, _ plan: RequestPlan) -> Bool {
-        guard plan.check == .unsafe else { return EntityTag.matchStrongly(tag, known) }
+        guard plan.check.joinsVersions else { return EntityTag.matchStrongly(tag, known) }
         return known.map { EntityTag.matchWeakly(tag, $0) } ?? true
     }
 
@@ -167,7 +200,7 @@ extension ResumeRules {
     /// Some servers ignore `If-Range` and send a part of the new file. So the answer itself has to prove its version,
     /// unless a digest will be verified or the client allows unsafe resumption.
     private static func unproven(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
-        if plan.digestIsKnown || plan.check == .unsafe { return nil }
+        if plan.digestIsKnown || plan.check.joinsVersions || ignoresValidators(of: head, plan) { return nil }
         switch validator(of: plan.kept.validators) {
         case .etag: return head.etag == nil ? .validatorMissing : nil
         case .date: return head.lastModified == nil ? .validatorMissing : nil

@@ -12,32 +12,36 @@ public enum ResumeRules {
     ///   - segment: the part of it this attempt fetches; nil is the first kept segment, else the whole. A segment with
     ///     an end is requested as a range even if nothing of it is kept, since other attempts fetch the rest of the
     ///     same version.
-    ///   - allowsUnsafe: continue without any validator (`resume: unsafe`).
+    ///   - allowsUnsafe: continue whatever the validators are (`resume: unsafe`), if the lengths are equal.
+    ///   - joinsUnderDigest: the same, because a digest that the client gave will verify the finished bytes, and bytes that
+    ///     were put together have not been wrong yet.
     ///   - digestIsKnown: the finished bytes will be verified against a digest the client gave.
     ///   - method: only a GET is continued.
     ///   - plainRange: this is the one retry without `If-Range`.
     public static func plan(
         kept: ResumeData, segment: Segment? = nil, method: HTTPMethod = .get, allowsUnsafe: Bool = false,
-        digestIsKnown: Bool = false,
+        joinsUnderDigest: Bool = false, digestIsKnown: Bool = false,
         plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: ClosedRange<Int> = 200...299,
-        acceptedTypes: [String] = []
+        acceptedTypes: [String] = [], rejectsPages: Bool = false
     ) -> RequestPlan {
+        let fallback: RequestPlan.Guard = joinsUnderDigest ? .digest : allowsUnsafe ? .unsafe : .answerOnly
         let segment = segment ?? kept.segments.first ?? Segment(start: 0, committed: 0)
         func plan(_ check: RequestPlan.Guard, _ reason: RestartReason? = nil) -> RequestPlan {
             let range =
                 check == .none
                 ? nil : ByteRange(first: segment.committed, last: segment.end.map { $0.subtractingSaturated(1) })
             return RequestPlan(
-                kept: kept, segment: segment, range: range, check: check, reason: reason, digestIsKnown: digestIsKnown,
-                method: method, conditions: conditions, acceptedStatus: acceptedStatus, acceptedTypes: acceptedTypes)
+                kept: kept, segment: segment, range: range, check: check, fallback: fallback, reason: reason,
+                digestIsKnown: digestIsKnown, method: method, conditions: conditions, acceptedStatus: acceptedStatus,
+                acceptedTypes: acceptedTypes, rejectsPages: rejectsPages)
         }
         guard segment.committed > 0 || segment.end != nil else { return plan(.none) }
         guard method == .get else { return plan(.none, .methodWithoutRanges) }
         guard kept.contentEncoding == nil else { return plan(.none, .codedBody) }
         switch validator(of: kept.validators) {
-        case .etag(let tag): return plan(plainRange ? .answerOnly : .etag(tag))
-        case .date(let date): return plan(plainRange ? .answerOnly : .date(date))
-        case nil: return allowsUnsafe ? plan(.unsafe) : plan(.none, .noStrongValidator)
+        case .etag(let tag): return plan(plainRange ? fallback : .etag(tag))
+        case .date(let date): return plan(plainRange ? fallback : .date(date))
+        case nil: return fallback.joinsVersions ? plan(fallback) : plan(.none, .noStrongValidator)
         }
     }
 
@@ -52,6 +56,9 @@ public enum ResumeRules {
         guard kept.finalURL != nil else { return nil }
         return plan(kept: kept, segment: Segment(start: 0, committed: 1), allowsUnsafe: allowsUnsafe).range != nil
     }
+
+    /// Characters of a media type that are kept.
+    private static let longestMediaType = 200
 
     enum StrongValidator: Hashable { case etag(String), date(String) }
 
@@ -78,12 +85,19 @@ public enum ResumeRules {
             var kept = plan.kept
             kept.totalLength = kept.totalLength ?? body.total
             kept.finalURL = finalURL
+            kept.doubt = nil
             return kept
         case .write(let body), .restart(let body, _):
-            return ResumeData(
+            var new = ResumeData(
                 validators: head.validators, totalLength: body.total, contentEncoding: head.contentEncoding,
                 finalURL: finalURL, selectingHeaders: sent.filter { SelectingHeaders.contains($0.name) },
                 segments: [Segment(start: 0, committed: 0)])
+            new.mediaType = head.mediaType.map { String($0.prefix(longestMediaType)) }
+            return new
+        case .suspect(let doubt, _):
+            var kept = plan.kept
+            kept.doubt = doubt
+            return kept
         case .complete, .startOver, .retryPlainRange, .notModified, .fail:
             return plan.kept
         }

@@ -330,10 +330,12 @@ public struct TaskStateMachine: Sendable {
     /// Sets the key under which the task may share a transfer from now on.
     public mutating func coalesce(under key: [UInt8]?) { task.coalesceKey = key }
 
-    /// Kept bytes are dropped because nothing can continue them, not because the source changed.
-    public mutating func onBytesLost() {
-        task.received = 0
-        task.total = nil
+    /// Kept bytes are discarded because they cannot be used, not because the source changed. The transition has an event
+    /// if there were any.
+    public mutating func onBytesDiscarded(reason: String) -> TaskTransition {
+        let dropped = task.received
+        forgetBytes()
+        return TaskTransition(event: dropped > 0 ? .taskBytesDiscarded(reason: reason, dropped: dropped) : nil)
     }
 
     // MARK: Moving
@@ -341,10 +343,15 @@ public struct TaskStateMachine: Sendable {
     /// The start that was counted did not end in a failure, so it does not use up a try.
     private mutating func uncountTry() { task.attempts = max(0, task.attempts - 1) }
 
+    private mutating func forgetBytes() {
+        task.received = 0
+        task.total = nil
+    }
+
     /// The bytes of a cancelled task are deleted, or are about to be.
     private mutating func forgetTransfer() {
         unsubscribe()
-        onBytesLost()
+        forgetBytes()
         task.sent = 0
         task.furthest = 0
         task.startedAt = nil

@@ -9,8 +9,10 @@ public struct Attempt: Sendable {
     public var resumeData: ResumeData
     /// The part this attempt fetches; nil is the resume data's first segment, else the whole.
     public var segment: Segment?
-    /// Continue without any validator (`resume: unsafe`).
+    /// Continue whatever the validators are, if the lengths are equal (`resume: unsafe`).
     public var allowsUnsafeResume: Bool
+    /// The same, because a demanded digest will verify what is put together.
+    public var joinsUnderDigest = false
     /// The finished bytes will be verified against a digest the client gave.
     public var digestIsKnown: Bool
     public var sink: BodySink

@@ -31,7 +31,7 @@ public struct AttemptOutcome: Sendable {
         case complete
         /// The published file is current (`on_conflict: update`).
         case notModified
-        /// The kept bytes cannot be used. Commit that they are discarded, then start an attempt without resume data.
+        /// The kept bytes cannot be continued. Ask for the whole; commit that they are discarded when it begins to arrive.
         case startOver(RestartReason)
         /// A rate limit was set on a running HTTP/2 download. Start again from `offset` with the limit.
         case restartWithHTTP1

@@ -59,8 +59,9 @@ final class AttemptRun {
     ) -> RequestPlan {
         ResumeRules.plan(
             kept: kept, segment: segment, method: attempt.request.method, allowsUnsafe: attempt.allowsUnsafeResume,
-            digestIsKnown: attempt.digestIsKnown, plainRange: plainRange, conditions: attempt.conditions,
-            acceptedStatus: attempt.request.acceptedStatus, acceptedTypes: attempt.request.acceptedTypes)
+            joinsUnderDigest: attempt.joinsUnderDigest, digestIsKnown: attempt.digestIsKnown, plainRange: plainRange,
+            conditions: attempt.conditions, acceptedStatus: attempt.request.acceptedStatus,
+            acceptedTypes: attempt.request.acceptedTypes, rejectsPages: attempt.request.rejectsPages)
     }
 
     /// The plan for continuing the segment from its present state.

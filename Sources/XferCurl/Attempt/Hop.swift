@@ -326,7 +326,7 @@ final class Hop {
             return drain(.ask(run.plan(segment: plan.segment, plainRange: true)), head)
         case .notModified:
             return drain(.finish(.notModified), head)
-        case .fail(let error):
+        case .suspect(_, let error), .fail(let error):
             return drain(.finish(.failed(error)), head)
         }
     }

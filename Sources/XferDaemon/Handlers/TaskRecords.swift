@@ -18,16 +18,18 @@ struct TaskRecords: Sendable {
         let resumable = mayResume ? try await queries.resumability(of: tasks) : [:]
         let segments = columns.contains("ranges") ? try await queries.segments(of: tasks) : [:]
         let staged = columns.contains("staged_file") ? try await queries.stagedFiles(of: tasks) : [:]
+        let discards = columns.contains("discarded") ? try await queries.discards(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && queries.degradation != nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         let showsResponse = columns.contains("response_headers")
         return tasks.map { task in
             var shown = task
             // To find the secrets in them takes longer than all the rest.
-            if !showsResponse { shown.outcome.responseHeaders = [] }
+            if !showsResponse { shown.outcome.responseHeaders.removeAll { !$0.name.isContentType } }
             var record = TaskRecord(
                 shown, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
             record.stagedFile = staged[task.id].flatMap { StagedFileRecord($0.file, inDirectory: $0.directory) }
+            record.discarded = discards[task.id].flatMap { DiscardRecord($0) }
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {
                 record.wait = WaitRecord(Wait(.storage))
             } else if let wait = waits[task.id] {
@@ -41,4 +43,9 @@ struct TaskRecords: Sendable {
     private static func isStuck(_ task: TransferTask, isLive: Bool) -> Bool {
         task.state == .queued || task.state == .running && !isLive
     }
+}
+
+extension String {
+    /// The one field that `TransferTask.warning` reads.
+    fileprivate var isContentType: Bool { equalsIgnoringASCIICase("Content-Type") }
 }

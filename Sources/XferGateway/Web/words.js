@@ -52,6 +52,8 @@ const ADVICE = [
         "too_many_redirects redirect_denied insecure_redirect"],
     ["Ask the operator of xferd: the configuration refuses this.", "rejected_by_policy"],
     ["Check what the URL serves now, or accept more types when you add it again.", "unacceptable_type"],
+    ["Check what the URL serves now, perhaps behind a sign-in page. The received bytes are kept; retry asks again.",
+        "unexpected_answer"],
     ["Look at what came with `xferctl result`.", "parse_failed upload_rejected"],
     ["Add it again, with a copy of the file (spool) if the file goes on changing.", "source_file_changed"],
     ["Give the content as a regular file, or allow no redirects.", "body_not_rewindable"],
@@ -104,6 +106,8 @@ const TEXTS_OF_EVENTS = {
     "task.resumed": () => "queued again",
     "task.source_changed": ({ reason, dropped }) =>
         `the source changed (${reason}): ${formatSize(dropped)} dropped, it begins again`,
+    "task.bytes_discarded": ({ reason, dropped }) => `${formatSize(dropped)} discarded: ${reason}`,
+    "task.warning": ({ warning }) => `warning: ${warning}`,
     "cache.hit": () => "a kept response is used",
     "task.refreshed": () => "the server sent a newer response",
     "task.not_modified": () => "the kept response is current",

@@ -26,7 +26,7 @@ struct BriefBody: Sendable {
     var lease: String? { task.specification.schedule.lease }
 
     /// The digest that the bytes must have.
-    var digest: Checksum? { task.specification.checksum ?? head.announcedDigests.first }
+    var digest: Checksum? { task.specification.checksum ?? task.specification.request.announcedDigest(of: head) }
 
     /// What the task's row says of the response.
     var outcome: TaskOutcome {

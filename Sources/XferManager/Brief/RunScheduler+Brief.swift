@@ -100,10 +100,14 @@ extension RunScheduler {
             let head = outcome.head,
             let bytes = outcome.body, BriefRules.isWhole(head, of: outcome.offset)
         else { return nil }
+        let body = BriefBody(
+            task: run.task, startedAt: run.startedAt, bytes: bytes, head: head, finalURL: outcome.finalURL)
+        // An ordinary run warns of it.
+        let isOdd = TransferTask.warning(aboutType: head.mediaType, named: body.name) != nil
+        if isOdd { return nil }
         context.metrics.onTraffic(Traffic(received: outcome.offset))
         services.logLaxTrust(run.trust, of: id)
-        return BriefBody(
-            task: run.task, startedAt: run.startedAt, bytes: bytes, head: head, finalURL: outcome.finalURL)
+        return body
     }
 
     // MARK: Publishing

@@ -37,6 +37,12 @@ struct PolicyRegistry: Sendable {
         Set(stored.map(\.policy.version)).union(stored.contains(where: \.policy.isDefault) ? [] : [0])
     }
 
+    /// Identifies the policies and authorities in force: equal ones judge every server alike.
+    func identity(at now: Timestamp) -> String {
+        let policies = stored.map { "\($0.policy.version)\(AppliedPolicy($0.policy, at: now).isExpired ? "x" : "")" }
+        return "\(policies.sorted().joined(separator: "+"))@\(authorities)"
+    }
+
     mutating func recordWarning(_ days: Int, ofVersion version: Int64) {
         guard let index = stored.firstIndex(where: { $0.policy.version == version }) else { return }
         stored[index].warned = days

@@ -22,22 +22,30 @@ final class RunTrust: Sendable {
         var toldLax: Set<LaxUse> = []
         var lax: [LaxUse] = []
         /// The servers that sent the bytes of earlier attempts.
-        var kept: [SourceEvidence]
+        var kept: SourceLedger
         /// The servers that answered in this attempt.
-        var answering: [SourceEvidence] = []
+        var answering = SourceLedger()
         /// The servers that the database has.
         var recorded: [SourceEvidence]
+        /// Identifies the trust settings in force when a server was recorded last. Only set where many servers sent the
+        /// bytes.
+        var settings = ""
 
-        /// All servers, earlier ones first. Overflow is replaced by a sentinel that every policy rejects when it is
-        /// judged again.
-        var sources: [SourceEvidence] {
-            let all = kept + answering.filter { !kept.contains($0) }
-            guard all.count > SourceEvidence.maxCount else { return all }
-            var most = Array(all.prefix(SourceEvidence.maxCount))
-            let unknown = Origin(scheme: .https, host: all[0].origin.host, port: all[0].origin.port)
-            most[most.count - 1] = SourceEvidence(origin: unknown, chain: [], tls: nil, judgement: "")
-            return most
+        init(kept: [SourceEvidence]) {
+            self.kept = SourceLedger(kept)
+            recorded = kept
         }
+
+        /// All servers, earlier ones first.
+        var sources: SourceLedger {
+            if answering.isEmpty { return kept }
+            var all = kept
+            all.formUnion(answering, under: settings)
+            return all
+        }
+
+        /// Whether the next server may be one that is not listed.
+        var isAlmostFull: Bool { kept.entries.count + answering.entries.count >= SourceLedger.maxCount / 2 }
     }
 
     /// A hop that a policy with `allow_invalid_certificates` judges.
@@ -64,7 +72,7 @@ final class RunTrust: Sendable {
         self.taskPolicy = taskPolicy
         self.authoritiesFile = authoritiesFile
         self.clock = clock
-        state = NIOLockedValueBox(State(kept: kept, recorded: kept))
+        state = NIOLockedValueBox(State(kept: kept))
     }
 
     // MARK: Hops
@@ -160,29 +168,38 @@ final class RunTrust: Sendable {
     // MARK: Evidence of the servers
 
     /// Starts a new run on the transfer, with the servers recorded for its kept bytes.
-    func beginAnew(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept, recorded: kept) } }
+    func beginAnew(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept) } }
 
     func beginAttempt() {
         state.withLockedValue { state in
             state.kept = state.sources
-            state.answering = []
+            state.answering = SourceLedger()
             state.toldLax = []
         }
     }
 
     /// Records a server that answers in this attempt. Called on the engine's loop.
     func record(_ source: SourceEvidence) {
+        // Read before `state` is locked: elsewhere the registry is locked first.
+        let settings = state.withLockedValue(\.isAlmostFull) ? settings : ""
         state.withLockedValue { state in
             var source = source
-            source.judgement = Judgement(source.judgement, state.authorities ?? "").text
-            if !state.answering.contains(source) { state.answering.append(source) }
+            source.judgement = Judgement(source.judgement, of: source.origin, state.authorities ?? "").text
+            if !settings.isEmpty { state.settings = settings }
+            state.answering.insert(source, under: settings)
         }
+    }
+
+    /// Identifies the trust settings in force: under equal ones every server is judged alike.
+    private var settings: String {
+        let now = clock()
+        return "\(policies.withLockedValue { $0.identity(at: now) })/\(taskPolicy ?? "")"
     }
 
     /// Forgets the servers of dropped bytes; only those of this attempt remain.
     func forgetKept() {
         state.withLockedValue { state in
-            state.kept = []
+            state.kept = SourceLedger()
             state.recorded = []
         }
     }
@@ -193,7 +210,7 @@ final class RunTrust: Sendable {
     /// nothing is written until the run ends.
     func unrecordedSources(isLast: Bool) -> [SourceEvidence]? {
         state.withLockedValue { state in
-            let sources = state.sources
+            let sources = state.sources.entries
             if sources == state.recorded { return nil }
             let isOrdinary = sources.allSatisfy {
                 Judgement($0.judgement).policies == AppliedPolicies.ordinary.judgement
@@ -218,16 +235,17 @@ final class RunTrust: Sendable {
 
     /// As `refusalOfKept`, for bytes in the cache.
     func refusal(of sources: [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
-        var sources = sources
+        var sources = SourceLedger(sources)
         return try judge(&sources, from: urls)
     }
 
     /// All servers that sent bytes to this run, or to earlier runs whose bytes are kept.
-    var sources: [SourceEvidence] { state.withLockedValue(\.sources) }
+    var sources: [SourceEvidence] { state.withLockedValue(\.sources.entries) }
 
     /// Judges the servers in `kept` again, and records the policies that trust each of them.
-    private func judge(_ kept: inout [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
+    private func judge(_ kept: inout SourceLedger, from urls: [HTTPURL]) throws(TransferError) -> String? {
         let authorities = policies.withLockedValue(\.authorities)
+        if let refusal = kept.refusalOfUnlisted(under: settings) { return refusal }
         do throws(TransferError) {
             if kept.isEmpty {
                 for url in urls
@@ -235,15 +253,15 @@ final class RunTrust: Sendable {
                     return "what \(url.hostKey) showed is not known any more"
                 }
             }
-            for index in kept.indices {
-                let applied = try resolve(Hop(origin: kept[index].origin))
-                let judgement = Judgement(applied.judgement, authorities)
-                if judgement.text == kept[index].judgement { continue }
+            for (index, source) in kept.entries.enumerated() where source.settingsOfUnlisted == nil {
+                let applied = try resolve(Hop(origin: source.origin))
+                let judgement = Judgement(applied.judgement, of: source.origin, authorities)
+                if judgement.text == source.judgement { continue }
                 let refusal = SourceJudge.refusal(
-                    of: kept[index], by: applied, authoritiesFile: authoritiesFile,
-                    isStapleChecked: Judgement(kept[index].judgement).policies == applied.judgement)
+                    of: source, by: applied, authoritiesFile: authoritiesFile,
+                    isStapleChecked: Judgement(source.judgement).policies == applied.judgement)
                 if let refusal { return refusal }
-                kept[index].judgement = judgement.text
+                kept.setJudgement(judgement.text, at: index)
             }
         } catch {
             if error.reason == .policyMissing { throw error }
@@ -259,9 +277,14 @@ struct Judgement {
     let policies: String
     let authorities: String
 
-    init(_ policies: String, _ authorities: String) {
+    private init(_ policies: String, _ authorities: String) {
         self.policies = policies
         self.authorities = authorities
+    }
+
+    /// The judgement of a server; over `http` the authorities say nothing.
+    init(_ policies: String, of origin: Origin, _ authorities: String) {
+        self.init(policies, origin.scheme == .https ? authorities : "")
     }
 
     init(_ text: String) {

@@ -16,7 +16,7 @@ struct CoalesceKeys: Sendable {
     /// The task leaves if its key has changed and another task uses the transfer, too. If no other task uses it, the
     /// task keeps the transfer, and the resume rules decide whether the bytes are continued.
     @discardableResult
-    func renew(_ machine: inout TaskStateMachine, in tx: StoreTransaction) throws -> Bool {
+    func renew(_ machine: inout TaskStateMachine, in tx: StoreTransaction, at now: Timestamp) throws -> Bool {
         let key = key(of: machine.task.specification)
         guard key != machine.task.coalesceKey else { return false }
         machine.coalesce(under: key)
@@ -24,7 +24,8 @@ struct CoalesceKeys: Sendable {
             return false
         }
         machine.unsubscribe()
-        machine.onBytesLost()
+        try tx.discardBytes(
+            of: &machine, because: "its request was changed, and other tasks still use what was received", at: now)
         return true
     }
 }

@@ -35,7 +35,7 @@ extension TaskCommands {
                     $0.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)
                     $0.isRestricted = isRestricted
                 }
-                try coalesceKeys.renew(&machine, in: tx)
+                try coalesceKeys.renew(&machine, in: tx, at: now)
                 try tx.trustFirstSource(of: machine.task)
                 let transition = machine.onNewSource()
                 try tx.write(machine, transition, at: now)

@@ -74,6 +74,19 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
+    /// The latest event of each of these downloads that says that received bytes were discarded.
+    public func discards(of tasks: [TransferTask]) async throws -> [TaskID: Event] {
+        let downloads = tasks.filter { $0.specification.kind == .download && $0.startedAt != nil }.map(\.id)
+        guard !downloads.isEmpty else { return [:] }
+        return try await store.read { reader in
+            try downloads.reduce(into: [:]) { known, id in
+                known[id] = try StoreError.nilIfUnreadable {
+                    try reader.lastEvent(of: id, types: [.taskSourceChanged, .taskBytesDiscarded])
+                }
+            }
+        }
+    }
+
     /// What queued ones of these tasks wait for beside their turn; nothing for tasks that may start next.
     public func waits(of tasks: [TransferTask]) async throws -> [TaskID: Wait] {
         let queued = tasks.filter { $0.state == .queued }

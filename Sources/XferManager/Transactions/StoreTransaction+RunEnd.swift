@@ -65,18 +65,25 @@ extension StoreTransaction {
                 &machine, after: error, requestWasSent: result.requestWasSent, rules, using: &generator)
             if result.leavesTransfer {
                 machine.unsubscribe()
-                machine.onBytesLost()
+                try discardBytes(
+                    of: &machine, because: "what was received is in another task's directory: \(error.message)",
+                    at: rules.now)
                 aftermath.discardsBytes = true
             }
             if result.isPartLost, try !isHeld(transfer, but: id) {
                 // Another file may have the name by now, or the same inode number.
                 try setPublishIntent(nil, of: transfer)
                 try update(resumeData: ResumeData(), of: transfer)
-                machine.onBytesLost()
+                try discardBytes(of: &machine, because: error.message, at: rules.now)
             }
             // There is nothing to keep for a later try.
             if machine.task.state == .failed, !result.isResumable || result.isPartLost {
                 machine.unsubscribe()
+                if task.specification.kind == .download {
+                    try discardBytes(
+                        of: &machine, because: "the task has failed, and a later try cannot continue them",
+                        at: rules.now)
+                }
                 aftermath.discardsBytes = true
             }
         case .again:

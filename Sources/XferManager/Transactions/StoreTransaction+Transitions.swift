@@ -31,6 +31,14 @@ extension StoreTransaction {
         if let event = transition?.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
     }
 
+    /// Records that a task has no bytes any more, with the event that says why. The caller writes the machine's task.
+    func discardBytes(
+        of machine: inout TaskStateMachine, because reason: String, at now: Timestamp
+    ) throws(StoreError) {
+        guard let event = machine.onBytesDiscarded(reason: reason).event else { return }
+        try append(event, taskID: machine.task.id, owner: machine.task.owner, at: now)
+    }
+
     /// Completes batches, then appends `queue.idle` if no task can run any more.
     func appendIdleIfNothingRuns(at now: Timestamp) throws(StoreError) {
         try completeBatches()

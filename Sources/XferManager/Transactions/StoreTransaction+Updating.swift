@@ -68,7 +68,7 @@ extension StoreTransaction {
         if machine.task.specification.policy != task.specification.policy {
             try requirePolicy(of: machine.task.specification)
         }
-        let hasLeftOthers = try coalesceKeys.renew(&machine, in: self)
+        let hasLeftOthers = try coalesceKeys.renew(&machine, in: self, at: now)
         guard let directory, !hasLeftOthers else {
             if let directory { machine.respecify { $0.destination.directoryIdentity = directory } }
             try update(machine.task)
@@ -87,7 +87,8 @@ extension StoreTransaction {
             return UpdatedTask(task: machine.task, hasMoved: true)
         }
         machine.unsubscribe()
-        machine.onBytesLost()
+        try discardBytes(
+            of: &machine, because: "its directory was changed, and what was received could not be moved there", at: now)
         try update(machine.task)
         return UpdatedTask(task: machine.task, orphan: transfer)
     }

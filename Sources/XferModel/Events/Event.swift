@@ -30,6 +30,8 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskPaused = "task.paused"
     case taskResumed = "task.resumed"
     case taskSourceChanged = "task.source_changed"
+    case taskBytesDiscarded = "task.bytes_discarded"
+    case taskWarning = "task.warning"
     case cacheHit = "cache.hit"
     case taskRefreshed = "task.refreshed"
     case taskNotModified = "task.not_modified"
@@ -74,6 +76,10 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskResumed
     /// The kept bytes were of another version and are dropped; `reason` says how that was detected.
     case taskSourceChanged(reason: String, dropped: Int64)
+    /// Kept bytes are discarded for another reason than a new version of the source.
+    case taskBytesDiscarded(reason: String, dropped: Int64)
+    /// Something about the response is odd, though the task may complete; `warning` is for people.
+    case taskWarning(warning: String)
     /// The file is whole, verified and processed; `size` bytes wait for a commit.
     case taskStaged(size: Int64)
     case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool)
@@ -117,6 +123,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskPaused: .taskPaused
         case .taskResumed: .taskResumed
         case .taskSourceChanged: .taskSourceChanged
+        case .taskBytesDiscarded: .taskBytesDiscarded
+        case .taskWarning: .taskWarning
         case .taskStaged: .taskStaged
         case .taskCompleted: .taskCompleted
         case .taskFailed: .taskFailed

@@ -34,6 +34,10 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var acceptedStatus: ClosedRange<Int>
     /// Media types that count as success, lower case, without parameters; empty accepts all.
     public var acceptedTypes: [String]
+    /// Whether a response of type HTML is a failure, whatever its status.
+    public var rejectsPages = false
+    /// Whether digests that the server announces are verified.
+    public var announcedDigests = AnnouncedDigests.verify
     /// How kept responses are used.
     public var caching: CachingOptions
     /// Whether the request may use metered links.
@@ -96,6 +100,8 @@ extension TransferRequest: ChoiceSubject {
         public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
         /// Media types and names of presets, as the client wrote them.
         public var acceptedTypes = Patch<[String]>.unchanged
+        public var rejectsPages = Patch<Bool>.unchanged
+        public var announcedDigests = Patch<AnnouncedDigests>.unchanged
         public var cachePolicy = Patch<CachePolicy>.unchanged
         public var storesResponses = Patch<Bool>.unchanged
         public var allowsMetered = Patch<Bool>.unchanged
@@ -116,6 +122,8 @@ extension TransferRequest: ChoiceSubject {
         Choice(\.totalTimeout, \.timeouts.total),
         Choice(\.acceptedStatus, \.acceptedStatus),
         Choice(\.acceptedTypes),
+        Choice(\.rejectsPages, \.rejectsPages, hidden: false),
+        Choice(\.announcedDigests, \.announcedDigests, hidden: .verify),
         Choice(\.cachePolicy),
         Choice(\.storesResponses),
         Choice(\.allowsMetered, \.allowsMetered),
@@ -180,6 +188,8 @@ extension TaskSpecification {
             $0.pointee.request.lastAcceptedStatus
         },
         StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
+        StoredOption("rejectsPages", \.request.rejectsPages, .common),
+        StoredOption("announcedDigests", \.request.announcedDigests, .own),
         StoredOption("caching", \.request.caching, .own),
         StoredOption("allowsMetered", \.request.allowsMetered, .own),
         StoredOption("connections", \.request.connections, .common),

@@ -5,6 +5,10 @@ public struct ResumeData: Hashable, Sendable {
     public var totalLength: Int64?
     /// `Content-Encoding` as received; anything but nil and `identity` cannot be resumed.
     public var contentEncoding: String?
+    /// The media type of the kept bytes, lower case, without parameters; nil if the server named none.
+    public var mediaType: String?
+    /// The latest answer that did not look like the file; nil once an answer did.
+    public var doubt: AnswerDoubt?
     /// The URL of the bytes after redirects.
     public var finalURL: HTTPURL?
     /// Request header fields that selected the representation; sent again unchanged.

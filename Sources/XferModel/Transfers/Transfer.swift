@@ -85,7 +85,7 @@ public struct PublishIntent: Hashable, Sendable {
     }
 }
 
-/// A server that sent kept bytes, recorded to judge it again when policies have changed since.
+/// A server that sent kept bytes, recorded to judge it again when policies have changed since; see `SourceLedger`.
 ///
 /// A redirect's server counts too: it decided where the bytes came from.
 public struct SourceEvidence: Hashable, Sendable {
@@ -104,6 +104,26 @@ public struct SourceEvidence: Hashable, Sendable {
         self.judgement = judgement
     }
 
-    /// Most of them that are kept for one transfer.
-    public static let maxCount = 16
+    /// Stands for all servers beyond those that are recorded one by one.
+    ///
+    /// - Parameter settings: identifies the trust settings under which each of them was accepted.
+    public static func unlisted(acceptedUnder settings: String) -> SourceEvidence {
+        SourceEvidence(
+            origin: Origin(scheme: .https, host: "further servers", port: 443), chain: [], tls: nil,
+            judgement: "\(unlistedMark)\(settings)")
+    }
+
+    /// The trust settings under which servers that are not listed were accepted; nil for a single server.
+    public var settingsOfUnlisted: String? {
+        guard chain.isEmpty, judgement.hasPrefix(Self.unlistedMark) else { return nil }
+        return String(judgement.dropFirst(Self.unlistedMark.count))
+    }
+
+    /// Whether both are the same server with the same certificates: to judge one of them is to judge both.
+    public func isSameServer(as other: SourceEvidence) -> Bool {
+        origin == other.origin && tls == other.tls && chain == other.chain
+    }
+
+    /// No judgement of a single server begins with it.
+    private static let unlistedMark = "*"
 }

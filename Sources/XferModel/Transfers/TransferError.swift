@@ -69,6 +69,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case rejectedByPolicy = "rejected_by_policy"
     /// The response's media type is none of `accept_types`.
     case unacceptableType = "unacceptable_type"
+    /// What came in place of the rest of a file does not look like the file; see `SuspectRules`.
+    case unexpectedAnswer = "unexpected_answer"
     /// None of the parsers in `parse` accepts the body.
     case parseFailed = "parse_failed"
     /// The server's answers about an upload are contradictory, or it refuses to continue.
@@ -115,7 +117,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     public var isTransient: Bool {
         switch self {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
-            .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .insufficientSpace, .destinationUnavailable,
+            .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .unexpectedAnswer, .insufficientSpace,
+            .destinationUnavailable,
             .outOfDescriptors:
             true
         case .trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .httpStatus, .authFailed,

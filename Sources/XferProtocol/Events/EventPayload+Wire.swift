@@ -43,6 +43,15 @@ extension EventPayload: EventContent {
                 "The kept bytes were of another version of the source and are dropped; the task begins again.")
             event.required("reason", reason, "How that was seen.")
             event.required("dropped", dropped, "Bytes that were dropped.")
+        case .taskBytesDiscarded(let reason, let dropped):
+            event.summary(
+                "Received bytes are discarded, for another reason than a new version of the source; they are fetched "
+                    + "again if the task goes on.")
+            event.required("reason", reason, "Why they cannot be used.")
+            event.required("dropped", dropped, "Bytes that were discarded.")
+        case .taskWarning(let warning):
+            event.summary("Something about the response is odd; the task goes on.")
+            event.required("warning", warning, "What is odd, in English.")
         case .cacheHit(let age, let fresh):
             event.summary(
                 "A response that is kept is used. With cache_policy revalidate it is told before the server is asked: "
@@ -153,6 +162,8 @@ extension EventPayload: EventContent {
         case .taskPaused: .taskPaused(received: 0)
         case .taskResumed: .taskResumed
         case .taskSourceChanged: .taskSourceChanged(reason: "etag", dropped: 0)
+        case .taskBytesDiscarded: .taskBytesDiscarded(reason: "the partial file was removed", dropped: 0)
+        case .taskWarning: .taskWarning(warning: "the server sent a web page (text/html) as a.iso")
         case .cacheHit: .cacheHit(age: nil, fresh: true)
         case .taskRefreshed: .taskRefreshed
         case .taskNotModified: .taskNotModified

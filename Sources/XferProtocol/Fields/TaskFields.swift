@@ -42,6 +42,20 @@ enum TaskFields {
             record: "Media types that count as success; absent accepts all.",
             profile: "Media types, or the presets json, xml, plist, image.", limits: [.count(0...64)],
             example: ["json"]),
+        ChoiceField(
+            "reject_html", \.rejectsPages,
+            task: "Whether an answer with a web page (text/html) is a failure; default false.",
+            record: "True when an answer with a web page is a failure.",
+            profile: "Whether an answer with a web page (text/html) is a failure.",
+            change: .stopped("Whether an answer with a web page is a failure; only while not running.")),
+        ChoiceField(
+            "announced_digests", \.announcedDigests,
+            task: "Whether digests that the server announces are verified; default verify.",
+            record: "Whether digests that the server announces are verified; absent is verify.",
+            profile: "Whether digests that the server announces are verified.",
+            change: .stopped(
+                "Whether digests that the server announces are verified (ignore: a wrong one is no failure); only while not "
+                    + "running.")),
     ]
 
     static let caching: [ChoiceField<TransferRequest.Choices>] = [

@@ -39,9 +39,10 @@ public struct TaskColumns: WireValue, Hashable {
         positions = kept.reduce(into: FieldSet()) { $0.insert($1.offset) }
     }
 
-    /// All but what only `task.get` shows unasked: the response's header fields, the segments, the transfer and the staged
-    /// file.
-    public static let listing = TaskColumns(excluding: ["response_headers", "ranges", "transfer", "staged_file"])
+    /// All but what only `task.get` shows unasked: the response's header fields, the segments, the transfer, the staged
+    /// file and the latest discard.
+    public static let listing = TaskColumns(
+        excluding: ["response_headers", "ranges", "transfer", "staged_file", "discarded"])
 
     public var wire: JSONValue { names.wire }
 

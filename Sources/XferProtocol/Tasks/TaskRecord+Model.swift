@@ -32,6 +32,7 @@ extension TaskRecord {
         show(task.specification.request)
         if task.specification.kind == .download { show(task.specification.destination) }
         show(task.outcome)
+        warning = task.warning
     }
 
     private mutating func show(_ specification: TaskSpecification) {

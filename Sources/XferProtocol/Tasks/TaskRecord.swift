@@ -15,6 +15,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var transfer: TransferID?
     public var ranges: [SegmentRecord]?
     public var stagedFile: StagedFileRecord?
+    public var discarded: DiscardRecord?
 
     public var url: String?
     public var urls: [String]?
@@ -59,6 +60,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var attempts: Int?
     public var skipped: Bool?
     public var notModified: Bool?
+    public var warning: String?
     public var createdAt: Timestamp?
     public var startedAt: Timestamp?
     public var finishedAt: Timestamp?
@@ -89,6 +91,10 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional(
                 "staged_file", \.stagedFile,
                 "Of a staged task the file that waits for its name. Only when asked for by task.get."
+            ),
+            .optional(
+                "discarded", \.discarded,
+                "The last time that received bytes of this download were discarded, as long as the event is kept. task.get gives it, listings only when asked."
             ),
             .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
             .optional(
@@ -145,6 +151,9 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
             .optional("skipped", \.skipped, "True when on_conflict skip found the name taken."),
             .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
+            .optional(
+                "warning", \.warning,
+                "What is odd about a completed download, in English: a web page came under a name that no page has."),
             .optional("created_at", \.createdAt, "When it was added."),
             .optional("started_at", \.startedAt, "When its first try began."),
             .optional("finished_at", \.finishedAt, "When its last run ended."),
@@ -183,6 +192,33 @@ public struct StagedFileRecord: WireRecord, Hashable {
         .required(
             "modified_at", \.modifiedAt, "When it was written last, in nanoseconds since 1970, in decimal digits."),
         .optional("checksum", \.checksum, "Its digest, if one was computed."),
+    ]
+}
+
+/// When and why received bytes of a download were discarded.
+public struct DiscardRecord: WireRecord, Hashable {
+    public var at = Timestamp(microseconds: 0)
+    public var bytes: Int64 = 0
+    public var reason = ""
+
+    public init() {}
+
+    /// Nil if the event is about something else.
+    public init?(_ event: Event) {
+        switch event.payload {
+        case .taskSourceChanged(let reason, let dropped), .taskBytesDiscarded(let reason, let dropped):
+            self.reason = reason
+            bytes = dropped
+            at = event.time
+        default: return nil
+        }
+    }
+
+    public static let summary = "When and why received bytes of a download were discarded."
+    public static let wireFields: WireFields<Self> = [
+        .required("at", \.at, "When."),
+        .required("bytes", \.bytes, "How many bytes."),
+        .required("reason", \.reason, "Why they could not be used."),
     ]
 }
 

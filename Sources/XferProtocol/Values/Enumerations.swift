@@ -11,6 +11,7 @@ extension HTTPVersion: WireEnum {}
 extension IPVersion: WireEnum {}
 extension RedirectPolicy: WireEnum {}
 extension CachePolicy: WireEnum {}
+extension AnnouncedDigests: WireEnum {}
 extension ShutdownMode: WireEnum {}
 extension QueueOrder: WireEnum {}
 extension FinalizeMode: WireEnum {}

@@ -61,6 +61,22 @@ extension StoreReader {
         }
     }
 
+    /// The latest event of a task of one of these types, none of which is written in a series; nil if none is kept.
+    public func lastEvent(of id: TaskID, types: Set<EventType>) throws(StoreError) -> Event? {
+        try connection.first(
+            """
+            SELECT seq, time, owner, payload FROM event INDEXED BY event_task
+            WHERE task_id = ?1 AND type IN (SELECT value FROM json_each(?2)) ORDER BY seq DESC LIMIT 1
+            """, Value(id), .text(JSONText.array(types.map(\.rawValue)))
+        ) { row throws(StoreError) in
+            guard let payload = EventText.decode(row.text(3), count: 1)?.first else {
+                throw StoreError.unreadable(table: "event", id: row.integer(0), column: "payload")
+            }
+            let owner = row.optionalInteger(2).map { Owner(uid: UInt32(truncatingIfNeeded: $0)) }
+            return Event(seq: row.integer(0), time: row.time(1), taskID: id, owner: owner, payload: payload)
+        }
+    }
+
     /// The oldest event kept, nil when there is none.
     public func firstSeq() throws(StoreError) -> Int64? {
         try connection.first("SELECT seq - count + 1 FROM event ORDER BY seq LIMIT 1") { $0.integer(0) }

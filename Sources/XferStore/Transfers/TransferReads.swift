@@ -65,7 +65,8 @@ struct TransferRow {
         SELECT id, directory, device, inode, etag, last_modified, date, total_length, content_encoding, final_url,
         selecting_headers, publish_name, publish_device, publish_inode, created_at, tag, source, senders, needs_digest,
         suspects, condemned, part_device, part_inode, part_born_at, part_generation, part_length, part_modified_at,
-        publish_born_at, publish_generation, publish_length, publish_modified_at, publish_changed_at, publish_digest
+        publish_born_at, publish_generation, publish_length, publish_modified_at, publish_changed_at, publish_digest,
+        media_type, doubt, doubt_count
         FROM transfer WHERE id = ?1
         """
 
@@ -81,6 +82,8 @@ struct TransferRow {
             totalLength: row.optionalAmount(7), contentEncoding: row.optionalText(8))
         if let url = row.optionalText(9) { data.finalURL = try decoded(HTTPURL(stored: url), "final_url") }
         data.part = part
+        data.mediaType = row.optionalText(33)
+        data.doubt = row.optionalText(34).map { AnswerDoubt(signature: $0, count: Int(clamping: row.amount(35))) }
         data.selectingHeaders = try decoded(JSONText.decodeHeaders(row.optionalText(10)), "selecting_headers")
         var transfer = Transfer(
             id: TransferID(row.integer(0)), tag: row.text(15),

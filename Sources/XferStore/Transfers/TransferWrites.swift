@@ -15,14 +15,16 @@ extension StoreTransaction {
             """
             UPDATE transfer SET etag = ?2, last_modified = ?3, date = ?4, total_length = ?5, content_encoding = ?6,
                 final_url = ?7, selecting_headers = ?8, part_device = ?9, part_inode = ?10, part_born_at = ?11,
-                part_generation = ?12, part_length = ?13, part_modified_at = ?14
+                part_generation = ?12, part_length = ?13, part_modified_at = ?14, media_type = ?15, doubt = ?16,
+                doubt_count = ?17
             WHERE id = ?1
             """,
             Value(id), Value(data.validators.etag), Value(data.validators.lastModified), Value(data.validators.date),
             Value(data.totalLength), Value(data.contentEncoding), Value(data.finalURL?.string),
             Value(JSONText.encode(headers: data.selectingHeaders)), Value(bits: data.part?.mark.identity.device),
             Value(bits: data.part?.mark.identity.inode), Value(data.part?.mark.bornAt),
-            Value(data.part?.mark.generation), Value(data.part?.rest?.length), Value(data.part?.rest?.modifiedAt))
+            Value(data.part?.mark.generation), Value(data.part?.rest?.length), Value(data.part?.rest?.modifiedAt),
+            Value(data.mediaType), Value(data.doubt?.signature), Value(data.doubt?.count))
         try requireChange(of: id)
         try checkpoint(id, segments: data.segments)
         if data.segments.isEmpty { try beginVersion(of: id) }

@@ -84,6 +84,8 @@ import XferTestSupport
             "total_timeout": Sample(9),
             "accept_status": Sample("200-404"),
             "accept_types": Sample(["image/png"]),
+            "reject_html": Sample(true),
+            "announced_digests": Sample("ignore"),
             "parse": Sample(["json"], with: ["kind": "data"]),
             "strip_nulls": Sample(true, with: ["kind": "data", "parse": ["json"]]),
             "credential": Sample(["user": "u", "password": "p"], shown: masked),

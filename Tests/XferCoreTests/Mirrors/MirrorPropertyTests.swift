@@ -138,7 +138,7 @@ private struct MirrorWorld {
         guard demandsDigest, file != versions[0] else { return .published }
         file = []
         kept = ResumeData()
-        guard let next = MirrorSelector.suspect(use, count: mirrors.count) else { return .failed }
+        guard let next = MirrorSelector.suspect(use, count: mirrors.count, isDemanded: true) else { return .failed }
         log.append("wrong digest of \(use)")
         use = next
         return .again
@@ -147,6 +147,7 @@ private struct MirrorWorld {
     /// One attempt; what it fails with, if it does.
     private mutating func attempt(_ choice: MirrorSelector.Choice, _ book: inout MirrorSelector) -> TransferError? {
         var asked = choice.mode == .anew ? ResumeData() : kept
+        asked.doubt = kept.doubt
         asked.segments = file.isEmpty ? [] : [Segment(start: 0, committed: Int64(file.count))]
         if choice.mode == .underDigest { asked.validators = Validators() }
         var plainRange = false
@@ -182,6 +183,9 @@ private struct MirrorWorld {
                 drop(&book)
                 return nil
             case .retryPlainRange: plainRange = true
+            case .suspect(let doubt, let error):
+                if !choice.mode.isForeign { kept.doubt = doubt }
+                return error
             case .fail(let error): return error
             case .complete, .notModified: return nil
             }

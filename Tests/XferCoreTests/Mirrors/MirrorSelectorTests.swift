@@ -163,7 +163,7 @@ import XferModel
     /// The digest does not say which source was wrong: each sends the whole alone, the suspects last.
     @Test func suspectMirrorsAreAskedLastAndTheirBytesNotCombined() {
         let mixed = SourceUse(described: 0, senders: [0, 2], unprovenFrom: 0)
-        guard let wary = MirrorSelector.suspect(mixed, count: 3) else {
+        guard let wary = MirrorSelector.suspect(mixed, count: 3, isDemanded: true) else {
             Issue.record("no source is suspected")
             return
         }
@@ -183,7 +183,7 @@ import XferModel
     @Test func theOnlySourceSendsTheWholeOnceMoreAfterAnUnprovenJoin() {
         var book = MirrorSelector(count: 1)
         book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own), at: 500, isUnproven: true)
-        guard let wary = MirrorSelector.suspect(book.use, count: 1) else {
+        guard let wary = MirrorSelector.suspect(book.use, count: 1, isDemanded: true) else {
             Issue.record("the source is not asked once more")
             return
         }
@@ -191,7 +191,7 @@ import XferModel
         book = MirrorSelector(count: 1, use: wary)
         #expect(book.isWary && next(book) == ask(0))
         book.onBody(of: MirrorSelector.Choice(source: 0, mode: .own))
-        #expect(MirrorSelector.suspect(book.use, count: 1) == nil)
+        #expect(MirrorSelector.suspect(book.use, count: 1, isDemanded: true) == nil)
     }
 
     @Test func aMirrorThatAloneSentWrongBytesIsNotAskedAgain() {
@@ -201,10 +201,11 @@ import XferModel
             asked.append(choice.source)
             var book = MirrorSelector(count: 3, use: use)
             book.onBody(of: choice)
-            guard let left = MirrorSelector.suspect(book.use, count: 3) else { break }
+            guard let left = MirrorSelector.suspect(book.use, count: 3, isDemanded: true) else { break }
             use = left
         }
-        #expect(asked == [1, 0, 2])
+        // The one that was not suspected may have sent a stale copy of a cache: it is asked once more.
+        #expect(asked == [1, 0, 1, 2])
         var book = MirrorSelector(count: 2, use: SourceUse(condemned: [0]))
         book.onFailure(of: 1, Self.gone)
         #expect(next(book) == .fail(Self.gone))
@@ -212,7 +213,21 @@ import XferModel
 
     @Test func aRetryMayAskACondemnedMirrorAgain() {
         #expect(next(MirrorSelector(count: 2, use: SourceUse(condemned: [0, 1]))) == ask(0))
-        #expect(MirrorSelector.suspect(SourceUse(), count: 1) == nil)
+    }
+
+    /// A stale copy in a cache on the way has a wrong digest, though the source is right.
+    @Test func aSourceThatAloneSentAWrongDemandedDigestIsAskedOnceMore() {
+        let once = MirrorSelector.suspect(SourceUse(), count: 1, isDemanded: true)
+        #expect(once == SourceUse(suspects: [0]))
+        var again = SourceUse()
+        again.suspects = [0]
+        #expect(MirrorSelector.suspect(again, count: 1, isDemanded: true) == nil)
+    }
+
+    /// With the copy of a cache its digest was announced, too.
+    @Test func aSourceThatAnnouncedAWrongDigestIsNotAskedAgain() {
+        #expect(MirrorSelector.suspect(SourceUse(), count: 1, isDemanded: false) == nil)
+        #expect(MirrorSelector.suspect(SourceUse(), count: 2, isDemanded: false) == SourceUse(condemned: [0]))
     }
 
     // MARK: Several at once

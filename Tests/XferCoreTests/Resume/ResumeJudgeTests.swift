@@ -11,14 +11,17 @@ import XferModel
     private func judge(
         _ status: Int, _ fields: [(String, String)], kept validators: Validators? = nil, committed: Int64 = 100,
         total: Int64? = 1000, coding: String? = nil, plainRange: Bool = false, unsafe: Bool = false,
-        digest: Bool = false,
-        conditions: [HeaderField] = []
+        digest: Bool = false, joins: Bool = false, type: String? = nil, doubt: AnswerDoubt? = nil,
+        conditions: [HeaderField] = [], rejectsPages: Bool = false
     ) -> HeadVerdict {
         let segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
-        let kept = ResumeData(
+        var kept = ResumeData(
             validators: validators ?? tagged, totalLength: total, contentEncoding: coding, segments: segments)
+        kept.mediaType = type
+        kept.doubt = doubt
         let plan = ResumeRules.plan(
-            kept: kept, allowsUnsafe: unsafe, digestIsKnown: digest, plainRange: plainRange, conditions: conditions)
+            kept: kept, allowsUnsafe: unsafe, joinsUnderDigest: joins, digestIsKnown: digest, plainRange: plainRange,
+            conditions: conditions, rejectsPages: rejectsPages)
         let head = ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) })
         return ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0))
     }
@@ -79,11 +82,20 @@ import XferModel
         #expect(judge(200, fields, plainRange: true) == .write(skipping))
     }
 
-    /// Such a whole is of another version than the kept bytes, whatever its tag says.
-    @Test func aWholeShorterThanTheKeptBytesRestarts() {
+    /// Such a whole is of another version than the kept bytes, whatever its tag says, or of no version.
+    @Test func aWholeShorterThanTheKeptBytesRestartsOnceItHasComeThreeTimes() {
         let short = BodyPlan(offset: 0, end: 99, total: 99)
+        var doubt: AnswerDoubt?
+        for _ in 1...2 {
+            guard case .suspect(let next, _) = judge(200, [("Content-Length", "99"), tag], total: nil, doubt: doubt)
+            else {
+                Issue.record("it is taken")
+                return
+            }
+            doubt = next
+        }
         #expect(
-            judge(200, [("Content-Length", "99"), tag], total: nil)
+            judge(200, [("Content-Length", "99"), tag], total: nil, doubt: doubt)
                 == .restart(short, .lengthChanged(kept: 100, now: 99)))
         #expect(judge(200, [("Content-Length", "100"), tag], total: nil) != .restart(short, .rangeIgnored))
     }
@@ -178,7 +190,79 @@ import XferModel
         #expect(judge(206, [range, tag], kept: Validators(), unsafe: true) == .write(rest))
         let weak = Validators(etag: "W/\"a\"")
         #expect(judge(206, [range, ("ETag", "W/\"a\"")], kept: weak, unsafe: true) == .write(rest))
-        #expect(judge(206, [range, ("ETag", "W/\"b\"")], kept: weak, unsafe: true) == .startOver(.etagChanged))
+        #expect(
+            judge(206, [range, ("ETag", "W/\"b\"")], kept: weak, total: nil, unsafe: true) == .startOver(.etagChanged))
+        #expect(
+            judge(206, [("Content-Range", "bytes 100-1999/2000"), tag], kept: weak, unsafe: true)
+                == .startOver(.lengthChanged(kept: 1000, now: 2000)))
+    }
+
+    // MARK: Nodes with different validators
+
+    /// With `resume: unsafe` or a demanded digest, an equal length is enough.
+    @Test(arguments: [true, false]) func anotherTagAtTheSameLengthIsContinuedIfTheClientAllowsIt(isDigest: Bool) {
+        func judge(_ status: Int, _ fields: [(String, String)], total: Int64? = 1000, plain: Bool = false)
+            -> HeadVerdict
+        {
+            self.judge(status, fields, total: total, plainRange: plain, unsafe: !isDigest, joins: isDigest)
+        }
+        var joined = rest
+        joined.isUnproven = isDigest
+        let other = ("ETag", "\"b\"")
+        // The node refuses If-Range: asked once without it, it sends the rest.
+        #expect(judge(200, [("Content-Length", "1000"), other]) == .retryPlainRange(.etagChanged))
+        #expect(judge(206, [range, other], plain: true) == .write(joined))
+        // It ignores If-Range.
+        #expect(judge(206, [range, other]) == .write(joined))
+        // The node that sent the kept bytes proves it.
+        #expect(judge(206, [range, tag]) == .write(rest))
+        #expect(judge(206, [range, tag], plain: true) == .write(rest))
+        // Another length is another version.
+        #expect(
+            judge(200, [("Content-Length", "1001"), other])
+                == .restart(BodyPlan(offset: 0, end: 1001, total: 1001), .lengthChanged(kept: 1000, now: 1001)))
+        #expect(
+            judge(206, [("Content-Range", "bytes 100-1000/1001"), other])
+                == .startOver(.lengthChanged(kept: 1000, now: 1001)))
+        // Nothing says that the lengths are equal.
+        #expect(judge(206, [range, other], total: nil) == .startOver(.etagChanged))
+        #expect(judge(200, [other]) == .restart(BodyPlan(offset: 0, end: nil, total: nil), .etagChanged))
+    }
+
+    @Test func anotherDateAtTheSameLengthIsContinuedUnderADigest() {
+        let later = ("Last-Modified", "Mon, 07 Nov 1994 08:49:37 GMT")
+        var joined = rest
+        joined.isUnproven = true
+        #expect(
+            judge(200, [("Content-Length", "1000"), later], kept: dated, joins: true)
+                == .retryPlainRange(.lastModifiedChanged))
+        #expect(judge(206, [range, later], kept: dated, plainRange: true, joins: true) == .write(joined))
+        #expect(judge(206, [range, later], kept: dated, plainRange: true) == .startOver(.lastModifiedChanged))
+    }
+
+    /// Its bytes are skipped up to the kept ones, so that nothing is lost if it breaks off.
+    @Test func aNodeWithoutRangesSendsTheWholeUnderADigest() {
+        let fields = [("Content-Length", "1000"), ("ETag", "\"b\"")]
+        let skipping = BodyPlan(skip: 100, offset: 100, end: 1000, total: 1000, isUnproven: true)
+        #expect(judge(200, fields, plainRange: true, joins: true) == .write(skipping))
+        #expect(judge(200, fields, plainRange: true, unsafe: true) == .restart(whole, .rangeIgnored))
+    }
+
+    @Test func withoutADigestOrTheClientsLeaveAnotherTagIsAnotherVersion() {
+        #expect(judge(206, [range, ("ETag", "\"b\"")], digest: true) == .startOver(.etagChanged))
+        #expect(judge(200, [("Content-Length", "1000"), ("ETag", "\"b\"")]) == .restart(whole, .etagChanged))
+    }
+
+    // MARK: Pages
+
+    @Test func aWebPageIsAFailureIfTheClientRefusesIt() {
+        let page = [("Content-Length", "9"), ("Content-Type", "text/html; charset=utf-8")]
+        guard case .fail(let error) = judge(200, page, committed: 0, rejectsPages: true) else {
+            Issue.record("it is taken")
+            return
+        }
+        #expect(error.reason == .unacceptableType)
+        #expect(judge(200, page, committed: 0) == .write(BodyPlan(offset: 0, end: 9, total: 9)))
     }
 
     @Test func aPartOfUnknownLengthNeedsAKeptLength() {

@@ -115,6 +115,9 @@ private struct World {
                 return nil
             case .retryPlainRange: plan = ResumeRules.plan(kept: kept, plainRange: true)
             case .notModified: return .failed
+            case .suspect(let doubt, _):
+                kept.doubt = doubt
+                return nil
             case .fail(let error): return error.isRetriable ? nil : .failed
             }
         }
@@ -164,7 +167,7 @@ private struct World {
         switch plan.check {
         case .etag(let tag): tag == version.validators.etag
         case .date(let date): date == version.validators.lastModified
-        case .none, .answerOnly, .unsafe: true
+        case .none, .answerOnly, .unsafe, .digest: true
         }
     }
 

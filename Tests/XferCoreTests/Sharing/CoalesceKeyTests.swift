@@ -39,6 +39,7 @@ import XferTestSupport
         Change("checksum") { $0.checksum = Checksum(algorithm: .md5, bytes: [UInt8](repeating: 1, count: 16)) },
         Change("kind") { $0.kind = .data },
         Change("accepted types") { $0.request.acceptedTypes = ["image/png"] },
+        Change("announced digests") { $0.request.announcedDigests = .ignore },
         Change("parse") { $0.response.parsers = [.json] },
         Change("retry") { $0.retry = RetryLimits(maxRetries: 0, retryFor: 1) },
         Change("caching") {
@@ -130,6 +131,7 @@ import XferTestSupport
         Change("redirects") { $0.request.redirect = .deny },
         Change("downgrade") { $0.request.allowsDowngrade = true },
         Change("accepted status") { $0.request.acceptedStatus = 200...404 },
+        Change("refused web pages") { $0.request.rejectsPages = true },
         Change("owner") { $0.owner = Owner(uid: 1001) },
     ]
 

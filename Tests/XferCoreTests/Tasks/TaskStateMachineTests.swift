@@ -197,6 +197,16 @@ import XferTestSupport
         #expect(machine.task.lastProgressAt == evenLater)
     }
 
+    @Test func discardedBytesAreAnEventWithTheirReasonAndTellHowManyThereWere() {
+        var machine = TaskStateMachine(Self.task(.queued))
+        #expect(machine.onBytesDiscarded(reason: "gone").event == nil)
+        _ = machine.onStart(at: Self.now)
+        machine.onCheckpoint(received: 100, total: 1000, at: Self.now)
+        #expect(machine.onBytesDiscarded(reason: "gone").event == .taskBytesDiscarded(reason: "gone", dropped: 100))
+        #expect(machine.task.received == 0 && machine.task.total == nil && machine.task.furthest == 100)
+        #expect(machine.onBytesDiscarded(reason: "gone").event == nil)
+    }
+
     // MARK: Conditions of the task's own
 
     @Test(arguments: TaskState.allCases) func anUnmetConditionHoldsBackTasksThatCouldRun(state: TaskState) {

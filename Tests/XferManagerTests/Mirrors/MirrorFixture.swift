@@ -69,4 +69,8 @@ struct MirrorFixture {
     func changes(of id: TaskID, in manager: TransferManager) async throws -> Int {
         try await fixture.events(of: id, in: manager).filter { $0 == .taskSourceChanged }.count
     }
+
+    func discards(of id: TaskID, in manager: TransferManager) async throws -> Int {
+        try await fixture.events(of: id, in: manager).filter { $0 == .taskBytesDiscarded }.count
+    }
 }

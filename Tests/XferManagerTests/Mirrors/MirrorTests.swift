@@ -188,7 +188,7 @@ import XferTestSupport
         #expect(try await mirrors.end(of: id, in: manager).state == .completed)
         #expect(try mirrors.holds(Self.right))
         #expect(mirrors.servers.map(\.requests.count) == [1, 1, 1])
-        #expect(try await mirrors.changes(of: id, in: manager) == 2)
+        #expect(try await mirrors.discards(of: id, in: manager) == 2)
         await manager.shutdown(.suspend)
     }
 
@@ -200,7 +200,12 @@ import XferTestSupport
         let id = try await mirrors.add(to: manager) { $0.checksum = MirrorFixture.checksum }
         let task = try await mirrors.end(of: id, in: manager)
         #expect(task.state == .failed && task.error?.reason == .checksumMismatch)
-        #expect(mirrors.servers.map(\.requests.count) == [1, 1])
+        // Each is asked once more, past caches.
+        #expect(mirrors.servers.map(\.requests.count) == [2, 2])
+        #expect(
+            mirrors.servers.map { $0.requests.map { $0.header("Cache-Control") } } == [
+                [nil, "no-cache"], [nil, "no-cache"],
+            ])
         try await eventually("nothing is left over") { try mirrors.fixture.files().isEmpty }
         await manager.shutdown(.suspend)
     }

@@ -17,6 +17,8 @@ private let payloads: [EventPayload] = [
     .taskPaused(received: 5),
     .taskResumed,
     .taskSourceChanged(reason: "etag", dropped: 5),
+    .taskBytesDiscarded(reason: "the partial file was removed", dropped: 6),
+    .taskWarning(warning: "a page"),
     .taskStaged(size: 10), .taskCompleted(path: "/d/f", size: 10, skipped: true, notModified: true),
     .taskFailed(error: TransferError(.httpStatus, "404", httpStatus: 404)),
     .taskCancelled,

@@ -28,6 +28,7 @@ extension DownloadRun {
         // Every byte is here already, or the server's 304 was not about the kept response.
         let bytes = transfer.resumeData.committedByteCount
         guard bytes == 0 || bytes != transfer.resumeData.totalLength, !isDistrustful,
+            transfer.sourceUse.suspects.isEmpty,
             specification.request.caching.policy.usesCache
         else { return .whole }
         switch try await consultCache() {
@@ -69,7 +70,7 @@ extension DownloadRun {
         record(head, from: response.finalURL)
         if let refusal = ResponseRules.refusal(
             of: head, from: response.finalURL, acceptedStatus: request.acceptedStatus,
-            acceptedTypes: request.acceptedTypes, now: now)
+            acceptedTypes: request.acceptedTypes, rejectsPages: request.rejectsPages, now: now)
         {
             throw refusal
         }
@@ -80,7 +81,16 @@ extension DownloadRun {
         defer { copied.part.close() }
         control.setReceived(response.length, total: response.length)
         control.enter(.verifying)
-        let end = try await publish(copied.part, length: response.length, in: directory)
+        let end: RunEnd
+        do {
+            end = try await publish(copied.part, length: response.length, in: directory)
+        } catch let error as TransferError where error.reason == .checksumMismatch {
+            // The kept response may be stale: the next run asks the server for the whole.
+            guard specification.request.caching.policy != .onlyIfCached, try await suspectSources(because: error) else {
+                throw error
+            }
+            return .again
+        }
         if case .stopped = end { try await keep(copied.part, length: response.length) }
         return end
     }

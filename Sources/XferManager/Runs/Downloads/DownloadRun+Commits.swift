@@ -24,14 +24,25 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the transfer has no valid bytes. The file may be overwritten only after this commit.
-    func dropBytes() async throws {
-        let (id, senders) = (transfer.id, transfer.sourceUse)
+    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only after
+    /// this commit.
+    func dropBytes(because reason: String) async throws {
+        let (id, senders, received) = (transfer.id, transfer.sourceUse, control.progress.received)
+        let (task, owner, now) = (taskID, specification.owner, services.clock())
+        services.logger.notice(
+            "received bytes are discarded",
+            metadata: ["task": "\(task)", "transfer": "\(id)", "reason": "\(reason)", "bytes": "\(received)"])
         try await commit(.immediate) { tx, machine in
             try tx.update(resumeData: ResumeData(), of: id)
             try tx.setSources([], of: id)
             if senders != SourceUse() { try tx.setSourceUse(senders.withoutBytes, of: id) }
-            machine.onBytesLost()
+            let committed = machine.task.received
+            _ = machine.onBytesDiscarded(reason: reason)
+            // The last bytes may not have been committed as received.
+            let dropped = max(committed, received)
+            guard dropped > 0, !machine.task.state.isTerminal else { return }
+            try tx.append(
+                .taskBytesDiscarded(reason: reason, dropped: dropped), taskID: task, owner: owner, at: now)
         }
         transfer.resumeData = ResumeData()
         control.setReceived(0, total: nil)
@@ -43,7 +54,7 @@ extension DownloadRun {
         guard case .publishLost = error else { return error }
         let (id, task) = (transfer.id, taskID)
         do {
-            try await dropBytes()
+            try await dropBytes(because: "\(error)")
             try await commit(.immediate) { tx, _ in
                 try tx.setPublishIntent(nil, of: id)
                 try tx.removeReadyFile(of: task)
@@ -55,25 +66,23 @@ extension DownloadRun {
         }
     }
 
-    /// Excludes the source that sent bytes with a wrong digest.
+    /// Excludes the source that sent bytes with a wrong digest, after the bytes were discarded.
     ///
-    /// If several sources sent the bytes, or a source continued them without a validator, all senders become suspects
-    /// instead. Each suspect may send the whole body once more. Returns false if no source is left.
-    func suspectSources(of length: Int64, because error: TransferError) async throws -> Bool {
+    /// It becomes a suspect first, and may send the whole body once more, past caches; see `MirrorSelector.suspect`.
+    /// Returns false if no source is left.
+    func suspectSources(because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)
-        guard let use = MirrorSelector.suspect(transfer.sourceUse, count: count) else { return false }
+        let isDemanded = specification.checksum != nil || holdingDigest != nil
+        guard let use = MirrorSelector.suspect(transfer.sourceUse, count: count, isDemanded: isDemanded) else {
+            return false
+        }
         for (index, url) in specification.sources.enumerated()
         where count > 1 && transfer.sourceUse.senders.contains(index) {
             services.logger.notice(
                 "a source is set aside",
                 metadata: ["task": "\(task)", "transfer": "\(id)", "url": "\(url)", "reason": "\(error.message)"])
         }
-        let (now, owner) = (services.clock(), specification.owner)
-        try await commit(.immediate) { tx, _ in
-            try tx.setSourceUse(use, of: id)
-            try tx.append(
-                .taskSourceChanged(reason: error.message, dropped: length), taskID: task, owner: owner, at: now)
-        }
+        try await commit(.immediate) { tx, _ in try tx.setSourceUse(use, of: id) }
         return true
     }
 

@@ -25,6 +25,10 @@ extension DownloadRun {
         } catch FileError.cancelled {
             return .stopped
         }
+        let type = outcome.responseHeaders.firstValue(named: "Content-Type")
+        if let warning = TransferTask.warning(aboutType: type, named: finalName) {
+            pendingEvents.append(.taskWarning(warning: warning))
+        }
         // The cache keeps the response as received, before a hook changes the file.
         await keepInCache(part, length: length)
         guard let hook = specification.completion.postProcess else {
@@ -158,11 +162,12 @@ extension DownloadRun {
                 part, algorithm: expected.algorithm, length: length, isCancelled: { control.isStopRequested })
         }
         guard found != expected else { return }
-        try await dropBytes()
-        try await services.pool.run { try part.truncate(to: 0) }
-        throw TransferError(
+        let error = TransferError(
             .checksumMismatch,
             "\(source) \(expected.description), the \(length) bytes received have \(found.description)")
+        try await dropBytes(because: error.message)
+        try await services.pool.run { try part.truncate(to: 0) }
+        throw error
     }
 }
 

@@ -113,7 +113,7 @@ actor DownloadRun: TransferSubscriber {
             if case .stopped = end { try await keep(copy.part, length: body.length) }
             return end
         } catch let error as TransferError where error.reason == .checksumMismatch {
-            guard try await suspectSources(of: body.length, because: error) else { throw error }
+            guard try await suspectSources(because: error) else { throw error }
             return .again
         }
     }
@@ -172,7 +172,7 @@ actor DownloadRun: TransferSubscriber {
         outcome.etag = head.etag
         outcome.contentEncoding = head.contentEncoding
         outcome.responseHeaders = head.fields
-        announcedDigest = head.announcedDigests.first
+        announcedDigest = specification.request.announcedDigest(of: head)
         lastModified = head.lastModified
         if specification.destination.name == nil {
             suggestedName = head.value("Content-Disposition").flatMap(FileName.fromContentDisposition)
@@ -185,9 +185,12 @@ actor DownloadRun: TransferSubscriber {
         received = update
         do {
             let url = update.url ?? specification.request.url
-            let types = specification.request.acceptedTypes
-            if let refusal = ResponseRules.typeFailure(update.head, from: url, acceptedTypes: types) {
-                isRefused = true
+            let request = specification.request
+            if let refusal = ResponseRules.typeFailure(
+                update.head, from: url, acceptedTypes: request.acceptedTypes, rejectsPages: request.rejectsPages)
+            {
+                // Bytes that were kept before stay useful, whatever this answer is.
+                isRefused = !update.isResumed
                 throw refusal
             }
             pendingEvents.append(

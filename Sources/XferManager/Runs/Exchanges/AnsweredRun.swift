@@ -52,7 +52,7 @@ extension AnsweredRun {
         let request = specification.request
         if let error = ResponseRules.refusal(
             of: head, from: ended.finalURL, acceptedStatus: request.acceptedStatus,
-            acceptedTypes: request.acceptedTypes, now: now)
+            acceptedTypes: request.acceptedTypes, rejectsPages: request.rejectsPages, now: now)
         {
             return error
         }

@@ -3,6 +3,21 @@ import XferFiles
 import XferModel
 import XferStore
 
+/// Why kept bytes are discarded.
+struct Discard: Sendable {
+    /// Completes "the bytes are discarded because".
+    let reason: String
+    /// Whether the source has another version, or may have.
+    var isSourceChange = false
+
+    init(_ reason: String, isSourceChange: Bool = false) {
+        self.reason = reason
+        self.isSourceChange = isSourceChange
+    }
+
+    init(_ reason: RestartReason) { self.init(reason.description, isSourceChange: reason.isSourceChange) }
+}
+
 /// The bytes of a transfer in its partial file, and the row that describes them.
 ///
 /// Confined to the `SharedTransfer` that owns it: all methods run in that actor's isolation. Invariants: `committed` is
@@ -155,13 +170,31 @@ final class KeptBytes {
         transfer.sourceUse = use
     }
 
+    // MARK: Doubts
+
+    /// Commits that an answer did not look like the file, so that its repetitions are counted over tries and restarts.
+    func record(_ doubt: AnswerDoubt) async throws {
+        guard committed > 0, transfer.resumeData.doubt != doubt else { return }
+        var resumeData = transfer.resumeData
+        resumeData.doubt = doubt
+        try await commit(resumeData)
+        described.doubt = doubt
+    }
+
     // MARK: Dropping
 
-    /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten.
-    ///
-    /// - Parameter reason: how the change of version was detected; nil if the source has not changed.
-    func drop(sourceChange reason: String?, changes: [TaskID: MemberChanges]) async throws {
+    /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten. Each task that
+    /// holds them gets an event with the reason.
+    func drop(because discard: Discard, changes: [TaskID: MemberChanges]) async throws {
         let id = transfer.id
+        if committed > 0 || transfer.resumeData.committedByteCount > 0 {
+            services.logger.notice(
+                "received bytes are discarded",
+                metadata: [
+                    "task": "\(context.taskID)", "transfer": "\(id)", "reason": "\(discard.reason)",
+                    "bytes": "\(max(committed, transfer.resumeData.committedByteCount))",
+                ])
+        }
         let hasSources = trust.hasRecordedSources
         let use = transfer.sourceUse.withoutBytes
         let isUseNew = use != transfer.sourceUse
@@ -174,15 +207,14 @@ final class KeptBytes {
             // This includes tasks that have no run and only hold the bytes.
             for task in try tx.tasks(subscribingTo: id) {
                 var machine = TaskStateMachine(task)
-                if let reason, !task.state.isTerminal {
-                    let transition = machine.onSourceChanged(reason: reason)
-                    if let event = transition.event {
-                        try tx.append(event, taskID: task.id, owner: task.owner, at: now)
-                    }
-                } else {
-                    machine.onBytesLost()
-                }
+                let transition =
+                    discard.isSourceChange && !task.state.isTerminal
+                    ? machine.onSourceChanged(reason: discard.reason)
+                    : machine.onBytesDiscarded(reason: discard.reason)
                 try tx.update(machine.task)
+                // The bytes of a cancelled task are deleted in any case.
+                guard let event = transition.event, task.state != .cancelled else { continue }
+                try tx.append(event, taskID: task.id, owner: task.owner, at: now)
             }
         }
         transfer.resumeData = ResumeData()
@@ -212,13 +244,18 @@ final class KeptBytes {
     // MARK: What is kept for an attempt
 
     /// The resume data for a source. Under a digest it has no validators, which are another server's; for the whole in
-    /// place of the kept bytes it is empty, and the attempt gets only the number of kept bytes.
+    /// place of the kept bytes it is empty, but for what says which answers may replace them, and the attempt gets the
+    /// number of kept bytes.
     ///
     /// - Parameter isFirst: whether no response has been accepted in this round.
     func resumeData(for choice: MirrorSelector.Choice, isFirst: Bool) -> ResumeData {
         switch choice.mode {
         case .anew:
-            return ResumeData()
+            // What the kept bytes are is known all the same: not everything may replace them.
+            var kept = ResumeData()
+            kept.mediaType = transfer.resumeData.mediaType
+            kept.doubt = transfer.resumeData.doubt
+            return kept
         case .own, .sameTag:
             return isFirst ? transfer.resumeData : described
         case .underDigest:

@@ -173,7 +173,8 @@ final class SegmentedDownload {
             }
             if case .restart(_, let reason) = verdict { throw SegmentConnectionLoss.otherVersion(reason) }
             if case .write(let body) = verdict {
-                transfer.acceptBody(from: transfer.sources[connection], at: body.offset)
+                transfer.acceptBody(
+                    from: transfer.sources[connection], at: body.offset, isUnproven: body.isUnproven)
                 try await transfer.commitSourceUse()
                 if head.status == 206 { connections.plan?.onAnswer(connection) }
             }
@@ -190,7 +191,7 @@ final class SegmentedDownload {
         switch verdict {
         case .restart(_, let reason): throw .otherVersion(reason)
         case .write(let body) where segment.end != nil && body.skip > maxSkipped: throw .rangeIgnored
-        case .write, .complete, .startOver, .retryPlainRange, .notModified, .fail: break
+        case .write, .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail: break
         }
     }
 
@@ -201,7 +202,7 @@ final class SegmentedDownload {
         let body: BodyPlan
         switch verdict {
         case .write(let plan), .restart(let plan, _): body = plan
-        case .complete, .startOver, .retryPlainRange, .notModified, .fail: return
+        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail: return
         }
         let hasPlanned = connections.open(
             connection, body, count: transfer.segmentCount, smallest: transfer.settings.smallestSegment,

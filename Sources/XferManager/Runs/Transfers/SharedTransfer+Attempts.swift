@@ -44,9 +44,15 @@ extension SharedTransfer {
         }
         beginWithSources()
         var restarts = 0
+        response.refusal = nil
         while true {
             guard !control.isStopRequested else { return .left }
-            if let failure = chooseSource() { return .failed(failure) }
+            if response.refusal != nil {
+                // The kept bytes stay until the whole begins to arrive: it may not come.
+                sources[0].mode = .anew
+            } else if let failure = chooseSource() {
+                return .failed(failure)
+            }
             // After a source made the transfer start over, only one attempt asks it.
             guard let round = try await askSource(into: part, in: directory, maySplit: restarts == 0) else { continue }
             switch round.result {
@@ -61,8 +67,13 @@ extension SharedTransfer {
                 return .left
             case .failed(let error):
                 guard canContinue(after: error) else { return .failed(error) }
+                response.refusal = nil
             case .startOver(let reason):
-                try await dropKeptBytes(sourceChange: reason.change, truncating: part)
+                if kept.committed > 0 {
+                    response.refusal = reason
+                } else {
+                    try await dropKeptBytes(because: Discard(reason), truncating: part)
+                }
                 restarts += 1
             case .restartWithHTTP1:
                 restarts += 1
@@ -72,6 +83,7 @@ extension SharedTransfer {
             let failure = TransferError(
                 .rangeMismatch, "the server's answers contradict each other: started over \(Self.maxRestarts) times")
             guard canContinue(after: failure) else { throw failure }
+            response.refusal = nil
             restarts = 0
         }
     }
@@ -140,6 +152,10 @@ extension SharedTransfer {
     private func request(for connection: Int) -> TransferRequest {
         var request = MirrorRequest.request(specification.request, for: source(for: connection))
         request.acceptedTypes = members.acceptedTypes
+        // Bytes with a wrong digest may be a stale copy of a cache on the way (RFC 9111 §5.2.1.4).
+        if sources.selector.isWary, request.headers.firstValue(named: "Cache-Control") == nil {
+            request.headers.append(HeaderField(name: "Cache-Control", value: "no-cache"))
+        }
         // HTTP/2 streams share the bandwidth of one connection, and bytes in flight on a cancelled stream are wasted.
         if segmentCount != .one { request.httpVersion = .http1 }
         return request
@@ -180,16 +196,11 @@ extension SharedTransfer {
             response.conditions = committed == 0 && choice.source == 0 ? members.conditions : []
             response.times = ExchangeTimes(asked: services.clock(), answered: services.clock())
         }
-        // Segments are combined under a validator that each response shows; a digest would reveal a mistake too late.
-        // Between several sources a digest may be the only proof.
-        if isFirst {
-            response.isJoinUnproven =
-                segment == nil && committed > 0 && choice.mode == .own && mayJoinUnproven
-                && ResumeRules.isResumable(resumeData, allowsUnsafe: specification.resumesUnsafely) == false
-        }
-        let isUnderDigest = choice.mode == .underDigest || isFirst && response.isJoinUnproven
+        // Nodes behind one name may show different validators of the same bytes.
+        let joinsUnderDigest = choice.mode == .own && mayJoinUnproven
+        let isUnderDigest = choice.mode == .underDigest
         let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
-        let isUnsafe = specification.resumesUnsafely && segment == nil && choice.mode != .anew
+        let isUnsafe = specification.resumesUnsafely && choice.mode != .anew
         var outcome = try await attempt(
             request(for: connection), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
             tellsRedirects: isFirst
@@ -197,6 +208,7 @@ extension SharedTransfer {
             attempt.resumeData = resumeData
             attempt.segment = segment
             attempt.allowsUnsafeResume = isUnsafe || isUnderDigest
+            attempt.joinsUnderDigest = joinsUnderDigest
             attempt.digestIsKnown = isDigestKnown
             attempt.conditions = isFirst ? response.conditions : []
             attempt.checkpoints = settings.checkpoints
@@ -229,15 +241,17 @@ extension SharedTransfer {
         case .restart(let plan, let reason):
             isHeld = true
             if choice.mode.isForeign { throw SourceRefusal(reason: reason) }
-            try await dropKeptBytes(
-                sourceChange: choice.mode == .anew ? Self.makingWay : reason.change, truncating: part)
+            let discard =
+                choice.mode == .anew ? response.refusal.map { Discard($0) } ?? Self.takenOver : Discard(reason)
+            try await dropKeptBytes(because: discard, truncating: part)
+            response.refusal = nil
             sources.selector.begin(with: choice.source)
             body = plan
         case .write(let plan):
-            acceptBody(
-                from: choice, at: plan.offset, isUnproven: response.isJoinUnproven && plan.offset > 0)
+            acceptBody(from: choice, at: plan.offset, isUnproven: plan.isUnproven)
             body = plan
-        case .complete, .startOver, .retryPlainRange, .notModified, .fail:
+        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail:
+            if case .suspect(let doubt, _) = verdict, !choice.mode.isForeign { try await kept.record(doubt) }
             for member in members.waiting.values { await member.run.record(head, from: keeping.finalURL) }
             return
         }
@@ -250,9 +264,4 @@ extension SharedTransfer {
         try await kept.makeRoom(for: part, in: directory)
         if isHeld { await services.engine.proceed(handle.id) }
     }
-}
-
-extension RestartReason {
-    /// The reason for the event `task.source_changed`; nil if the source may be unchanged.
-    fileprivate var change: String? { isSourceChange ? description : nil }
 }

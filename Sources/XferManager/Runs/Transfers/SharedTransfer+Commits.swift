@@ -1,4 +1,3 @@
-import Logging
 import XferCore
 import XferFiles
 import XferModel
@@ -15,14 +14,7 @@ extension SharedTransfer {
     func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         try await kept.beginWriting()
         let (part, problem) = try await kept.open(in: directory, isNew: started.isExclusive)
-        if let problem {
-            services.logger.notice(
-                "the partial file is not what was left: its bytes are fetched again",
-                metadata: [
-                    "task": "\(taskID)", "transfer": "\(transfer.id)", "path": "\(part.path)", "reason": "\(problem)",
-                ])
-            try await dropKeptBytes(sourceChange: nil)
-        }
+        if let problem { try await dropKeptBytes(because: .init("the partial file is not what was left: \(problem)")) }
         describe(transfer.resumeData)
         control.setReceived(kept.committed, total: transfer.resumeData.totalLength)
         return part
@@ -32,13 +24,11 @@ extension SharedTransfer {
     func judgeKeptBytes(in part: PartialFile) async throws {
         guard kept.committed > 0 else { return }
         let urls = senders + (transfer.resumeData.finalURL.map { [$0] } ?? [])
-        let (trust, id) = (trust, transfer.id)
+        let trust = trust
         let refusal = try await services.pool.run { () throws(TransferError) in try trust.refusalOfKept(from: urls) }
         guard let refusal else { return }
-        services.logger.notice(
-            "the policies have changed: what was received is given up",
-            metadata: ["task": "\(taskID)", "transfer": "\(id)", "reason": "\(refusal)"])
-        try await dropKeptBytes(sourceChange: nil, truncating: part)
+        try await dropKeptBytes(
+            because: .init("the trust policies in force refuse a server that sent them: \(refusal)"), truncating: part)
         describe(ResumeData())
     }
 
@@ -49,7 +39,8 @@ extension SharedTransfer {
         let isHeld = specification.mirrors.isEmpty ? kept.holdingDigest != nil : isDigestKnown
         guard !isHeld else { return }
         try await dropKeptBytes(
-            sourceChange: "it was put together without a validator, and no checksum is demanded now", truncating: part)
+            because: .init("they were put together without a validator, and no checksum is demanded now"),
+            truncating: part)
         describe(ResumeData())
     }
 
@@ -103,15 +94,15 @@ extension SharedTransfer {
 
     /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten.
     ///
-    /// - Parameter reason: how the change of version was detected; nil if the source has not changed.
-    func dropKeptBytes(sourceChange reason: String?) async throws {
-        try await kept.drop(sourceChange: reason, changes: await removeChanges())
+    /// Each task that holds them gets an event with the reason.
+    func dropKeptBytes(because discard: Discard) async throws {
+        try await kept.drop(because: discard, changes: await removeChanges())
         sources.selector.onBytesLost()
     }
 
     /// Drops the kept bytes and empties the file.
-    func dropKeptBytes(sourceChange reason: String?, truncating part: PartialFile) async throws {
-        try await dropKeptBytes(sourceChange: reason)
+    func dropKeptBytes(because discard: Discard, truncating part: PartialFile) async throws {
+        try await dropKeptBytes(because: discard)
         try await services.pool.run { try part.truncate(to: 0) }
     }
 
@@ -119,7 +110,7 @@ extension SharedTransfer {
     /// open file. Returns the error for the waiting members; the next try fetches everything again.
     func giveUpSpoiled(_ error: FileError) async -> any Error {
         do {
-            try await dropKeptBytes(sourceChange: nil)
+            try await dropKeptBytes(because: .init("\(error)"))
             return error.transferError
         } catch {
             return error

@@ -51,7 +51,9 @@ extension SharedTransfer {
     }
 
     /// Why kept bytes are dropped when another source sends the whole.
-    static var makingWay: String { "its source cannot go on, and another one sends the whole" }
+    static var takenOver: Discard {
+        Discard("its source cannot go on, and another one sends the whole", isSourceChange: true)
+    }
 
     /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
     /// bytes whatever validators the source shows.

@@ -300,8 +300,8 @@ struct ResponseState {
     /// Whether the response of the current attempt was accepted: its bytes follow those in the partial file or replace
     /// them.
     var isAccepted = false
-    /// Whether the current attempt resumes without a validator, because a digest will verify the result.
-    var isJoinUnproven = false
+    /// Why the source that is asked for the whole could not continue the kept bytes.
+    var refusal: RestartReason?
     /// When the last attempt began, and when its response head arrived.
     var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
 

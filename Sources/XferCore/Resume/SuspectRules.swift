@@ -1,0 +1,84 @@
+import XferModel
+
+/// Decides whether an answer in place of the rest of a file is plausibly that file in another version.
+///
+/// Portals, quota pages and half-written copies answer with 200, too. Such an answer is **suspect**: the kept bytes stay,
+/// the try fails with `unexpected_answer`, and the request is repeated with the delays of every try. A new version is
+/// confirmed when the same answer has come `sightings` times in a row. Web pages, empty answers and odd statuses are
+/// never confirmed: the task fails in the end, and keeps its bytes.
+public enum SuspectRules {
+    /// So often in a row the same answer has to come before it replaces the kept bytes.
+    public static let sightings = 3
+
+    /// What is wrong with an answer.
+    public enum Reason: Hashable, Sendable {
+        /// A web page, where the kept bytes are none.
+        case page
+        /// A success that brings no representation, 202 or 204, say.
+        case status(Int)
+        case empty
+        /// Data or text, where the kept bytes are of another kind.
+        case otherKind(String)
+        /// The whole is shorter than what is kept of it.
+        case shorter(kept: Int64, now: Int64)
+    }
+
+    /// What is wrong with an answer that brings the whole, while bytes are kept; nil if it may be the file.
+    public static func reason(for head: ResponseHead, plan: RequestPlan) -> Reason? {
+        let kind = MediaKind(head.mediaType)
+        let known = MediaKind(plan.kept.mediaType)
+        if kind == .page, known != .page { return .page }
+        guard [200, 203, 206].contains(head.status) else { return .status(head.status) }
+        let length = head.status == 206 ? head.wholeLength : head.contentLength
+        if length == 0 { return .empty }
+        if let known, kind != known, kind == .data || kind == .text { return .otherKind(head.mediaType ?? "") }
+        if let length, length < plan.offset { return .shorter(kept: plan.offset, now: length) }
+        return nil
+    }
+
+    /// The verdict on an answer that would replace the kept bytes; nil if it may.
+    static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict? {
+        guard let reason = reason(for: head, plan: plan) else { return nil }
+        let signature = signature(of: head)
+        let known = plan.kept.doubt
+        let count = known?.signature == signature ? max(1, known?.count ?? 0).addingSaturated(1) : 1
+        if count >= sightings, mayBeVersion(head, reason) { return nil }
+        let host = url.hostKey
+        return .suspect(
+            AnswerDoubt(signature: signature, count: count),
+            TransferError(
+                .unexpectedAnswer, "\(host) answered with \(description(of: reason)) in place of the file",
+                httpStatus: head.status, host: host))
+    }
+
+    /// Whether repetition shows that the answer is another version of the file. Data and text are only with a validator:
+    /// errors rarely have one.
+    private static func mayBeVersion(_ head: ResponseHead, _ reason: Reason) -> Bool {
+        switch reason {
+        case .page, .status, .empty: false
+        case .otherKind: head.etag.map(EntityTag.isStrong) ?? (head.lastModified != nil)
+        case .shorter: true
+        }
+    }
+
+    private static func signature(of head: ResponseHead) -> String {
+        let parts = [
+            "\(head.status)", head.mediaType, head.etag, head.lastModified, head.contentLength.map { "\($0)" },
+            head.contentEncoding,
+        ]
+        return parts.map { String(($0 ?? "-").prefix(longestPart)) }.joined(separator: " ")
+    }
+
+    /// Characters of a header field that are compared.
+    private static let longestPart = 200
+
+    private static func description(of reason: Reason) -> String {
+        switch reason {
+        case .page: "a web page"
+        case .status(let status): "\(status)"
+        case .empty: "nothing"
+        case .otherKind(let type): String(type.prefix(100))
+        case .shorter(let kept, let now): "\(now) bytes, fewer than the \(kept) that are kept,"
+        }
+    }
+}
