@@ -46,7 +46,9 @@ struct XferConnectionTests {
             peer.write(#"{"jsonrpc":"2.0","id":1,"result":{"paused":"yes"}}"# + "\n")
         }
         let connection = try XferConnection.connect(to: server.path)
-        let error = #expect(throws: CallError.self) { try connection.call(QueueResume.self, timeout: Patience.limit) }
+        let error = #expect(throws: CallError.self) {
+            try connection.call(QueueResume.self, QueueResume.Params(), timeout: Patience.limit)
+        }
         guard case .malformedResult("queue.resume", let fault) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -17,6 +17,8 @@ struct TaskSummary: Hashable, Sendable {
     var waitUntil: Timestamp?
     /// Why each node of a fleet has declined it. Not sanitised.
     var waitDetail: String?
+    /// The URL whose answer causes the wait.
+    var waitURL: String?
     /// Bytes held so far; for an upload, bytes sent.
     var received: Int64 = 0
     /// Complete length in bytes; nil while unknown.
@@ -73,6 +75,7 @@ extension TaskSummary {
             finalPath: record.finalPath,
             isSkipped: record.skipped ?? false, isNotModified: record.notModified ?? false)
         fileName = Self.fileName(of: record)
+        waitURL = record.wait?.url
         label = record.label
         warning = record.warning
         isUpload = record.kind?.value == .upload
@@ -104,7 +107,7 @@ extension TaskSummary {
     /// Applies an event about this task.
     mutating func apply(_ event: EventMessage) {
         guard case .known(.durable(let type)) = event.type else { return applyProgress(event) }
-        if type != .taskWaiting { (waitReason, waitUntil, waitDetail) = (nil, nil, nil) }
+        if type != .taskWaiting { (waitReason, waitUntil, waitDetail, waitURL) = (nil, nil, nil, nil) }
         switch type {
         case .taskStarted: start(event)
         case .taskResponse:

@@ -20,7 +20,9 @@ enum WaitText {
         case .sourceExpired: return "for a fresh URL: the one it has expired"
         case .dependency: return "for another task"
         case .lease: return "for its lease, which is over"
-        case .hostCooldown: return "because the server asked for patience" + (span.isEmpty ? "" : ", goes on\(span)")
+        case .hostCooldown:
+            let cause = task.waitURL.map { " by the answer to \(SafeText.sanitised($0))" } ?? ""
+            return "for its host, which is not asked for a while\(cause)" + (span.isEmpty ? "" : ", retries\(span)")
         case .clock: return "for the clock"
         case .storage: return "because the daemon cannot write its database (disk full?)"
         case .outOfDescriptors: return "for file descriptors: the daemon has none left"

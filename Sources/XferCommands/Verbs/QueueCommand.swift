@@ -38,10 +38,14 @@ struct QueueCommand: ParsableCommand {
     struct Resume: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Let tasks start again.")
 
+        @Flag(help: "Try waiting tasks now, and ask hosts that are not asked for a while.")
+        var now = false
+
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(QueueResume.self)) { result, _ in [QueueText.paused(result.paused)] }
+            let answer = try options.open().call(QueueResume.self, QueueResume.Params(now: now))
+            options.show(answer) { result, _ in [QueueText.paused(result.paused)] }
         }
     }
 }

@@ -8,9 +8,9 @@ struct SetSourceCommand: TaskVerb {
         commandName: "set-source", abstract: "Give a download another URL for the same bytes.",
         discussion: """
             For a signed URL that expired: what is kept is continued if the server shows that it is the same version. \
-            A task that waits for this goes on at once.
+            A task that waits for this, or has failed, goes on at once.
             """)
-    static let states: Set<TaskState> = [.queued, .waiting, .paused]
+    static let states: Set<TaskState> = [.queued, .waiting, .paused, .failed]
 
     @Argument(
         help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),

@@ -128,6 +128,23 @@ public enum ReachabilityRules {
     /// Whether a running link has a usable global address.
     public static func hasNeighbours(_ facts: NetworkFacts?) -> Bool { facts.map { !$0.sources.isEmpty } ?? false }
 
+    /// What distinguishes the networks that the preferred default routes lead over: their links, with the subnets and
+    /// IPv4 addresses there. Nil when there is no such route or nothing is known.
+    ///
+    /// Links of containers come and go without changing it, and so do temporary IPv6 addresses of one subnet (RFC 8981).
+    public static func identity(of facts: NetworkFacts?) -> String? {
+        guard let facts else { return nil }
+        let preferred = Set([false, true].flatMap { facts.preferredLinks(isIPv6: $0) })
+        guard !preferred.isEmpty else { return nil }
+        return preferred.map { link in
+            let addresses = facts.sources(on: link).map { source in
+                let text = "\(source.address)/\(source.prefixLength)"
+                return source.address.isIPv6 ? AddressBlock(text)?.description ?? text : text
+            }
+            return ([link.name] + Set(addresses).sorted()).joined(separator: " ")
+        }.sorted().joined(separator: ", ")
+    }
+
     /// Whether `new` may reach hosts that `old` could not: an address or a route was added.
     public static func hasGained(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return old != new }
@@ -150,6 +167,8 @@ extension NetworkFacts {
         let running = Set(links.lazy.filter { $0.isRunning && !$0.isLoopback }.map(\.index))
         return addresses.filter { $0.isUsable && $0.isGlobal && running.contains($0.link) }
     }
+
+    fileprivate func sources(on link: Link) -> [Address] { sources.filter { $0.link == link.index } }
 
     /// The running links of this family's best default routes. There are several if a route has several hops, or if
     /// several routes have the lowest metric.

@@ -31,19 +31,21 @@ public struct RetryPolicy: Hashable, Sendable {
     /// - Parameters:
     ///   - requestWasSent: whether the server may have begun to act on the request.
     ///   - network: the condition of the network since the run began.
+    ///   - othersOfHost: see `Refusal.meaning`.
     public func decide(
         after error: TransferError, of task: TransferTask, at now: Timestamp, requestWasSent: Bool = false,
-        network: NetworkCondition = .online, using random: inout some RandomNumberGenerator
+        network: NetworkCondition = .online, othersOfHost: Int = 0, using random: inout some RandomNumberGenerator
     ) -> Decision {
-        let decision = waitOrFail(after: error, of: task, at: now, network, using: &random)
+        let refusal = Refusal.meaning(of: error, to: task, othersOfHost: othersOfHost)
+        let decision = waitOrFail(after: error, refusal, of: task, at: now, network, using: &random)
         if case .fail = decision { return decision }
         guard requestWasSent, !RepetitionRules.mayRepeat(task.specification, after: error) else { return decision }
         return .fail(RepetitionRules.outcomeUnknown(after: error, of: task.specification.request))
     }
 
     private func waitOrFail(
-        after error: TransferError, of task: TransferTask, at now: Timestamp, _ network: NetworkCondition,
-        using random: inout some RandomNumberGenerator
+        after error: TransferError, _ refusal: Refusal?, of task: TransferTask, at now: Timestamp,
+        _ network: NetworkCondition, using random: inout some RandomNumberGenerator
     ) -> Decision {
         switch error.reason {
         case .insufficientSpace:
@@ -55,8 +57,12 @@ public struct RetryPolicy: Hashable, Sendable {
         default:
             break
         }
-        if SourceExpiry.isExpired(task, after: error) { return .wait(Wait(.sourceExpired)) }
-        guard error.isRetriable else { return .fail(error) }
+        switch refusal {
+        case .expired: return .wait(Wait(.sourceExpired))
+        case .doubtful where task.attempts > Refusal.mostDoubts: return .fail(error)
+        case .passing, .doubtful, .fewerAtOnce: break
+        case .final, nil: guard error.isRetriable else { return .fail(error) }
+        }
         switch network.explanation(of: error) {
         case .waits:
             guard network.hasNeighbours else { return .wait(Wait(.network)) }
@@ -68,7 +74,10 @@ public struct RetryPolicy: Hashable, Sendable {
         }
         let limits = task.specification.retry
         if let maxRetries = limits.maxRetries, task.attempts > maxRetries { return .fail(error) }
-        let delay = delay(tries: task.attempts, retryAfter: error.retryAfter, using: &random)
+        var delay = delay(tries: task.attempts, retryAfter: error.retryAfter, using: &random)
+        if error.httpStatus == 429 {
+            delay = max(delay, HostCooldownRules.duration(after: error, tries: task.attempts))
+        }
         let start = task.lastProgressAt ?? now
         guard start.duration(to: now.advanced(by: delay)) <= .seconds(limits.retryFor) else { return .fail(error) }
         return .wait(Wait(.retry, until: now.advanced(by: delay)))
@@ -85,16 +94,4 @@ public struct RetryPolicy: Hashable, Sendable {
 
     /// The longest `Retry-After` that is honoured, in seconds (RFC 9110 §10.2.3 sets no bound).
     public static let longestRetryAfter: Int64 = 3600
-}
-
-/// Tells a signed URL that expired half way from a server that refuses.
-public enum SourceExpiry {
-    /// Whether the server refuses to continue a download that began without credentials: then the URL itself carried
-    /// the permission, and it has expired. With credentials, a 401 or 403 is about them, not about the URL.
-    public static func isExpired(_ task: TransferTask, after error: TransferError) -> Bool {
-        let (specification, request) = (task.specification, task.specification.request)
-        guard let status = error.httpStatus, status == 401 || status == 403 else { return false }
-        return specification.kind == .download && task.received > 0 && request.credential == nil
-            && !request.usesProfileSecrets && request.headers.firstValue(named: "Authorization") == nil
-    }
 }

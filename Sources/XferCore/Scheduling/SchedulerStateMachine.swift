@@ -36,6 +36,8 @@ public struct SchedulerStateMachine: Sendable {
         /// Many tasks are put back into the queue, step by step. Nothing starts until that is done, so that no task
         /// overtakes another.
         case waking
+        /// As `waking`, for `queue.resume` with `now`.
+        case resuming
     }
 
     private struct Slot {

@@ -8,9 +8,16 @@ public enum FailedURLRules {
     /// Most entries; beyond it the oldest failure is removed.
     public static let largestCount: Int64 = 10_000
 
-    /// Whether a final failure puts its URL on the list: 4xx but 401, 403, 408, 423, 425 and 429, and redirects to no
-    /// valid URL.
-    public static func lists(_ error: TransferError) -> Bool {
+    /// Whether a final failure puts the task's first URL on the list: 4xx but 401, 403, 408, 423, 425 and 429, and
+    /// redirects to no valid URL.
+    ///
+    /// What another server said behind a redirect is not about the first URL, and neither is what a portal may have said
+    /// in the server's place.
+    /// - Parameter isAuthentic: whether the answers come from the servers that were asked; see `NetworkProof`.
+    public static func lists(
+        _ error: TransferError, of specification: TaskSpecification, isAuthentic: Bool
+    ) -> Bool {
+        guard isAuthentic, error.host.map({ $0 == specification.request.url.hostKey }) ?? true else { return false }
         switch error.reason {
         case .httpStatus:
             guard let status = error.httpStatus, (400...499).contains(status) else { return false }

@@ -30,18 +30,17 @@ public struct TaskStateMachine: Sendable {
         }
     }
 
-    /// The user resumes the task. A task that waits for a retry, the network, its host or descriptors tries now, and so
-    /// does a suspect.
+    /// The user resumes the task. A waiting task tries now, whatever it waits for, unless that is one of its own
+    /// conditions (`WaitReason.isStartCondition`).
     public mutating func onResume() -> TaskTransition {
         switch (task.state, task.wait?.reason) {
-        case (.paused, _), (.waiting, .retry), (.waiting, .network), (.waiting, .hostCooldown), (.waiting, .suspect),
-            (.waiting, .outOfDescriptors):
-            move(to: .queued)
-            task.lastProgressAt = nil
-            return TaskTransition(event: .taskResumed, action: .schedule)
-        default:
-            return .unchanged
+        case (.paused, _): break
+        case (.waiting, let reason) where reason?.isStartCondition != true: break
+        default: return .unchanged
         }
+        move(to: .queued)
+        task.lastProgressAt = nil
+        return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
     /// The user cancels the task. That wins over a completion that has not been committed.
@@ -65,9 +64,11 @@ public struct TaskStateMachine: Sendable {
         return transition
     }
 
-    /// The task has got another URL for its source: a task that waits for that continues.
-    public mutating func onNewSource() -> TaskTransition {
-        guard task.state == .waiting, task.wait?.reason == .sourceExpired else { return .unchanged }
+    /// The task has got another URL for its source: a task that waits because of the former one, or has failed,
+    /// continues.
+    public mutating func onNewSource(at now: Timestamp) -> TaskTransition {
+        if task.state == .failed { return onRetry(at: now) }
+        guard task.state == .waiting, task.wait?.reason.isAboutSource == true else { return .unchanged }
         move(to: .queued)
         task.attempts = 0
         task.lastProgressAt = nil
@@ -75,11 +76,11 @@ public struct TaskStateMachine: Sendable {
     }
 
     /// The user retries a failed task as the same task, with the bytes it has, or a cancelled one from its first byte. A
-    /// suspect is retried, too. A cancelled task whose source was copied into the spool has nothing to send any more.
+    /// suspect, and a task that waits for another source, is retried, too. A cancelled task whose source was copied into the spool has nothing to send any more.
     ///
     /// A deadline that has passed does not count any more: the user knew it when asking for another try.
     public mutating func onRetry(at now: Timestamp) -> TaskTransition {
-        if task.state == .waiting, task.wait?.reason == .suspect { return onResume() }
+        if task.state == .waiting, [.suspect, .sourceExpired].contains(task.wait?.reason) { return onResume() }
         guard task.state == .failed || task.state == .cancelled && !task.specification.upload.isSpooled else {
             return .unchanged
         }

@@ -52,6 +52,15 @@ extension Hop {
         return (head.contentLength ?? 0) <= Int64(clamping: Self.drainLimit)
     }
 
+    /// The step, with what a refusal's body says about it.
+    func explained(_ next: AttemptRun.Next) -> AttemptRun.Next {
+        guard case .finish(.failed(var error)) = next, next.isRefusal, SourceExpiry.isStated(in: refusalText) else {
+            return next
+        }
+        error.saysExpired = true
+        return .finish(.failed(error))
+    }
+
     /// The exact length decides: a connection that broke after the last byte lost nothing.
     var isBodyWhole: Bool {
         guard case .receiving = stage, let body, let goal = body.goal else { return false }
@@ -82,8 +91,11 @@ extension Hop {
         switch stage {
         case .holding:
             return Int(CURL_WRITEFUNC_PAUSE)
-        case .draining:
+        case .draining(let next, _):
             drained += bytes.count
+            if next.isRefusal {
+                refusalText += bytes.prefix(max(0, SourceExpiry.longestText - refusalText.count))
+            }
             return drained <= Self.drainLimit ? bytes.count : 0
         case .receiving:
             return write(bytes, for: run)
@@ -111,5 +123,13 @@ extension Hop {
         }
         run.onWritten(bytes.count, now: now)
         return bytes.count
+    }
+}
+
+extension AttemptRun.Next {
+    /// Whether the server has refused the request, so that its answer may say why.
+    fileprivate var isRefusal: Bool {
+        guard case .finish(.failed(let error)) = self, let status = error.httpStatus else { return false }
+        return (400...499).contains(status)
     }
 }

@@ -35,6 +35,8 @@ final class Hop {
     var body: BodyPlan?
     /// Bytes of an unwanted body that were read.
     var drained = 0
+    /// The beginning of a refusal's body, which may say why.
+    var refusalText: [UInt8] = []
     /// The error with which a callback stopped the request.
     var refusal: TransferError?
     var sentFields: [HeaderField] = []
@@ -112,7 +114,7 @@ final class Hop {
     /// The step after the unwanted body that is being read, and how long the hop waits for its end.
     var drain: (next: AttemptRun.Next, until: MonotonicInstant)? {
         guard case .draining(let next, let until?) = stage else { return nil }
-        return (next, until)
+        return (explained(next), until)
     }
 
     var isHolding: Bool {
@@ -165,7 +167,7 @@ final class Hop {
         case .ended:
             break
         case .draining(let next, _):
-            run.perform(next)
+            run.perform(explained(next))
         case .requesting, .holding, .receiving:
             if let refusal { return run.finish(.failed(refusal)) }
             if let headFault { return run.finish(.failed(headFault)) }

@@ -28,8 +28,8 @@ struct QueueHandlers: Sendable {
         return QueuePause.Result(paused: true)
     }
 
-    private func resume(_: NoParams, _: CallContext) async throws -> QueuePause.Result {
-        try await queue.resume()
+    private func resume(_ params: QueueResume.Params, _: CallContext) async throws -> QueuePause.Result {
+        try await queue.resume(liftsWaits: params.now)
         return QueuePause.Result(paused: false)
     }
 

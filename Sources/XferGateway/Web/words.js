@@ -17,7 +17,7 @@ const WAITS = {
     insufficient_space: "waits for space on the disk", destination_unavailable: "waits for its directory",
     source_expired: "waits for another URL: the one it has expired", dependency: "waits for other tasks",
     lease: "waits for its lease, which is over",
-    host_cooldown: "the server asked for patience", clock: "waits until the clock is right",
+    host_cooldown: "its host is not asked for a while", clock: "waits until the clock is right",
     storage: "the database cannot be written", out_of_descriptors: "waits for free file descriptors",
     suspect: "held back because xferd crashed with it; retry starts it",
     queue_paused: "the queue is held back", group_paused: "its group is held back",

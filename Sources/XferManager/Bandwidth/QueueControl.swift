@@ -33,12 +33,50 @@ public actor QueueControl: ManagerPart {
         if stopsRunning { _ = try await tasks.apply(.pause, to: TaskQuery(states: [.running]), for: .service) }
     }
 
-    public func resume() async throws {
+    /// Lets tasks start again.
+    ///
+    /// - Parameter liftsWaits: whether tasks that wait try now, and hosts are asked again before their cooldowns end.
+    ///   Conditions of a task's own stay, and tasks that may crash the service.
+    public func resume(liftsWaits: Bool = false) async throws {
         try await translatingStoreErrors {
             try await store.write { try $0.setSetting(StoredSetting.queuePaused, nil) }
         }
         await scheduler.release(.pausedByOperator)
+        if liftsWaits { try await liftWaits() }
         await scheduler.schedule()
+    }
+
+    private func liftWaits() async throws {
+        // Tasks that start meanwhile would overtake those not resumed yet.
+        await scheduler.hold(.resuming)
+        do {
+            try await translatingStoreErrors {
+                for reason in WaitReason.allCases where !reason.isStartCondition && reason != .suspect {
+                    try await resumeAll(waitingFor: reason)
+                }
+                _ = try await store.repeating { tx in
+                    let hosts = try tx.coolingHosts(limit: StoreTransaction.largestStep)
+                    for host in hosts { try tx.setCooldown(host: host, until: nil) }
+                    return hosts.count
+                }
+            }
+        } catch {
+            await scheduler.release(.resuming)
+            throw error
+        }
+        await scheduler.release(.resuming)
+    }
+
+    private func resumeAll(waitingFor reason: WaitReason) async throws {
+        var after: TaskID?
+        repeat {
+            let now = clock()
+            after = try await store.write(.bulky) { [after] tx in
+                let page = try tx.waiting(for: reason, after: after, limit: StoreTransaction.largestStep)
+                for task in page { try tx.transition(task, at: now) { $0.onResume() } }
+                return page.last?.id
+            }
+        } while after != nil
     }
 
     /// Sets limits that take precedence over the configuration until set to nil. They survive a restart.

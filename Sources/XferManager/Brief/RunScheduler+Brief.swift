@@ -106,6 +106,7 @@ extension RunScheduler {
         let isOdd = TransferTask.warning(aboutType: head.mediaType, named: body.name) != nil
         if isOdd { return nil }
         context.metrics.onTraffic(Traffic(received: outcome.offset))
+        services.recordProof(outcome, since: run.begunAt)
         services.logLaxTrust(run.trust, of: id)
         return body
     }

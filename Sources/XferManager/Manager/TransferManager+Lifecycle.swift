@@ -25,6 +25,7 @@ extension TransferManager {
             try tx.recordStart(services.ages, version: version, restored: Int64(clamping: restored), at: now)
             try tx.append(.networkChanged(state: state), at: now)
         }
+        await network.recallFormer()
         network.wakeWaiting()
         background.discarder.discardOrphans()
         background.remoteUploads.wake()

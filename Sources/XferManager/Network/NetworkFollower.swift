@@ -24,6 +24,10 @@ public actor NetworkFollower: ManagerPart {
     private var waking: Task<Void, Never>?
     /// Whether a change could not be recorded.
     private var isUnrecorded = false
+    /// Distinguishes the network in use; nil while none is known. See `ReachabilityRules.identity`.
+    private var identity: String?
+    /// The last network whose failures may be on the list of failed URLs.
+    private var listedIdentity: String?
     /// Detects connections that are dead without an error.
     private var stallWatch: Task<Void, Never>?
 
@@ -46,7 +50,40 @@ public actor NetworkFollower: ManagerPart {
         let facts = startMonitor()
         let known = Reachability(facts: facts, metered: context.settings.withLockedValue(\.meteredInterfaces))
         reachability.withLockedValue { $0 = known }
+        identity = ReachabilityRules.identity(of: facts)
         return state
+    }
+
+    /// Compares the network with the one that an earlier daemon used.
+    func recallFormer() async {
+        do {
+            listedIdentity = try await store.read { try $0.setting(Self.identitySetting) }
+        } catch {
+            logger.report("the network of the last start is not known", error)
+        }
+        await forgetFormerFailures()
+    }
+
+    private static let identitySetting = "network.identity"
+
+    /// Clears the list of failed URLs when another network is in use: what a portal or a filter of the former one
+    /// answered says nothing about the URLs.
+    private func forgetFormerFailures() async {
+        guard let identity, identity != listedIdentity else { return }
+        do {
+            if listedIdentity != nil {
+                let count = try await store.repeating { try $0.clearFailedURLs(of: nil) }
+                if count > 0 {
+                    logger.notice(
+                        "cleared the failed URLs of the former network", metadata: ["count": "\(count)"])
+                }
+            }
+            try await store.write { try $0.setSetting(Self.identitySetting, identity) }
+            listedIdentity = identity
+        } catch {
+            // Repeated when the database can be written again.
+            logger.report("the failed URLs of the former network could not be cleared", error)
+        }
     }
 
     func end() {
@@ -95,6 +132,9 @@ public actor NetworkFollower: ManagerPart {
 
     /// Handles new facts about the network; nil if they are unknown.
     func onFacts(_ facts: NetworkFacts?) {
+        let former = identity
+        identity = ReachabilityRules.identity(of: facts)
+        if identity != former { services.networkProof.withLockedValue { $0.onChange(at: Clocks.monotonic()) } }
         settle(at: reachability.withLockedValue { $0.onFacts(facts, at: Clocks.monotonic()) })
     }
 
@@ -116,6 +156,7 @@ public actor NetworkFollower: ManagerPart {
             isUnrecorded = true
             await recordState()
         }
+        await forgetFormerFailures()
         if change.hasLost { await doubtConnections() }
         if reachability.withLockedValue(\.isMetered) { await scheduler.leaveMeteredLinks() }
         if change.wakes { scheduleWake() }
@@ -137,6 +178,7 @@ public actor NetworkFollower: ManagerPart {
     /// Called when the database can be written again.
     func catchUp() async {
         await recordState()
+        await forgetFormerFailures()
         if isWakeDue { scheduleWake() }
     }
 

@@ -1,9 +1,11 @@
 import Logging
+import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
 import XferFiles
 import XferModel
 import XferStore
+import XferSystem
 
 /// An actor that makes requests for a task. The steps of an attempt are the same for all of them.
 protocol AttemptMaker: Actor {
@@ -57,6 +59,7 @@ extension AttemptMaker {
         // The run is told to stop when its lease is over, but another daemon may ask for the same by now.
         guard services.leases.isInForce(specification.schedule.lease) else { throw FileError.cancelled }
         let rates = ratesOfEach(besides: 1)
+        let begunAt = Clocks.monotonic()
         var cookieJar: String?
         // Assumed until the engine reports otherwise.
         course.requestWasSent = true
@@ -93,7 +96,10 @@ extension AttemptMaker {
         }
         control.end(handle, received: failure == nil ? ended?.offset ?? keptByteCount : keptByteCount)
         onAttemptEnd(handle.progress.snapshot)
-        if let ended { course.requestWasSent = ended.requestWasSent }
+        if let ended {
+            course.requestWasSent = ended.requestWasSent
+            services.recordProof(ended, since: begunAt)
+        }
         try await services.cookies.save(cookieJar)
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
@@ -205,6 +211,14 @@ extension AttemptMaker {
     }
 
     func logLaxTrust() { services.logLaxTrust(trust, of: taskID) }
+}
+
+extension RunServices {
+    /// Records whether the attempt's last response shows that the network is no portal's.
+    func recordProof(_ ended: AttemptOutcome, since begin: MonotonicInstant) {
+        guard let head = ended.head else { return }
+        networkProof.withLockedValue { $0.onResponse(head, from: ended.finalURL, since: begin) }
+    }
 }
 
 extension RunServices {

@@ -31,6 +31,8 @@ final class RunServices: Sendable {
     let cache: ResponseCache
     let hooks: HookRunner
     let leases = TaskLeases()
+    /// Whether answers over the present network are the servers'.
+    let networkProof = NIOLockedValueBox(NetworkProof())
     let clock: WallClock
     /// Decides whether something is old enough to be deleted.
     let ages: RetentionAges

@@ -24,7 +24,7 @@ extension RunScheduler {
         machine.onStart(id, of: transfer.id, from: task.lane, descriptors: start.descriptors)
         context.inFlight.launch(id)
         runs[id] = LiveRun(
-            run: run, transfer: transfer.id, control: control, trust: live.trust, owner: task.owner,
+            run: run, transfer: transfer.id, host: task.host, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification), reevaluatesTrust: isStale,
             allowsMetered: task.specification.request.allowsMetered, begunAt: brief?.begunAt ?? Clocks.monotonic())
@@ -118,6 +118,7 @@ extension RunScheduler {
     /// returns, no task joins any more.
     private func onBodyEnd(_ id: TransferID) async {
         machine.onBodyEnd(id)
+        recordServed(id)
         let mayBeJoined = transfers[id]?.key != nil
         transfers[id]?.key = nil
         let isPassing = passes.isRunning

@@ -121,6 +121,7 @@ extension RunScheduler {
         }
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass
+            try tx.liftEndedCooldowns(now: clock())
             // A condition that another transaction found open before this one is not closed again.
             pass.now = clock()
             try pass.startAll(in: tx)
@@ -147,9 +148,7 @@ extension RunScheduler {
                 for task in try tx.dueWaits(now: now, limit: StoreTransaction.largestStep) {
                     try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
                 }
-                for host in try tx.expiredCooldowns(now: now, limit: StoreTransaction.largestStep) {
-                    try tx.setCooldown(host: host, until: nil)
-                }
+                try tx.liftEndedCooldowns(now: now)
             }
         } catch {
             logger.report("waking waiting tasks failed", error)
@@ -177,6 +176,13 @@ extension RunScheduler {
     func stopTimers() {
         ticker?.cancel()
         timer.disarm()
+    }
+}
+
+extension StoreTransaction {
+    /// Lets hosts back in whose cooldown is over; the causes of some may have ended before their time.
+    func liftEndedCooldowns(now: Timestamp) throws {
+        for host in try endedCooldowns(now: now, limit: Self.largestStep) { try setCooldown(host: host, until: nil) }
     }
 }
 

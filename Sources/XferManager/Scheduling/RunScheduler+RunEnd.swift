@@ -29,6 +29,7 @@ extension RunScheduler {
             context.metrics.onTraffic(live.control.measure(now))
             context.metrics.onRunEnd(after: live.begunAt.duration(to: now))
             unwanted += leave(live.transfer, id)
+            forgetIdle(live.host)
             // The task has moved to a transfer of its own.
             if live.transfer != result.transferID, !unwanted.contains(live.transfer) { unwanted.append(live.transfer) }
         }
@@ -67,10 +68,14 @@ extension RunScheduler {
         of id: TaskID, _ result: RunResult, reevaluatesTrust: Bool
     ) async throws -> RunAftermath {
         let begunAt = runs[id]?.begunAt ?? Clocks.monotonic()
+        let isAuthentic = runs[id].map { live in
+            services.networkProof.withLockedValue { $0.isAuthentic(live.run.specification.request.url, since: begunAt) }
+        }
         let rules = RunEndRules(
             reevaluatesTrust: reevaluatesTrust, isShuttingDown: isShuttingDown,
             retry: context.settings.withLockedValue(\.retry),
-            network: reachability.withLockedValue { $0.condition(since: begunAt) }, failedURLs: failedURLs,
+            network: reachability.withLockedValue { $0.condition(since: begunAt) },
+            othersOfHost: othersOfHost(id, result), isAuthentic: isAuthentic ?? false, failedURLs: failedURLs,
             seed: random.next(), now: clock())
         return try await store.write(.gathered) { try $0.recordRunEnd(id, result, rules) }
     }

@@ -43,6 +43,8 @@ actor RunScheduler: ManagerPart {
     /// Runs whose start is not committed.
     var briefs = BriefRuns()
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
+    /// What is known of hosts that refuse transfers beside those they serve.
+    var hosts = HostConcurrency()
     /// Fires when the first wait or cooldown ends or a condition is due.
     var timer = WakeTimer()
     /// Samples progress while runs live.
@@ -141,6 +143,8 @@ struct LiveRun {
     let run: any TaskRun
     /// The transfer it was started on.
     let transfer: TransferID
+    /// The host whose lane the task was in.
+    let host: String
     let control: RunControl
     let trust: RunTrust
     let owner: Owner

@@ -97,10 +97,15 @@ struct FailedURLList: Sendable {
     }
 
     /// Records how a run ended, in the transaction that commits the end.
-    func record(_ task: TransferTask, in tx: StoreTransaction, at now: Timestamp) throws {
+    ///
+    /// - Parameter isAuthentic: of a failure, whether the answer is the server's; see `FailedURLRules.lists`.
+    func record(
+        _ task: TransferTask, in tx: StoreTransaction, isAuthentic: Bool = true, at now: Timestamp
+    ) throws {
         switch task.state {
         case .failed:
-            guard timeToLive > 0, let error = task.error, FailedURLRules.lists(error),
+            guard timeToLive > 0, let error = task.error,
+                FailedURLRules.lists(error, of: task.specification, isAuthentic: isAuthentic),
                 let key = key(of: task.specification),
                 let urlDigest = CoalesceKey.digest(of: task.specification.request.url, digest)
             else { return }

@@ -5,7 +5,8 @@ import XferStore
 
 /// Changes the URL of a download.
 extension TaskCommands {
-    /// Gives an unfinished download that does not run another URL. Kept bytes are continued only under the resume
+    /// Gives a download that does not run another URL. If it waits because of its former URL or has failed, it is tried
+    /// again. Kept bytes are continued only under the resume
     /// rules.
     ///
     /// The task's credential stays bound to its origin and is not sent to another server. User info in the new URL
@@ -20,15 +21,15 @@ extension TaskCommands {
         wanted.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)
         try admission.checkTrust(wanted, path: "")
         let now = clock()
-        let task = try await translatingStoreErrors {
+        let (task, effects) = try await translatingStoreErrors {
             try await store.write { [coalesceKeys] tx in
                 guard let task = try tx.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
                 guard task.specification.kind == .download else {
                     throw ManagerError.invalidState(id, task.state, reason: "only a download can get another source")
                 }
-                guard !task.state.isTerminal, task.state != .running, task.state != .staged else {
+                guard [.queued, .waiting, .paused, .failed].contains(task.state) else {
                     throw ManagerError.invalidState(
-                        id, task.state, reason: "its source can change while it is queued, waiting or paused")
+                        id, task.state, reason: "its source can change while it is queued, waiting, paused or failed")
                 }
                 var machine = TaskStateMachine(task)
                 machine.respecify {
@@ -37,11 +38,18 @@ extension TaskCommands {
                 }
                 try coalesceKeys.renew(&machine, in: tx, at: now)
                 try tx.trustFirstSource(of: machine.task)
-                let transition = machine.onNewSource()
+                let transition = machine.onNewSource(at: now)
                 try tx.write(machine, transition, at: now)
-                return machine.task
+                // What the former URL's server asked for is not about the new one.
+                if try tx.hostCooldown(of: task.host)?.cause?.task == id {
+                    try tx.setCooldown(host: task.host, until: nil)
+                }
+                // As a retried task it takes its slot again.
+                let effects = task.state == .failed ? try tx.supersede(by: machine.task, at: now) : []
+                return (machine.task, effects)
             }
         }
+        await scheduler.perform(effects)
         await scheduler.schedule()
         return task
     }

@@ -100,7 +100,7 @@ public struct TaskQueries: ManagerPart, Sendable {
             var facts = LaneFacts()
             let cools = try reader.earliestCooldown() != nil
             for host in cools ? Set(lanes.values.map(\.host)) : [] {
-                facts.cooldowns[host] = try reader.cooldown(of: host)
+                facts.cooldowns[host] = try reader.hostCooldown(of: host)
             }
             for group in Set(lanes.values.compactMap(\.group)) {
                 guard let settings = try reader.groupSettings(group) else { continue }
@@ -110,18 +110,32 @@ public struct TaskQueries: ManagerPart, Sendable {
             return facts
         }
         let obstacles = await scheduler.obstacles(to: Set(lanes.values), groupLimits: facts.groupLimits)
-        return lanes.compactMapValues { lane -> Wait? in
-            if obstacles[lane] == .queuePaused { return Wait(.queuePaused) }
-            if let group = lane.group, facts.pausedGroups.contains(group) { return Wait(.groupPaused) }
-            if let end = facts.cooldowns[lane.host] { return Wait(.hostCooldown, until: end) }
-            return obstacles[lane].map { Wait($0) }
+        var waits: [TaskID: Wait] = [:]
+        for task in queued {
+            guard let lane = lanes[task.id] else { continue }
+            if obstacles[lane] == .queuePaused {
+                waits[task.id] = Wait(.queuePaused)
+            } else if let group = lane.group, facts.pausedGroups.contains(group) {
+                waits[task.id] = Wait(.groupPaused)
+            } else if let cooldown = facts.cooldowns[lane.host] {
+                waits[task.id] = Wait(.hostCooldown, until: cooldown.until, url: url(of: cooldown, for: task.owner))
+            } else {
+                waits[task.id] = obstacles[lane].map { Wait($0) }
+            }
         }
+        return waits
+    }
+
+    /// The URL whose answer set the cooldown, unless it is another guest's.
+    private func url(of cooldown: HostCooldown, for owner: Owner) -> String? {
+        guard let cause = cooldown.cause, cause.owner == owner || settings.isOperator(owner) else { return nil }
+        return cause.url
     }
 
     /// What the database knows of lanes.
     private struct LaneFacts: Sendable {
-        /// When hosts that sent `Retry-After` can be asked again.
-        var cooldowns: [String: Timestamp] = [:]
+        /// Hosts that are not asked now.
+        var cooldowns: [String: HostCooldown] = [:]
         var groupLimits: [GroupKey: Int] = [:]
         var pausedGroups: Set<GroupKey> = []
     }

@@ -11,6 +11,10 @@ struct RunEndRules: Sendable {
     var retry: RetryPolicy
     /// What the network did since the run began.
     var network: NetworkCondition
+    /// See `Refusal.meaning`.
+    var othersOfHost = 0
+    /// Whether the answer is the server's and not a portal's; see `NetworkProof`.
+    var isAuthentic: Bool
     var failedURLs: FailedURLList
     /// For the jitter of waits.
     var seed: UInt64
@@ -92,7 +96,7 @@ extension StoreTransaction {
             transition = Self.onStopped(&machine, result, rules)
         }
         try write(machine, transition, from: task, at: rules.now)
-        try rules.failedURLs.record(machine.task, in: self, at: rules.now)
+        try rules.failedURLs.record(machine.task, in: self, isAuthentic: rules.isAuthentic, at: rules.now)
         if case .completed = result.end, !aftermath.discardsBytes, try !isHeld(transfer) {
             try deleteTransfer(transfer)
         }
@@ -139,15 +143,10 @@ extension StoreTransaction {
         _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ rules: RunEndRules,
         using random: inout SeededGenerator
     ) throws -> TaskTransition {
-        // A `Retry-After` of another host does not apply to the task's host.
-        let isOfHost = machine.task.specification.mirrors.isEmpty || error.host == machine.task.host
-        if let retryAfter = error.retryAfter, retryAfter > 0, isOfHost {
-            let until = rules.now.advanced(by: .seconds(min(retryAfter, RetryPolicy.longestRetryAfter)))
-            try setCooldown(host: machine.task.host, until: until)
-        }
+        try coolHost(after: error, of: machine.task, at: rules.now)
         switch rules.retry.decide(
             after: error, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,
-            using: &random)
+            othersOfHost: rules.othersOfHost, using: &random)
         {
         case .again:
             return machine.onRequeue()
@@ -157,6 +156,22 @@ extension StoreTransaction {
             try releaseReservations(of: machine.task.id)
             return machine.onFail(error, at: rules.now)
         }
+    }
+
+    /// Makes the host's tasks wait if the answer is about all of them. A longer cooldown that is in force stays.
+    private func coolHost(after error: TransferError, of task: TransferTask, at now: Timestamp) throws {
+        switch HostCooldownRules.scope(of: error, to: task.specification) {
+        case .none:
+            return
+        case .url:
+            let others = try refused(beside: task.specification.request.url, after: now)
+            guard others.contains(where: { HostCooldownRules.confirms($0, error, to: task) }) else { return }
+        case .host:
+            break
+        }
+        let until = now.advanced(by: HostCooldownRules.duration(after: error, tries: task.attempts))
+        if let known = try hostCooldown(of: task.host), known.until >= until { return }
+        try setCooldown(host: task.host, until: until, cause: HostCooldown.Cause(task))
     }
 }
 

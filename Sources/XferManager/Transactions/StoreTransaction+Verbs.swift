@@ -76,13 +76,14 @@ extension StoreTransaction {
         _ verb: TaskVerb, to task: TransferTask, at now: Timestamp
     ) throws -> (TaskAction, hasEnded: Bool)? {
         if try verb == .pause && (isPublishing(task) || mayHaveBegun(task)) { return nil }
-        // `resume` asks for an attempt now, so it also ends the cooldown of the host.
-        if verb == .resume, let reason = task.wait?.reason, [.retry, .network, .hostCooldown].contains(reason) {
-            try setCooldown(host: task.host, until: nil)
-        }
         var machine = TaskStateMachine(task)
         let transition = machine.onVerb(verb, at: now)
-        guard transition.isChange else { return nil }
+        // `resume` asks for an attempt now, so it also ends the cooldown of the host. A queued task may wait for nothing
+        // else.
+        let asksNow = verb == .resume && (transition.isChange && task.state == .waiting || task.state == .queued)
+        let isCooling = try asksNow && cooldown(of: task.host) != nil
+        if isCooling { try setCooldown(host: task.host, until: nil) }
+        guard transition.isChange else { return isCooling ? (.schedule, false) : nil }
         if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
         func appendEvent() throws {
             if let event = transition.event { try append(event, taskID: task.id, owner: task.owner, at: now) }

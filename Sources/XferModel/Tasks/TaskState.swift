@@ -46,7 +46,7 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case dependency
     /// The lease under which the task runs is over; see `TaskSchedule.lease`.
     case lease
-    /// The host asked to wait (`Retry-After`, RFC 9110 §10.2.3).
+    /// The host answered 429, or 503 with `Retry-After` to several URLs (RFC 6585 §4, RFC 9110 §10.2.3).
     case hostCooldown = "host_cooldown"
     /// The wall clock was set and the time is computed anew.
     case clock
@@ -80,16 +80,23 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
 extension WaitReason {
     /// Whether the task waits for one of its own conditions: the calendar, other tasks or its lease.
     public var isStartCondition: Bool { self == .schedule || self == .dependency || self == .lease }
+
+    /// Whether the wait is about answers of the task's source, so that another source ends it.
+    public var isAboutSource: Bool { self == .retry || self == .sourceExpired || self == .hostCooldown }
 }
 
 /// A waiting task's reason and, if known, when it ends.
 public struct Wait: Hashable, Sendable, Codable {
     public var reason: WaitReason
     public var until: Timestamp?
+    /// The URL whose answer causes the wait, with its secrets masked; nil if the task's own failure does. Shown, never
+    /// stored with the task.
+    public var url: String?
 
-    public init(_ reason: WaitReason, until: Timestamp? = nil) {
+    public init(_ reason: WaitReason, until: Timestamp? = nil, url: String? = nil) {
         self.reason = reason
         self.until = until
+        self.url = url
     }
 }
 

@@ -11,6 +11,8 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var host: String?
     /// The server's `Retry-After`, in seconds, 0 … 3600.
     public var retryAfter: Int64?
+    /// True if the text of the answer says that the URL, or the permission that it carries, has expired.
+    public var saysExpired: Bool?
 
     /// `isRetriable` is the reason's own unless told otherwise.
     public init(

@@ -104,15 +104,33 @@ public enum QueuePause: RPCMethod {
 
 /// `queue.resume`: lets tasks start again.
 public enum QueueResume: RPCMethod {
-    public typealias Params = NoParams
     public typealias Result = QueuePause.Result
 
     public static let name = "queue.resume"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "Lets tasks start again. Tasks that are paused themselves stay so."
+    public static let summary =
+        "Lets tasks start again. Tasks that are paused themselves stay so; with now, waiting ones try at once."
     public static let errors: [ErrorCode] = [.storageUnavailable]
-    public static let examples = [MethodExample("go on", params: [:], result: ["paused": false])]
+    public static let examples = [
+        MethodExample("go on", params: [:], result: ["paused": false]),
+        MethodExample("and lift every wait", params: ["now": true], result: ["paused": false]),
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var now = false
+
+        public init() {}
+        public init(now: Bool) { self.now = now }
+
+        public static let summary = "What to lift beside the pause."
+        public static let wireFields: WireFields<Self> = [
+            .defaulted(
+                "now", \.now,
+                "Whether waiting tasks try now and hosts are asked before their cooldowns end. Tasks that wait for their "
+                    + "own conditions (schedule, dependency, lease) and suspects keep waiting.")
+        ]
+    }
 }
 
 /// `queue.set_limits`: changes limits at run time.

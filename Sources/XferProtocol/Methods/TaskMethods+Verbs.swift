@@ -206,7 +206,7 @@ public enum TaskResume: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues paused tasks again; waiting ones try now where that can help (retry, network, host_cooldown, out_of_descriptors, suspect)."
+        "Queues paused tasks again; waiting ones try now, unless they wait for their own conditions (schedule, dependency, lease)."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }

@@ -264,8 +264,8 @@ public enum TaskSetSource: RPCMethod {
     public static let scope = MethodScope.own
     public static let summary =
         "Gives a download another URL for the same bytes, for instance a freshly signed one; not while it runs. What is "
-        + "kept is continued only if the server shows that it is the same version. A task that waits as source_expired "
-        + "goes on at once."
+        + "kept is continued only if the server shows that it is the same version. A task that waits because of its "
+        + "former URL, or has failed, goes on at once."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .rejectedByPolicy, .storageUnavailable]
 
     public static let examples = [

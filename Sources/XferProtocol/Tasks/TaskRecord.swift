@@ -262,21 +262,26 @@ public struct WaitRecord: WireRecord, Hashable {
     public var reason = OpenEnum(WaitReason.retry)
     public var until: Timestamp?
     public var detail: String?
+    public var url: String?
 
     public init() {}
 
     public init(_ wait: Wait) {
         reason = OpenEnum(wait.reason)
         until = wait.until
+        url = wait.url
     }
 
     public static let summary =
-        "Why a waiting task cannot start now; of a queued one, that its host asked for patience; of a queued or running "
-        + "one, that the database cannot be written."
+        "Why a waiting task cannot start now; of a queued one, that its host is not asked for a while; of a queued or "
+        + "running one, that the database cannot be written."
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "What it waits for."),
         .optional("until", \.until, "When it goes on by itself, if that is known."),
         .optional("detail", \.detail, "In a fleet: why every node that could take it has declined it, in English."),
+        .optional(
+            "url", \.url,
+            "Of host_cooldown, the URL whose answer set it, with its secrets masked; absent if it is another user's."),
     ]
 }
 

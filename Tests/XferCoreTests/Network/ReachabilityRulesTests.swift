@@ -172,3 +172,59 @@ import XferModel
         }
     }
 }
+
+/// What distinguishes one network from another.
+@Suite struct NetworkIdentityTests {
+    private static func facts(
+        _ addresses: [(Int32, String, Int)], route: Int32? = 2
+    ) -> NetworkFacts {
+        var facts = NetworkFacts()
+        for (index, name) in [(Int32(2), "eth0"), (3, "veth7")] {
+            facts.links.insert(NetworkFacts.Link(index: index, name: name, isRunning: true))
+        }
+        for (link, text, length) in addresses {
+            guard let address = IPAddress(text) else { continue }
+            facts.addresses.insert(NetworkFacts.Address(link: link, address: address, prefixLength: length))
+        }
+        facts.defaultRoutes = Set(
+            route.map {
+                [NetworkFacts.DefaultRoute(links: [$0]), NetworkFacts.DefaultRoute(isIPv6: true, links: [$0])]
+            }
+                ?? [])
+        return facts
+    }
+
+    private static let home = [(Int32(2), "198.51.100.7", 24), (2, "2001:db8:1::7", 64)]
+
+    @Test func withoutADefaultRouteThereIsNone() {
+        #expect(ReachabilityRules.identity(of: nil) == nil)
+        #expect(ReachabilityRules.identity(of: NetworkFacts()) == nil)
+        #expect(ReachabilityRules.identity(of: Self.facts(Self.home, route: nil)) == nil)
+    }
+
+    @Test func containersAndTemporaryAddressesOfOneSubnetDoNotChangeIt() {
+        let identity = ReachabilityRules.identity(of: Self.facts(Self.home))
+        #expect(identity == "eth0 198.51.100.7/24 2001:db8:1::/64")
+        let container = Self.home + [(3, "172.17.0.1", 16)]
+        #expect(ReachabilityRules.identity(of: Self.facts(container)) == identity)
+        let temporary = Self.home + [(2, "2001:db8:1::abcd", 64)]
+        #expect(ReachabilityRules.identity(of: Self.facts(temporary)) == identity)
+    }
+
+    @Test(arguments: [
+        [(Int32(2), "198.51.100.8", 24), (2, "2001:db8:1::7", 64)],
+        [(2, "198.51.100.7", 24), (2, "2001:db8:2::7", 64)], [(2, "198.51.100.7", 16), (2, "2001:db8:1::7", 64)],
+        [(2, "198.51.100.7", 24)],
+    ]) func anotherAddressOrSubnetIsAnotherNetwork(addresses: [(Int32, String, Int)]) {
+        #expect(
+            ReachabilityRules.identity(of: Self.facts(addresses))
+                != ReachabilityRules.identity(of: Self.facts(Self.home)))
+    }
+
+    @Test func anotherLinkIsAnotherNetwork() {
+        let both = Self.home + [(Int32(3), "203.0.113.7", 24)]
+        #expect(
+            ReachabilityRules.identity(of: Self.facts(both, route: 3))
+                != ReachabilityRules.identity(of: Self.facts(both, route: 2)))
+    }
+}

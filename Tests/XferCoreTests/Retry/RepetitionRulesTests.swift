@@ -101,30 +101,4 @@ import XferTestSupport
         #expect(put.onPause().isChange)
     }
 
-    @Test(arguments: [401, 403])
-    func aSourceThatForbidsContinuingHasExpired(status: Int) {
-        var task = Self.task(.get, kind: .download)
-        let error = TransferError(.httpStatus, "no", isRetriable: false, httpStatus: status)
-        #expect(!waits(decide(error, task, sent: true)))
-        task.received = 1
-        #expect(decide(error, task, sent: true) == .wait(Wait(.sourceExpired)))
-        task.specification.request.credential = Credential(user: "u", password: "p")
-        #expect(!waits(decide(error, task, sent: true)))
-        task.specification.request.credential = nil
-        task.specification.request.headers = [HeaderField(name: "authorization", value: "Bearer x")]
-        #expect(!waits(decide(error, task, sent: true)))
-    }
-
-    @Test func aNewSourceEndsOnlyTheWaitForASource() {
-        var task = Self.task(.get, kind: .download)
-        task.state = .waiting
-        task.wait = Wait(.sourceExpired)
-        var machine = TaskStateMachine(task)
-        #expect(!machine.onResume().isChange)
-        #expect(machine.onNewSource().event == .taskResumed)
-        #expect(machine.task.state == .queued)
-        task.wait = Wait(.retry)
-        machine = TaskStateMachine(task)
-        #expect(!machine.onNewSource().isChange)
-    }
 }

@@ -79,12 +79,34 @@ import XferTestSupport
     }
 
     @Test(arguments: WaitReason.allCases)
-    func resumeRetriesAtOnceOnlyIfThatCanHelp(reason: WaitReason) {
+    func resumeEndsEveryWaitButThatForConditionsOfTheTask(reason: WaitReason) {
         var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
         let transition = machine.onResume()
-        let helps: Set<WaitReason> = [.retry, .network, .hostCooldown, .outOfDescriptors, .suspect]
-        #expect(transition.isChange == helps.contains(reason))
-        #expect(machine.task.state == (helps.contains(reason) ? .queued : .waiting))
+        let stays: Set<WaitReason> = [.schedule, .dependency, .lease]
+        #expect(transition.isChange == !stays.contains(reason))
+        #expect(machine.task.state == (stays.contains(reason) ? .waiting : .queued))
+        #expect((machine.task.wait == nil) == !stays.contains(reason))
+    }
+
+    @Test(arguments: WaitReason.allCases)
+    func retryEndsTheWaitOfATaskThatWouldWaitForEver(reason: WaitReason) {
+        var machine = TaskStateMachine(Self.task(.waiting, wait: reason))
+        #expect(machine.onRetry(at: Self.now).isChange == [.suspect, .sourceExpired].contains(reason))
+    }
+
+    @Test(arguments: TaskState.allCases, WaitReason.allCases)
+    func aNewSourceEndsTheWaitForTheFormerOneAndAFailure(state: TaskState, reason: WaitReason) {
+        var task = Self.task(state, wait: state == .waiting ? reason : nil)
+        (task.attempts, task.received, task.transferID) = (5, 7, TransferID(3))
+        if state == .failed { task.error = TransferError(.httpStatus, "gone", httpStatus: 410) }
+        var machine = TaskStateMachine(task)
+        let isChange = machine.onNewSource(at: Self.now).isChange
+        let ends =
+            state == .failed || state == .waiting && [.retry, .sourceExpired, .hostCooldown].contains(reason)
+        #expect(isChange == ends)
+        guard ends else { return #expect(machine.task == task) }
+        #expect(machine.task.state == .queued && machine.task.attempts == 0)
+        #expect(machine.task.received == 7 && machine.task.transferID == TransferID(3))
     }
 
     @Test(arguments: TaskState.allCases) func onlyATaskThatCouldStartByItselfBecomesASuspect(state: TaskState) {

@@ -39,9 +39,6 @@ import XferTestSupport
             case .running: return await manager.queries.progress(of: [old])[old]?.received ?? 0 >= 100_000
             }
         }
-        if standing == .waiting {
-            try await manager.store.write { try $0.setCooldown(host: "127.0.0.1:\(fixture.server.port)", until: nil) }
-        }
         let new = try await fixture.add("/b", as: "b", to: manager) { $0.slot = "s" }
         #expect(try await manager.slots.task(in: "s", for: ManagerFixture.caller)?.id == new)
         let superseded = try await manager.queries.task(old, for: ManagerFixture.caller)

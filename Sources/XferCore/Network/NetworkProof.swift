@@ -1,0 +1,51 @@
+public import XferModel
+
+/// Whether answers over the present network come from the servers that were asked.
+///
+/// A portal answers plain HTTP in every server's place: with a redirect, a page of its own, 400 or 404. A network is
+/// proven once an answer over it cannot be a portal's. Before that, an answer says nothing about its URL.
+public struct NetworkProof: Hashable, Sendable {
+    private var changedAt: MonotonicInstant?
+    private var isProven = false
+
+    public init() {}
+
+    /// Another network is in use.
+    public mutating func onChange(at now: MonotonicInstant) {
+        changedAt = now
+        isProven = false
+    }
+
+    /// A response over a network in use since `begin`.
+    public mutating func onResponse(_ head: ResponseHead, from url: HTTPURL, since begin: MonotonicInstant) {
+        guard !isProven, changedAt.map({ $0 < begin }) ?? true else { return }
+        isProven = Self.proves(head, from: url)
+    }
+
+    /// Whether the response cannot be a portal's: its server has shown its certificate, or it is content other than a
+    /// page.
+    public static func proves(_ head: ResponseHead, from url: HTTPURL) -> Bool {
+        // What this machine answers itself has not used the network.
+        if url.isOfThisMachine { return false }
+        if url.scheme == .https { return true }
+        guard (200...299).contains(head.status), let type = head.mediaType else { return false }
+        return !["text/html", "application/xhtml+xml", "text/plain"].contains(type)
+    }
+
+    /// Whether a response about this URL is its server's, in a run that began at `begin`.
+    public func isAuthentic(_ url: HTTPURL, since begin: MonotonicInstant) -> Bool {
+        if url.isOfThisMachine { return true }
+        if let changedAt, changedAt >= begin { return false }
+        return url.scheme == .https || isProven
+    }
+}
+
+extension HTTPURL {
+    /// Whether the host is this machine by its name or address, so that no network is used (RFC 6761 §6.3, RFC 1122
+    /// §3.2.1.3, RFC 4291 §2.5.3).
+    fileprivate var isOfThisMachine: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}

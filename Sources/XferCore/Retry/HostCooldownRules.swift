@@ -1,0 +1,56 @@
+public import XferModel
+
+/// Decides which answers make other tasks of a host wait, and for how long.
+///
+/// 429 is about the client (RFC 6585 §4) and holds the host. 503 with `Retry-After` is about a URL until a second URL of
+/// the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the files beside it.
+public enum HostCooldownRules {
+    /// Whom an answer makes wait.
+    public enum Scope: Hashable, Sendable, CaseIterable {
+        /// The task alone, by its ordinary delays.
+        case none
+        /// The URL, and so the task; its host as well once another URL of the host waits for the same server.
+        case url
+        /// Every task of the host.
+        case host
+    }
+
+    /// The longest cooldown that no server has asked for.
+    public static let longestOwn = Duration.seconds(300)
+
+    /// Whom this answer makes wait.
+    public static func scope(of error: TransferError, to specification: TaskSpecification) -> Scope {
+        guard error.reason == .httpStatus, error.isRetriable, error.httpStatus == 429 || asksToWait(error) else {
+            return .none
+        }
+        let isOfHost = error.host.map { $0 == specification.request.url.hostKey } ?? true
+        if isOfHost { return error.httpStatus == 429 ? .host : .url }
+        // A mirror is another host, whose own tasks are in other lanes. Behind a redirect it may be one of many.
+        return specification.mirrors.isEmpty ? .url : .none
+    }
+
+    /// Whether an earlier answer, which still makes its task wait, is of the same server about another URL.
+    public static func confirms(_ earlier: TransferTask, _ error: TransferError, to task: TransferTask) -> Bool {
+        guard earlier.id != task.id, earlier.specification.request.url != task.specification.request.url,
+            let known = earlier.error, scope(of: known, to: earlier.specification) != .none
+        else { return false }
+        return known.host == error.host
+    }
+
+    /// How long the host's tasks wait.
+    ///
+    /// - Parameter tries: the task's tries without progress, 1 upward.
+    public static func duration(after error: TransferError, tries: Int) -> Duration {
+        asksToWait(error)
+            ? .seconds(min(error.retryAfter ?? 0, RetryPolicy.longestRetryAfter)) : ownDelay(tries: tries)
+    }
+
+    /// The delay after a 429 that names none: 5 s, doubled with each try up to `longestOwn`.
+    public static func ownDelay(tries: Int) -> Duration {
+        min(longestOwn, .seconds(5 << Int64(min(max(tries, 1) - 1, 6))))
+    }
+
+    private static func asksToWait(_ error: TransferError) -> Bool {
+        error.httpStatus.map { $0 == 429 || $0 == 503 } == true && (error.retryAfter ?? 0) > 0
+    }
+}

@@ -1,0 +1,145 @@
+public import XferModel
+
+/// What a server's refusal says: whether the same request may be answered otherwise later.
+///
+/// `RetryPolicy` decides from it when the task asks again. The later answers decide, so that no refusal that passes is
+/// the end of a file.
+public enum Refusal: Hashable, Sendable, CaseIterable {
+    /// The answer is about the request and stays.
+    case final
+    /// The URL has carried a permission, which has expired. The task waits for another URL and keeps its bytes.
+    case expired
+    /// The server may answer otherwise. The task asks again within its own limits.
+    case passing
+    /// Perhaps only the server that answered refuses, or only now. The task asks again `mostDoubts` times.
+    case doubtful
+    /// The host sends other files to this client, and may accept fewer requests at once. The task asks again within its
+    /// own limits.
+    case fewerAtOnce
+
+    /// The number of times that a doubtful refusal is asked again.
+    public static let mostDoubts = 3
+
+    /// The meaning of a failure; nil if it is not an answer that refuses.
+    ///
+    /// - Parameters:
+    ///   - othersOfHost: transfers of the host, besides the task's, whose bodies arrive now; 0 if the host was seen to
+    ///     serve more at once. See `HostConcurrency`.
+    public static func meaning(
+        of error: TransferError, to task: TransferTask, othersOfHost: Int = 0
+    ) -> Refusal? {
+        guard let status = error.httpStatus, error.reason == .httpStatus || error.reason == .authFailed else {
+            return nil
+        }
+        if SourceExpiry.isExpired(task, after: error) { return .expired }
+        let isFile = task.specification.isFetch
+        if othersOfHost > 0, [403, 429, 503].contains(status), isFile || error.isRetriable { return .fewerAtOnce }
+        if error.isRetriable { return .passing }
+        // 407 is the proxy's, which is asked alike for every file.
+        guard isFile, status >= 400, status != 407 else { return .final }
+        if task.received > 0 {
+            // The server gave a part of this file to the same request.
+            if status == 403 || status == 401 && !task.specification.hasCredentials { return .passing }
+            if (400...499).contains(status), ![401, 410].contains(status) { return .doubtful }
+        }
+        return isFromElsewhere(error, task.specification) ? .doubtful : .final
+    }
+
+    /// Whether another host than those of the task's URLs has answered, behind a redirect. What it says is about its own
+    /// URL: the next answer of the first one may lead elsewhere.
+    public static func isFromElsewhere(_ error: TransferError, _ specification: TaskSpecification) -> Bool {
+        guard let host = error.host else { return false }
+        return !specification.sources.contains { $0.hostKey == host }
+    }
+}
+
+extension TaskSpecification {
+    /// Whether the task gets a file by a request that changes nothing.
+    fileprivate var isFetch: Bool { kind == .download && [.get, .head].contains(request.method) }
+
+    /// Whether the request has credentials of its own beside its URL.
+    fileprivate var hasCredentials: Bool {
+        request.credential != nil || request.usesProfileSecrets
+            || request.headers.firstValue(named: "Authorization") != nil
+    }
+}
+
+/// Tells a URL whose permission expired half way from a server that refuses.
+public enum SourceExpiry {
+    /// Whether the server refuses to continue a download that began without credentials because the URL itself carried
+    /// the permission, and it has expired: the URL looks signed, or the answer says so. With credentials, the answer is
+    /// about them. An answer from elsewhere is about the URL that the redirect named, and the task's own URL may name
+    /// another one.
+    ///
+    /// Servers do not agree on a status: S3 and CloudFront answer 403, Google Cloud Storage and R2 400 with
+    /// `ExpiredToken`, others 401, 404 or 410.
+    public static func isExpired(_ task: TransferTask, after error: TransferError) -> Bool {
+        let specification = task.specification
+        guard let status = error.httpStatus, error.reason == .httpStatus || error.reason == .authFailed,
+            specification.kind == .download, task.received > 0, !specification.hasCredentials,
+            !Refusal.isFromElsewhere(error, specification)
+        else { return false }
+        let says = error.saysExpired == true
+        return switch status {
+        case 400: says
+        case 401, 403, 404, 410: says || specification.sources(of: error).contains(where: isSigned)
+        default: false
+        }
+    }
+
+    // MARK: URLs
+
+    /// Parameters that carry a signature, a token or the time at which one expires.
+    ///
+    /// AWS Signature Version 4 and 2 (S3, CloudFront, R2), Google Cloud Storage V4 and V2, Azure shared access
+    /// signatures, Alibaba OSS and CDN, Tencent COS and CDN, Volcengine TOS, Huawei OBS, Wangsu, Akamai, Bunny, nginx
+    /// `secure_link`, and bearer tokens in the query (RFC 6750 §2.3).
+    private static let signatures: Set<String> = [
+        "x-amz-signature", "x-amz-expires", "x-amz-security-token", "x-goog-signature", "x-goog-expires",
+        "x-oss-signature", "x-oss-expires", "x-oss-security-token", "x-tos-signature", "x-tos-expires",
+        "x-obs-signature", "x-obs-expires", "x-cos-security-token", "q-signature", "q-sign-time",
+        "awsaccesskeyid", "googleaccessid", "ossaccesskeyid", "key-pair-id",
+        "signature", "sign", "sig", "lsig", "hmac", "jwt",
+        "expires", "expire", "expiry", "exp",
+        "token", "access_token", "auth_token", "download_token", "__token__", "__gda__", "hdnts", "hdnea",
+        "auth_key", "wssecret", "wstime", "txsecret", "txtime", "verify",
+    ]
+
+    /// Whether the URL's query has a signature, a token or an end of its validity.
+    public static func isSigned(_ url: HTTPURL) -> Bool {
+        guard let mark = url.target.firstIndex(of: "?") else { return false }
+        return url.target[mark...].dropFirst().split { $0 == "&" || $0 == ";" }.contains { parameter in
+            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return parts.count == 2 && !parts[1].isEmpty && signatures.contains(parts[0].lowercased())
+        }
+    }
+
+    // MARK: Answers
+
+    /// The longest beginning of a refusal's text that is searched, in bytes.
+    public static let longestText = 4096
+
+    /// Codes of the services above, and what they and others write in words. In small letters.
+    private static let phrases = [
+        "expiredtoken", "expiredrequest", "requestexpired", "tokenexpired", "signatureexpired", "urlexpired",
+        "expired_token", "expired_auth_token", "token_expired", "url_expired", "link_expired", "signature_expired",
+        "request has expired", "token has expired", "signature has expired", "url has expired", "link has expired",
+        "token is expired", "token expired", "signature expired", "request expired", "url expired", "link expired",
+        "url signature expired", "request signature expired",
+        "signature not valid in the specified time frame",
+    ]
+
+    /// Whether the text of a refusal says that the URL, or the permission that it carries, has expired.
+    public static func isStated(in text: some Collection<UInt8>) -> Bool {
+        let lower = String(decoding: text.prefix(longestText), as: UTF8.self).lowercased()
+        return phrases.contains { lower.contains($0) }
+    }
+}
+
+extension TaskSpecification {
+    /// The sources on the host that answered; all of them if it is not known.
+    fileprivate func sources(of error: TransferError) -> [HTTPURL] {
+        guard let host = error.host else { return sources }
+        return sources.filter { $0.hostKey == host }
+    }
+}

@@ -1,0 +1,34 @@
+/// What is known of how many transfers a host serves at once, while it is in question.
+///
+/// A host is in question from its first refusal beside transfers that it serves until nothing of it runs any more, so
+/// the memory is bounded by the running transfers.
+public struct HostConcurrency: Hashable, Sendable {
+    /// The highest number that each host in question was seen to serve at once.
+    private var served: [String: Int] = [:]
+
+    public init() {}
+
+    /// Whether no host is in question.
+    public var isEmpty: Bool { served.isEmpty }
+
+    /// Whether the number of served transfers of this host matters.
+    public func isInQuestion(_ host: String) -> Bool { served[host] != nil }
+
+    /// The host has refused a transfer while it serves `others`. Returns the number of others that may explain that: 0
+    /// if the host was seen to serve more than these.
+    public mutating func onRefusal(by host: String, whileServing others: Int) -> Int {
+        guard others > 0 else { return 0 }
+        let known = served[host] ?? 0
+        served[host] = max(known, others)
+        return known > others ? 0 : others
+    }
+
+    /// The host serves so many at once.
+    public mutating func onServed(by host: String, count: Int) {
+        guard let known = served[host] else { return }
+        served[host] = max(known, count)
+    }
+
+    /// Nothing of this host runs any more.
+    public mutating func forget(_ host: String) { served[host] = nil }
+}

@@ -1,0 +1,34 @@
+/// The time during which no task of a host starts, and the answer that set it.
+public struct HostCooldown: Hashable, Sendable {
+    public var host: String
+    public var until: Timestamp
+    /// Nil for a cooldown that an earlier version has set.
+    public var cause: Cause?
+
+    /// The answer that set a cooldown. The cooldown ends with it: see `StoreReader.endedCooldowns`.
+    public struct Cause: Hashable, Sendable {
+        /// The task that got the answer.
+        public var task: TaskID
+        public var owner: Owner
+        /// Redacted: for people.
+        public var url: String
+
+        public init(task: TaskID, owner: Owner, url: String) {
+            self.task = task
+            self.owner = owner
+            self.url = url
+        }
+
+        /// The answer to this task.
+        public init(_ task: TransferTask) {
+            self.init(
+                task: task.id, owner: task.specification.owner, url: task.specification.request.url.description)
+        }
+    }
+
+    public init(host: String, until: Timestamp, cause: Cause? = nil) {
+        self.host = host
+        self.until = until
+        self.cause = cause
+    }
+}

@@ -1,0 +1,200 @@
+import Testing
+import XferCore
+import XferModel
+import XferTestSupport
+
+/// What refusals mean, for every status and state of a download.
+@Suite struct RefusalTests {
+    static let now = Timestamp(seconds: 1_800_000_000)
+    static let plain = "/file.iso"
+    static let signed = "/file.iso?X-Amz-Signature=0f&X-Amz-Expires=60"
+
+    static func task(
+        _ target: String = plain, received: Int64 = 0, kind: TaskKind = .download, tries: Int = 1,
+        _ change: (inout TaskSpecification) -> Void = { _ in }
+    ) -> TransferTask {
+        let url = HTTPURL(scheme: .https, host: "files.example", port: 443, target: target)
+        var specification = TaskSpecification(
+            owner: Owner(uid: 1), request: TransferRequest(url: url), destination: Destination(directory: "/d"),
+            kind: kind)
+        change(&specification)
+        var task = TransferTask(id: TaskID(1), specification: specification, state: .running, rank: 1, createdAt: now)
+        (task.received, task.attempts, task.lastProgressAt) = (received, tries, now)
+        return task
+    }
+
+    static func error(_ status: Int, host: String? = "files.example", says: Bool = false) -> TransferError {
+        let reason: FailureReason = [401, 407].contains(status) ? .authFailed : .httpStatus
+        var error = TransferError(
+            reason, "no", isRetriable: ResponseRules.isRetriable(status: status), httpStatus: status, host: host)
+        if says { error.saysExpired = true }
+        return error
+    }
+
+    private func decide(_ error: TransferError, _ task: TransferTask, others: Int = 0) -> RetryPolicy.Decision {
+        var random = SplitMix64(seed: 1)
+        return RetryPolicy().decide(
+            after: error, of: task, at: Self.now, requestWasSent: true, othersOfHost: others, using: &random)
+    }
+
+    @Test(arguments: 400...599) func withoutBytesTheStatusAloneDecides(status: Int) {
+        let meaning = Refusal.meaning(of: Self.error(status), to: Self.task())
+        #expect(meaning == (ResponseRules.isRetriable(status: status) ? .passing : .final))
+        // Nothing has expired before its first byte.
+        #expect(Refusal.meaning(of: Self.error(status, says: true), to: Self.task(Self.signed)) == meaning)
+    }
+
+    @Test(arguments: 400...599) func afterHalfAFileAPlainURLIsAskedAgain(status: Int) {
+        let meaning = Refusal.meaning(of: Self.error(status), to: Self.task(received: 5))
+        let expected: Refusal =
+            switch status {
+            case 401, 403: .passing
+            case _ where ResponseRules.isRetriable(status: status): .passing
+            case 407, 410, 500...: .final
+            default: .doubtful
+            }
+        #expect(meaning == expected)
+    }
+
+    @Test(arguments: 400...599, [plain, signed])
+    func afterHalfAFileAURLHasExpiredIfItIsSignedOrTheAnswerSaysSo(status: Int, target: String) {
+        for says in [false, true] {
+            let error = Self.error(status, says: says)
+            let expired =
+                switch status {
+                case 400: says
+                case 401, 403, 404, 410: says || target == Self.signed
+                default: false
+                }
+            let task = Self.task(target, received: 5)
+            #expect(SourceExpiry.isExpired(task, after: error) == expired)
+            #expect((decide(error, task) == .wait(Wait(.sourceExpired))) == expired)
+            // An answer behind a redirect is about the URL that the redirect named.
+            #expect(!SourceExpiry.isExpired(task, after: Self.error(status, host: "mirror.example", says: says)))
+            #expect(!SourceExpiry.isExpired(Self.task(target, received: 5, kind: .data), after: error))
+        }
+    }
+
+    @Test func withCredentialsNoURLExpiresAndAnUnauthorizedRequestIsFinal() {
+        let changes: [(inout TaskSpecification) -> Void] = [
+            { $0.request.credential = Credential(user: "u", password: "p") },
+            { $0.request.usesProfileCredential = true },
+            { $0.request.headers = [HeaderField(name: "authorization", value: "Bearer x")] },
+        ]
+        for change in changes {
+            let task = Self.task(Self.signed, received: 5, change)
+            #expect(Refusal.meaning(of: Self.error(401, says: true), to: task) == .final)
+            #expect(Refusal.meaning(of: Self.error(403, says: true), to: task) == .passing)
+        }
+    }
+
+    @Test(arguments: 400...599) func aServerBehindARedirectIsDoubtedUnlessItsAnswerPassesAnyway(status: Int) {
+        let error = Self.error(status, host: "mirror.example")
+        let expected: Refusal =
+            ResponseRules.isRetriable(status: status) ? .passing : status == 407 ? .final : .doubtful
+        #expect(Refusal.meaning(of: error, to: Self.task()) == expected)
+        // An answer to another method, or of an API, is what was asked for.
+        let post = Self.task { $0.request.method = .post }
+        #expect(Refusal.meaning(of: error, to: post) == (expected == .passing ? .passing : .final))
+        #expect(Refusal.meaning(of: error, to: Self.task(kind: .data)) == (expected == .passing ? .passing : .final))
+        // A source that the client named is asked for what it has.
+        let mirrored = Self.task {
+            $0.mirrors = [HTTPURL(scheme: .https, host: "mirror.example", port: 443, target: "/f")]
+        }
+        #expect(Refusal.meaning(of: error, to: mirrored) == (expected == .passing ? .passing : .final))
+    }
+
+    @Test(arguments: 400...599) func besideOthersAHostMayOnlyWantFewerAtOnce(status: Int) {
+        for received: Int64 in [0, 5] {
+            let meaning = Refusal.meaning(of: Self.error(status), to: Self.task(received: received), othersOfHost: 2)
+            let alone = Refusal.meaning(of: Self.error(status), to: Self.task(received: received))
+            #expect(meaning == ([403, 429, 503].contains(status) ? .fewerAtOnce : alone))
+        }
+        let post = Self.task { $0.request.method = .post }
+        let meaning = Refusal.meaning(of: Self.error(status), to: post, othersOfHost: 2)
+        #expect((meaning == .fewerAtOnce) == [429, 503].contains(status))
+    }
+
+    @Test(arguments: FailureReason.allCases) func onlyAnswersAreRefusals(reason: FailureReason) {
+        let isAnswer = [.httpStatus, .authFailed].contains(reason)
+        let error = TransferError(reason, "x", httpStatus: 404, host: "files.example")
+        #expect((Refusal.meaning(of: error, to: Self.task()) != nil) == isAnswer)
+        #expect(Refusal.meaning(of: TransferError(reason, "x"), to: Self.task()) == nil)
+    }
+
+    // MARK: How often it is asked again
+
+    @Test func aDoubtfulRefusalIsAskedAgainThreeTimes() {
+        let error = Self.error(404, host: "mirror.example")
+        for tries in 1...10 {
+            let decision = decide(error, Self.task(tries: tries))
+            if tries <= Refusal.mostDoubts {
+                guard case .wait(let wait) = decision, wait.reason == .retry else {
+                    Issue.record("try \(tries): \(decision)")
+                    continue
+                }
+            } else {
+                #expect(decision == .fail(error))
+            }
+        }
+        #expect(decide(error, Self.task { $0.retry = RetryLimits(maxRetries: 0) }) == .fail(error))
+    }
+
+    @Test func aPassingRefusalIsAskedAgainWithinTheLimitsOfTheTask() {
+        let error = Self.error(403)
+        for tries in [1, 4, 50] {
+            guard case .wait(let wait) = decide(error, Self.task(received: 5, tries: tries)) else {
+                Issue.record("try \(tries) was the last one")
+                continue
+            }
+            #expect(wait.reason == .retry && wait.until != nil)
+        }
+        let limited = Self.task(received: 5, tries: 3) { $0.retry = RetryLimits(maxRetries: 2) }
+        #expect(decide(error, limited) == .fail(error))
+    }
+
+    @Test func aRefusalBesideOthersNeverFailsTheFileBeforeItsLimits() {
+        #expect(decide(Self.error(403), Self.task()) == .fail(Self.error(403)))
+        for tries in [1, 4, 50] {
+            guard case .wait(let wait) = decide(Self.error(403), Self.task(tries: tries), others: 1) else {
+                Issue.record("try \(tries) was the last one")
+                continue
+            }
+            #expect(wait.reason == .retry)
+        }
+    }
+
+    // MARK: Signed URLs
+
+    @Test(arguments: [
+        "/f?X-Amz-Signature=a", "/f?a=b&X-Goog-Signature=a", "/f?Expires=1&Signature=b&Key-Pair-Id=c",
+        "/f?sv=2020&sig=a%3D", "/f?token=t", "/f?md5=x&expires=99", "/f?q-signature=1", "/f?auth_key=1-2",
+        "/f?__token__=exp~hmac", "/f?SIG=a", "/f;x?a;sig=b",
+    ]) func aURLWithASignatureOrAnEndIsSigned(target: String) {
+        #expect(SourceExpiry.isSigned(HTTPURL(scheme: .https, host: "h", port: 443, target: target)))
+    }
+
+    @Test(arguments: [
+        "/f", "/f?", "/sig=a/f", "/f?id=7&name=token", "/f?sig=", "/f?sig", "/f?design=a", "/f?expiresx=1",
+        "/token/f?v=2",
+    ]) func anotherURLIsNotSigned(target: String) {
+        #expect(!SourceExpiry.isSigned(HTTPURL(scheme: .https, host: "h", port: 443, target: target)))
+    }
+
+    @Test(arguments: [
+        "<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>",
+        "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>",
+        "<Code>AuthenticationFailed</Code><AuthenticationErrorDetail>Signature not valid in the specified time frame",
+        #"{"code":"expired_auth_token"}"#, "URL signature expired", "The link has EXPIRED.",
+    ]) func anAnswerThatSaysSoIsRecognised(text: String) { #expect(SourceExpiry.isStated(in: text.utf8)) }
+
+    @Test(arguments: ["", "Access denied", "no", "<Code>InvalidArgument</Code>", "expires soon", "\u{FFFD}"])
+    func anotherAnswerSaysNothingOfTheKind(text: String) { #expect(!SourceExpiry.isStated(in: text.utf8)) }
+
+    @Test func onlyTheBeginningOfAnAnswerIsSearched() {
+        let code = Array("ExpiredToken".utf8)
+        let room = SourceExpiry.longestText - code.count
+        #expect(SourceExpiry.isStated(in: [UInt8](repeating: 0x20, count: room) + code))
+        #expect(!SourceExpiry.isStated(in: [UInt8](repeating: 0x20, count: room + 1) + code))
+    }
+}

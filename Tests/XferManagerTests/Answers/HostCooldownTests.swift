@@ -1,0 +1,140 @@
+import Testing
+import XferModel
+import XferStore
+import XferTestSupport
+
+@testable import XferManager
+
+/// Which tasks of a host wait for an answer, for how long, and who can end that.
+@Suite struct HostCooldownTests {
+    private static let busy = Reply.failure(503, retryAfter: "1800")
+
+    private static func wait(of id: TaskID, in manager: TransferManager) async throws -> Wait? {
+        let task = try await manager.queries.task(id, for: ManagerFixture.caller)
+        if task.state == .waiting { return task.wait }
+        return try await manager.queries.waits(of: [task])[id]
+    }
+
+    private static func waits(_ id: TaskID, for reason: WaitReason, in manager: TransferManager) async throws {
+        try await eventually("it waits") { try await wait(of: id, in: manager)?.reason == reason }
+    }
+
+    /// A manager with a task that the server has made wait, and the first bytes of another one's URL.
+    private func fixture(_ replies: [String: Reply]) async throws -> ManagerFixture {
+        let fixture = try await ManagerFixture()
+        for (path, reply) in replies { fixture.server.on(path) { _ in reply } }
+        fixture.server.serve("/f", .tagged(1, length: 1000))
+        return fixture
+    }
+
+    @Test func aBusyURLHoldsNoOtherTaskOfItsHost() async throws {
+        let fixture = try await fixture(["/busy": Self.busy])
+        let manager = try await fixture.open()
+        try await manager.start()
+        let busy = try await fixture.add("/busy", as: "busy", to: manager)
+        try await Self.waits(busy, for: .retry, in: manager)
+        let other = try await fixture.add("/f", as: "f", to: manager)
+        #expect(try await fixture.end(of: other, in: manager).state == .completed)
+        let until = try #require(try await Self.wait(of: busy, in: manager)?.until)
+        #expect(until > manager.scheduler.clock().advanced(by: .seconds(1700)))
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aSecondBusyURLHoldsTheHostAndIsNamedUntilATaskIsResumed() async throws {
+        let fixture = try await fixture(["/busy": Self.busy, "/page": Self.busy])
+        let manager = try await fixture.open()
+        try await manager.start()
+        let first = try await fixture.add("/busy", as: "a", to: manager)
+        try await Self.waits(first, for: .retry, in: manager)
+        // The same URL once more says nothing about the host.
+        let again = try await fixture.add("/busy", as: "b", to: manager) { $0.coalesces = false }
+        try await Self.waits(again, for: .retry, in: manager)
+        #expect(try await manager.store.read { try $0.earliestCooldown() } == nil)
+        let second = try await fixture.add("/page?token=s3cret", as: "c", to: manager)
+        try await Self.waits(second, for: .retry, in: manager)
+
+        let other = try await fixture.add("/f", as: "f", to: manager)
+        let wait = try #require(try await Self.wait(of: other, in: manager))
+        #expect(wait.reason == .hostCooldown && wait.until != nil)
+        #expect(wait.url == fixture.server.url("/page?token=***"))
+        let resumed = try await manager.tasks.apply(.resume, to: [other], for: ManagerFixture.caller)
+        #expect(resumed.changed == [other])
+        #expect(try await fixture.end(of: other, in: manager).state == .completed)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func anotherGuestIsNotToldTheURL() async throws {
+        let fixture = try await fixture(["/busy": .failure(429, retryAfter: "1800")])
+        let manager = try await fixture.open()
+        try await manager.start()
+        func guest(_ uid: UInt32) -> Principal {
+            Principal(owner: Owner(uid: uid), isOperator: false, roots: [fixture.directory.path])
+        }
+        let busy = try await fixture.add("/busy", as: "busy", to: manager, for: guest(1000))
+        try await Self.waits(busy, for: .retry, in: manager)
+        for (uid, isShown): (UInt32, Bool) in [(1000, true), (1001, false)] {
+            let task = try await fixture.add("/f", as: "f\(uid)", to: manager, for: guest(uid))
+            let wait = try #require(try await Self.wait(of: task, in: manager))
+            #expect(wait.reason == .hostCooldown && (wait.url != nil) == isShown)
+        }
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func a429HoldsTheHostOverARestartUntilItsTaskIsCancelled() async throws {
+        let fixture = try await fixture(["/busy": .failure(429, retryAfter: "1800")])
+        var manager = try await fixture.open()
+        try await manager.start()
+        let busy = try await fixture.add("/busy", as: "busy", to: manager)
+        try await Self.waits(busy, for: .retry, in: manager)
+        let other = try await fixture.add("/f", as: "f", to: manager)
+        #expect(try await Self.wait(of: other, in: manager)?.reason == .hostCooldown)
+        await manager.shutdown(.suspend)
+
+        manager = try await fixture.open()
+        try await manager.start()
+        #expect(try await Self.wait(of: other, in: manager)?.url == fixture.server.url("/busy"))
+        _ = try await manager.tasks.apply(.cancel, to: [busy], for: ManagerFixture.caller)
+        #expect(try await fixture.end(of: other, in: manager).state == .completed)
+        #expect(try await manager.store.read { try $0.earliestCooldown() } == nil)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test(arguments: [nil, "soon", "0"] as [String?]) func a429WithoutATimeHoldsTheHost(retryAfter: String?)
+        async throws
+    {
+        let fixture = try await fixture(["/busy": .failure(429, retryAfter: retryAfter)])
+        let manager = try await fixture.open()
+        try await manager.start()
+        let busy = try await fixture.add("/busy", as: "busy", to: manager)
+        let until = try await eventually("the host is held") { [host = "127.0.0.1:\(fixture.server.port)"] in
+            try await manager.store.read { try $0.cooldown(of: host) }
+        }
+        let task = try await manager.queries.task(busy, for: ManagerFixture.caller)
+        #expect(try #require(task.startedAt).duration(to: until) >= .seconds(5))
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func resumingTheQueueWithNowLiftsEveryWait() async throws {
+        let fixture = try await fixture([:])
+        let isOpen = Gate()
+        for path in ["/busy", "/page"] {
+            fixture.server.on(path) { _ in isOpen.isOpen ? Reply(200, text: "ok") : .failure(429, retryAfter: "1800") }
+        }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let busy = try await fixture.add("/busy", as: "a", to: manager)
+        try await Self.waits(busy, for: .retry, in: manager)
+        let page = try await fixture.add("/page", as: "b", to: manager)
+        #expect(try await Self.wait(of: page, in: manager)?.reason == .hostCooldown)
+        let later = try await fixture.add("/f", as: "f", to: manager) {
+            $0.schedule.notBefore = Timestamp(seconds: 4_000_000_000)
+        }
+        isOpen.open()
+        try await manager.queue.resume()
+        #expect(try await Self.wait(of: page, in: manager)?.reason == .hostCooldown)
+        try await manager.queue.resume(liftsWaits: true)
+        for id in [busy, page] { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
+        #expect(try await Self.wait(of: later, in: manager)?.reason == .schedule)
+        await manager.shutdown(.suspend)
+    }
+}
