@@ -14,6 +14,7 @@ public enum Aria2ErrorNumber {
         switch reason {
         case .connectTimeout, .idleTimeout, .totalTimeout, .deadlineExceeded: 2
         case .onlyIfCachedMiss: 3
+        case .tooSlow: 5
         case .connectFailed, .networkUnreachable, .connectionLost, .shortBody: 6
         case .rangeMismatch, .unexpectedAnswer: 8
         case .insufficientSpace: 9

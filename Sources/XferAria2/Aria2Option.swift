@@ -30,6 +30,7 @@ public enum Aria2Option {
         case noProxy = "no-proxy"
         case connectTimeout = "connect-timeout"
         case timeout
+        case lowestSpeed = "lowest-speed-limit"
         case tries = "max-tries"
         case overwrite = "allow-overwrite"
         case rename = "auto-file-renaming"
@@ -126,7 +127,7 @@ public enum Aria2Option {
         "enable-color", "enable-dht", "enable-dht6", "enable-http-keep-alive", "enable-http-pipelining", "enable-mmap",
         "enable-peer-exchange", "file-allocation", "follow-metalink", "follow-torrent", "force-save",
         "force-sequential", "http-accept-gzip", "http-auth-challenge", "http-no-cache", "human-readable",
-        "keep-unfinished-download-result", "listen-port", "log-level", "lowest-speed-limit", "max-concurrent-downloads",
+        "keep-unfinished-download-result", "listen-port", "log-level", "max-concurrent-downloads",
         "max-download-result", "max-file-not-found", "max-mmap-limit", "max-overall-download-limit",
         "max-overall-upload-limit", "max-resume-failure-tries", "min-split-size", "no-conf",
         "no-file-allocation-limit", "no-netrc", "no-want-digest-header", "optimize-concurrent-downloads",

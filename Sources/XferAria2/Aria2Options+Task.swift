@@ -163,6 +163,7 @@ extension Aria2Options {
         var choices = TransferRequest.Choices()
         if let seconds = try number(.connectTimeout, 0...600) { choices.connectTimeout = .set(Double(seconds)) }
         if let seconds = try number(.timeout, 0...600) { choices.idleTimeout = .set(Double(seconds)) }
+        if let rate = try bytes(.lowestSpeed) { choices.minReceiveRate = .set(rate) }
         return choices
     }
 }

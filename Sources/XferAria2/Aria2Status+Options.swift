@@ -23,6 +23,7 @@ extension Aria2Status {
         set(.remoteTime, value(task.destination.usesRemoteTime) == true ? "true" : "false")
         set(.connectTimeout, seconds(task.choices.connectTimeout))
         set(.timeout, seconds(task.choices.idleTimeout))
+        set(.lowestSpeed, value(task.choices.minReceiveRate).map { String($0) })
         if let proxy = value(task.access.proxy) { set(.proxy, proxy.form.url) }
         set(.pause, state == .paused ? "true" : "false")
         setHeaders(in: &object)

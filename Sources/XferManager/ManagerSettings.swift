@@ -26,6 +26,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var checkpointInterval = Duration.seconds(2)
     /// The number of segments of a download that are fetched at the same time, unless the task sets its own number.
     public var segments = SegmentCount.one
+    /// The least rate of a connection, unless the task sets its own.
+    public var leastRate = LeastRate(rate: 0, time: 30)
     /// The smallest segment of a download, in bytes.
     public var smallestSegment: Int64 = 1 << 20
     /// The highest number of client connections. File descriptors are reserved for them.

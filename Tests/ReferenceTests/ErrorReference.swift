@@ -40,6 +40,7 @@ enum ErrorReference {
         case .connectTimeout: "No connection within `connect_timeout`"
         case .connectionLost: "The connection broke"
         case .idleTimeout: "No byte came within `idle_timeout`"
+        case .tooSlow: "The body came more slowly than `min_recv_rate` over `min_recv_time`"
         case .totalTimeout: "The attempt took longer than `total_timeout`"
         case .trustRejected: "The server's certificate is not trusted"
         case .pinMismatch: "No pin of a trust policy was shown"

@@ -385,6 +385,18 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseWithLastAttemptsIsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(24))
+        let store = try directory.open()
+        let trace = try await store.read { try $0.task(TaskID(11))?.outcome.lastAttempt }
+        #expect(trace?.address == "127.0.0.1" && trace?.port == 80 && trace?.httpVersion == "HTTP/1.1")
+        #expect(trace?.times.nameLookup == 10 && trace?.times.tls == nil && trace?.times.total == 40)
+        #expect(try await store.read { try $0.task(TaskID(1))?.outcome.lastAttempt } == nil)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// Rows that depend on tasks have no foreign keys any more.
     @Test(arguments: [20, 21]) func whatDependsOnATaskGoesWithIt(version: Int) async throws {
         let directory = try StoreDirectory()

@@ -10,6 +10,7 @@ enum InputOption: String, CaseIterable {
     case receiveLimit = "max-download-limit"
     case sendLimit = "max-upload-limit"
     case maxTries = "max-tries"
+    case lowestSpeed = "lowest-speed-limit"
     case connectTimeout = "connect-timeout"
     case remoteTime = "remote-time"
     case allowOverwrite = "allow-overwrite"
@@ -65,7 +66,7 @@ enum InputOption: String, CaseIterable {
         "allow-piece-length-change", "always-resume", "async-dns", "check-integrity", "continue",
         "content-disposition-default-utf8", "disk-cache", "file-allocation", "follow-metalink", "follow-torrent",
         "force-save", "ftp-pasv", "ftp-reuse-connection", "ftp-type", "gid", "http-accept-gzip", "http-auth-challenge",
-        "keep-unfinished-download-result", "lowest-speed-limit", "max-connection-per-server", "max-file-not-found",
+        "keep-unfinished-download-result", "max-connection-per-server", "max-file-not-found",
         "max-mmap-limit", "max-resume-failure-tries", "metalink-enable-unique-protocol", "metalink-language",
         "metalink-location", "metalink-os", "metalink-preferred-protocol", "metalink-version", "min-split-size",
         "no-file-allocation-limit", "no-want-digest-header", "pause-metadata", "piece-length", "proxy-method",

@@ -123,6 +123,8 @@ struct InputOptionReader {
         case .connectTimeout:
             listed.task.choices.connectTimeout = .set(Double(try option.number(0...Self.longestTime)))
             field = "connect_timeout"
+        case .lowestSpeed:
+            (listed.task.choices.minReceiveRate, field) = (.set(try option.size), "min_recv_rate")
         case .receiveLimit: (listed.task.limits.maxReceiveRate, field) = (.set(try option.size), "max_recv_rate")
         case .sendLimit: (listed.task.limits.maxSendRate, field) = (.set(try option.size), "max_send_rate")
         case .maxTries:

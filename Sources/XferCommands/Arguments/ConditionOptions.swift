@@ -86,9 +86,23 @@ struct TimeoutOptions: ParsableArguments {
         transform: TimeSpan.argument)
     var totalTimeout: TimeSpan?
 
+    @Option(
+        help: ArgumentHelp(
+            "Least bytes per second a connection has to receive, such as 1K; a slower one ends the attempt; 0 is none.",
+            valueName: "rate"),
+        transform: ByteAmount.argument)
+    var minRate: ByteAmount?
+
+    @Option(
+        help: ArgumentHelp("Time over which --min-rate is measured, such as 30s.", valueName: "time"),
+        transform: TimeSpan.argument)
+    var minRateTime: TimeSpan?
+
     func apply(to choices: inout TransferRequest.Choices) {
         choices.connectTimeout = Patch(connectTimeout?.seconds)
         choices.idleTimeout = Patch(idleTimeout?.seconds)
         choices.totalTimeout = Patch(totalTimeout?.seconds)
+        choices.minReceiveRate = Patch(minRate?.bytes)
+        choices.minReceiveTime = Patch(minRateTime?.seconds)
     }
 }

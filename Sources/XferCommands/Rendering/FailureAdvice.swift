@@ -42,6 +42,8 @@ enum FailureAdvice {
             return "Check that the server is up and reachable from here, then \(retry)."
         case .connectionLost, .idleTimeout, .shortBody, .rangeMismatch:
             return "Go on from the bytes that are kept with \(retry)."
+        case .tooSlow:
+            return "Go on from the bytes that are kept with \(retry), or lower --min-rate when adding it."
         case .protocolError, .invalidFraming:
             return "Tell the server's operator that it does not answer as HTTP wants; \(retry) asks again."
         case .totalTimeout: return "Give it more time (--total-timeout) when adding it, or \(retry)."

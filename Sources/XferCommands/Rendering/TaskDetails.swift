@@ -53,11 +53,12 @@ struct TaskDetails: Sendable {
         case "after": [task.after?.map { "#\($0)" }.joined(separator: ", ") ?? ""]
         case "created_at", "started_at", "finished_at", "not_before", "deadline":
             [TimeText.local(rfc3339: value.stringValue ?? "")]
-        case "max_recv_rate", "max_send_rate": [ByteText.limit(value.integerValue ?? 0)]
+        case "max_recv_rate", "max_send_rate", "min_recv_rate": [ByteText.limit(value.integerValue ?? 0)]
         case "ranges":
             (task.ranges ?? []).map { range in
                 "\(range.start)-\(range.end.map { "\($0.subtractingSaturated(1))" } ?? ""), \(ByteText.size(range.committed.subtractingSaturated(range.start)))"
             }
+        case "last_attempt": task.lastAttempt.map(attempt) ?? []
         case "retry_for": [DurationText.short(value.integerValue ?? 0)]
         case "headers", "response_headers": headers(value)
         case "credential": ["set"]
@@ -80,6 +81,28 @@ struct TaskDetails: Sendable {
         if task.isRunning { parts.append("at \(ByteText.rate(task.rate, in: task.rateUnits))") }
         if let eta = task.eta { parts.append("\(DurationText.short(eta)) left") }
         return parts.joined(separator: " ")
+    }
+
+    /// The connection, and a line with the times.
+    private func attempt(_ record: AttemptRecord) -> [String] {
+        var place = TimeText.local(record.beganAt)
+        if let address = record.address {
+            place += ": \(SafeText.sanitised(address))" + (record.port.map { ", port \($0)" } ?? "")
+        }
+        if let version = record.httpVersion { place += ", \(SafeText.sanitised(version))" }
+        if record.isReused == true { place += ", kept connection" }
+        let steps = [
+            ("name", record.nameLookup), ("connected", record.connect), ("TLS", record.tls),
+            ("first byte", record.firstByte), ("total", record.total),
+        ]
+        let times = steps.compactMap { name, time in time.map { "\(name) \(Self.text(seconds: $0))" } }
+        return [place] + (times.isEmpty ? [] : [times.joined(separator: ", ")])
+    }
+
+    private static func text(seconds: Double) -> String {
+        let milliseconds = Int64(saturating: max(0, seconds) * 1000)
+        if milliseconds >= 10_000 { return DurationText.short(milliseconds / 1000) }
+        return milliseconds < 1000 ? "\(milliseconds) ms" : "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
     }
 
     private func window(_ record: WindowRecord?) -> String {

@@ -211,7 +211,8 @@ public struct MirrorSelector: Hashable, Sendable {
     public static func concernsSource(_ error: TransferError) -> Bool {
         switch error.reason {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
-            .totalTimeout, .trustRejected, .pinMismatch, .revocationUnknown, .httpStatus, .authFailed, .protocolError,
+            .totalTimeout, .tooSlow, .trustRejected, .pinMismatch, .revocationUnknown, .httpStatus, .authFailed,
+            .protocolError,
             .shortBody, .invalidFraming, .expansionLimit, .lengthMismatch, .rangeMismatch, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType, .unexpectedAnswer:

@@ -36,7 +36,7 @@ public struct NetworkCondition: Hashable, Sendable {
         case .networkUnreachable, .dnsFailure:
             if isOffline { return .waits }
             return hasLostSinceStart ? .again : nil
-        case .connectFailed, .connectTimeout, .connectionLost, .idleTimeout, .shortBody:
+        case .connectFailed, .connectTimeout, .connectionLost, .idleTimeout, .tooSlow, .shortBody:
             return hasLostSinceStart && error.httpStatus == nil ? .again : nil
         default:
             return nil

@@ -102,6 +102,8 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 struct SegmentConnectionRate: Hashable, Sendable {
     /// Nil until there are two samples.
     private(set) var bytesPerSecond: Double?
+    /// How often the rate was measured.
+    private(set) var measurements = 0
     private var last: Moment?
 
     private struct Moment: Hashable {
@@ -123,6 +125,7 @@ struct SegmentConnectionRate: Hashable, Sendable {
         guard elapsed >= Self.least else { return }
         let rate = Double(max(0, offset - last.offset)) / elapsed.inSeconds
         bytesPerSecond = bytesPerSecond.map { $0 + (rate - $0) * Self.weight } ?? rate
+        measurements += 1
         self.last = Moment(offset: offset, time: now)
     }
 }

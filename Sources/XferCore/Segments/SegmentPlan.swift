@@ -74,6 +74,14 @@ public struct SegmentPlan: Hashable, Sendable {
     /// is small.
     static let slow = 8.0
 
+    /// A connection that is slower than the others by this factor gives back its piece; see `laggard`.
+    static let farBelow = 8.0
+    /// Measurements before a connection counts as slow: connecting takes time.
+    private static let leastMeasurements = 4
+    /// Most pieces that are taken from slow connections: each costs a request. Beyond it slow connections keep theirs.
+    private static let mostTakeovers = 8
+    private var takeovers = 0
+
     /// - Parameters:
     ///   - total: complete length.
     ///   - kept: what is durable already, as a crash may have left it.
@@ -252,6 +260,25 @@ public struct SegmentPlan: Hashable, Sendable {
             \.connection)
     }
 
+    /// A connection that would hold up the end, while another one has no work: it is far slower than the others, and
+    /// its piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the whole rest goes
+    /// to another connection. It counts as taken over.
+    public mutating func removeLaggard() -> Connection? {
+        guard takeovers < Self.mostTakeovers, pieces.allSatisfy({ $0.connection != nil || $0.isWritten }) else {
+            return nil
+        }
+        for piece in pieces where !piece.isWritten {
+            guard let connection = piece.connection, let rate = piece.rate.bytesPerSecond,
+                piece.rate.measurements >= Self.leastMeasurements,
+                Double(piece.remaining) > max(1, rate) * Self.slow,
+                let others = meanRate(besides: connection), rate * Self.farBelow < others
+            else { continue }
+            takeovers += 1
+            return connection
+        }
+        return nil
+    }
+
     /// The server does not accept more connections than these.
     public mutating func limit(to connections: Int) { growth.limit(to: max(1, connections)) }
 
@@ -295,6 +322,14 @@ extension SegmentPlan {
     /// Bytes per second of a connection, on average; nil while nothing is known.
     private var meanRate: Double? {
         let known = pieces.compactMap(\.rate.bytesPerSecond) + (lastRate.map { [$0] } ?? [])
+        return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
+    }
+
+    /// The same of the other connections and the one that ended last.
+    private func meanRate(besides connection: Connection) -> Double? {
+        let known =
+            pieces.filter { $0.connection != connection }.compactMap(\.rate.bytesPerSecond)
+            + (lastRate.map { [$0] } ?? [])
         return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
     }
 

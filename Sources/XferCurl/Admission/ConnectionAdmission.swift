@@ -27,11 +27,13 @@ struct ConnectionAdmission {
 }
 
 extension Hop {
-    /// Checks the address of a new connection, whether a name, a literal address or a proxy led to it.
+    /// Checks the address of a new connection, whether a name, a literal address or a proxy led to it. Then leaves out
+    /// addresses that did not answer.
     func mayConnect(to address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
         guard let rules = connection?.session.key.spec.admission else { return false }
         let (ip, port) = IPAddress.read(address)
-        return link.admission.admits(ip, port: port, rules: rules)
+        guard link.admission.admits(ip, port: port, rules: rules) else { return false }
+        return ip.map { link.addresses.admits($0) } ?? true
     }
 }
 
@@ -48,10 +50,8 @@ extension EasyHandle {
             set(CURLOPT_PROXYUSERNAME, login.user)
             set(CURLOPT_PROXYPASSWORD, login.password)
         }
-        if spec.admission.judgesAddresses {
-            xfer_easy_set_open_socket_function(easy, curlOpenSocketCallback)
-            set(CURLOPT_OPENSOCKETDATA, pointer: UnsafeMutableRawPointer(bitPattern: id))
-        }
+        xfer_easy_set_open_socket_function(easy, curlOpenSocketCallback)
+        set(CURLOPT_OPENSOCKETDATA, pointer: UnsafeMutableRawPointer(bitPattern: id))
     }
 }
 

@@ -30,6 +30,8 @@ public struct Attempt: Sendable {
     public var maxReceiveRate: Int64
     /// Bytes of content per second, 0 is unlimited.
     public var maxSendRate: Int64
+    /// The least rate at which the body has to come; by default none.
+    public var leastRate = LeastRate()
     /// Shared limits that apply besides its own; see `TransferEngine.setRateLimits`.
     public var rateScopes: [RateScope]
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
@@ -139,6 +141,8 @@ public final class AttemptProgress: Sendable {
         public var sentInAll: Int64
         /// Length of the present request's content; nil while that is unknown, as multipart's is before the first byte.
         public var sendTotal: Int64?
+        /// How the present request went so far, as of its head or its end; nil before.
+        public var trace: AttemptTrace?
     }
 
     private let box: NIOLockedValueBox<Snapshot>
@@ -155,7 +159,25 @@ public final class AttemptProgress: Sendable {
     func update(_ change: (inout Snapshot) -> Void) { box.withLockedValue(change) }
 }
 
+/// A range of an answer that is being received.
+public struct AnswerPart: Sendable, Hashable {
+    public var bytes: [UInt8]
+    /// The number of bytes received so far.
+    public var received: Int64
+    /// When the attempt began: distinguishes its answer from that of another attempt.
+    public var beganAt: Timestamp
+
+    public init(bytes: [UInt8], received: Int64, beganAt: Timestamp) {
+        self.bytes = bytes
+        self.received = received
+        self.beganAt = beganAt
+    }
+}
+
 extension AttemptProgress.Snapshot {
+    /// Whether the content or the response's body is on its way.
+    public var isUnderWay: Bool { isTransferring || sent > 0 }
+
     /// Records how much of the present request's content was sent. If the count fell, it is another request's.
     mutating func setSent(_ count: Int64, of total: Int64?) {
         sentInAll += count >= sent ? count - sent : count

@@ -33,7 +33,8 @@ public struct AttemptOutcome: Sendable {
         case notModified
         /// The kept bytes cannot be continued. Ask for the whole; commit that they are discarded when it begins to arrive.
         case startOver(RestartReason)
-        /// A rate limit was set on a running HTTP/2 download. Start again from `offset` with the limit.
+        /// A rate limit was set on a running HTTP/2 download, or the server broke the download off and wants it over
+        /// HTTP/1.1. Start again from `offset` over HTTP/1.1.
         case restartWithHTTP1
         /// `TransferEngine.stop` or `shutdown` ended the attempt.
         case stopped
@@ -63,6 +64,8 @@ public struct AttemptOutcome: Sendable {
     public var isDecoded = false
     /// The resume data for the bytes below `offset`.
     public var resumeData: ResumeData
+    /// How the last request went; nil if there was none.
+    public var trace: AttemptTrace?
 
     public init(
         result: Result, offset: Int64, total: Int64?, finalURL: HTTPURL, head: ResponseHead?, body: [UInt8]?,

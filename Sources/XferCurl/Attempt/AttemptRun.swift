@@ -1,5 +1,6 @@
 import XferCore
 import XferModel
+import XferSystem
 
 /// A running attempt: one or more hops, one after the other, until an outcome.
 ///
@@ -14,11 +15,14 @@ final class AttemptRun {
         case ask(RequestPlan)
         /// The same request over a new connection: nothing of it was sent.
         case reconnect
+        /// The same request over an address that was left out: there is no other, and nothing of it was sent.
+        case otherAddress
         case finish(AttemptOutcome.Result)
     }
 
     let id: AttemptID
     let progress: AttemptProgress
+    let beganAt = Clocks.wall()
     private var receiveLimit: ReceiveLimit
     unowned let core: EngineCore
     let attempt: Attempt
@@ -50,7 +54,8 @@ final class AttemptRun {
         request = HopRequest(url: attempt.request.url, method: attempt.request.method, plan: plan)
         received = ReceivedBody(kept: kept, writer: BodyWriter(sink: attempt.sink, offset: plan.offset))
         pacing = Pacing(
-            timeouts: attempt.request.timeouts, rate: receiveLimit.own, sendRate: attempt.maxSendRate, now: core.now)
+            timeouts: attempt.request.timeouts, least: attempt.leastRate, rate: receiveLimit.own,
+            sendRate: attempt.maxSendRate, now: core.now)
         progress = AttemptProgress(offset: plan.offset, total: kept.totalLength)
     }
 
@@ -203,6 +208,8 @@ final class AttemptRun {
     func perform(_ next: Next) {
         hop?.end()
         request.needsNewConnection = false
+        let addresses = request.addresses
+        request.addresses = .preferred
         switch next {
         case .hop(let target, let method):
             let isNewMethod = method != request.method
@@ -217,6 +224,10 @@ final class AttemptRun {
         case .reconnect:
             request.needsNewConnection = true
             beginHop()
+        case .otherAddress:
+            request.needsNewConnection = true
+            request.addresses = addresses == .preferred ? .lastResort : .any
+            beginHop()
         case .finish(let result):
             finish(result)
         }
@@ -227,14 +238,16 @@ final class AttemptRun {
         if isEnded { return }
         isEnded = true
         hop?.end()
+        if case .failed(let error) = result { hop?.recordFailure(error) }
         if hop?.sending.wasSent == true { history.requestWasSent = true }
         let codings = hop?.response.codings ?? []
         hop = nil
         dropContent()
-        let outcome = AttemptOutcome(
+        var outcome = AttemptOutcome(
             result: result, offset: received.writer.offset, total: received.kept.totalLength, finalURL: request.url,
             head: history.head, body: received.writer.collected, spilledLength: received.writer.spilledLength,
             requestWasSent: history.requestWasSent, codings: codings, resumeData: received.kept)
+        outcome.trace = progress.snapshot.trace
         // Before the event: its receiver may start another attempt at once, which needs this attempt's place.
         core.forget(self)
         events.yield(.finished(outcome))
@@ -250,8 +263,21 @@ final class AttemptRun {
             return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
         }
         if pacing.expired(now) == .idleTimeout, let heard = hop?.lastAcknowledgement(now) { onActivity(heard) }
-        if let reason = pacing.expired(now) { return finish(.failed(timeout(reason))) }
+        if let reason = pacing.expired(now) {
+            let error = timeout(reason)
+            return finish(.failed(hop?.namingAddress(error) ?? error))
+        }
+        if pacing.isTooSlow(now, delays: core.loop.stalls.length) {
+            return finish(.failed(hop?.namingAddress(tooSlow) ?? tooSlow))
+        }
         changePacing { pacing, now in pacing.onTime(now) }
+    }
+
+    private var tooSlow: TransferError {
+        let least = attempt.leastRate
+        let message =
+            "\(request.url.hostKey) sent fewer than \(least.rate ?? 0) bytes per second for \(least.time ?? 0) s"
+        return TransferError(.tooSlow, message, host: request.url.hostKey)
     }
 
     private func timeout(_ reason: FailureReason) -> TransferError {
@@ -325,6 +351,8 @@ final class AttemptRun {
 
     func onHead(_ head: ResponseHead) { history.head = head }
 
+    func setTrace(_ trace: AttemptTrace) { progress.update { $0.trace = trace } }
+
     /// Begins to write a response body.
     ///
     /// - Parameter isNew: whether the body replaces kept bytes; it is then written once the manager calls `proceed`.
@@ -341,6 +369,8 @@ final class AttemptRun {
             snapshot.total = body.total
         }
         if isNew { pacing.hold(core.now) }
+        pacing.expectBytes(core.now, delays: core.loop.stalls.length)
+        core.schedule(self, at: pacing.deadline)
     }
 
     /// Whether the body waits until the caller moves it to a file.
@@ -360,6 +390,16 @@ final class AttemptRun {
         guard progress.snapshot.isTransferring else { return }
         pacing.watch(from: 0, limits: attempt.checkpoints, sharing: attempt.stake)
         proceed()
+    }
+
+    /// Up to `length` bytes of the answer that is being received, and how many there are. Nil if there is none, or if
+    /// they are not the bytes of the result, since a coding has to be undone.
+    func answer(at offset: Int64, upTo length: Int) -> AnswerPart? {
+        guard attempt.mode == .exchange, let hop, hop.isReceivingAnswer, hop.response.codings.isEmpty else {
+            return nil
+        }
+        return AnswerPart(
+            bytes: received.writer.read(at: offset, upTo: length), received: received.writer.offset, beganAt: beganAt)
     }
 
     /// Writes a part of the body at its offset.

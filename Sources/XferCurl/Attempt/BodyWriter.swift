@@ -143,6 +143,29 @@ struct BodyWriter {
         return collected.withUnsafeBytes { append($0, to: descriptor) } ?? append(bytes, to: descriptor)
     }
 
+    /// Bytes of the body from this offset on, as many as there are, up to `count`.
+    func read(at offset: Int64, upTo count: Int) -> [UInt8] {
+        let rest = max(0, self.offset.subtractingSaturated(offset))
+        let count = min(max(0, count), Int(clamping: rest))
+        guard count > 0, offset >= 0 else { return [] }
+        let descriptor: Int32
+        switch sink {
+        case .memory, .movable: return Array(memory.dropFirst(Int(clamping: offset)).prefix(count))
+        case .spilling where !hasSpilled: return Array(memory.dropFirst(Int(clamping: offset)).prefix(count))
+        case .file(let file), .spilling(_, _, let file): descriptor = file
+        }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let more = pread(
+                    descriptor, buffer.baseAddress?.advanced(by: done), count - done,
+                    off_t(clamping: offset.addingSaturated(Int64(clamping: done))))
+                if more < 0, errno == EINTR { continue }
+                if more <= 0 { return }
+                done += more
+            }
+        }
+    }
+
     private mutating func append(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> TransferError? {
         var done = 0
         while done < bytes.count {

@@ -33,6 +33,7 @@ extension Hop {
 
     func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
+        watchEnd(of: head)
         let isHeld = isNew || run.mustMove(body)
         do throws(TransferError) {
             try run.beginBody(body, keeping: keeping, isNew: isHeld)
@@ -65,6 +66,34 @@ extension Hop {
     var isBodyWhole: Bool {
         guard case .receiving = stage, let body, let goal = body.goal else { return false }
         return body.end == goal && run.received.writer.offset == goal
+    }
+
+    /// Watches for the end of the TLS connection if that is the end of the body. Without a close_notify alert the body
+    /// may be cut off (RFC 8446 §6.1), so it is incomplete (RFC 9112 §8), but libcurl does not tell the two ends apart.
+    ///
+    /// Over plain TCP every orderly end is the end of the body (RFC 9112 §6.3), and libcurl reports a reset. `tls` is
+    /// the connection to an `https` proxy if the origin has none.
+    private func watchEnd(of head: ResponseHead) {
+        guard head.majorVersion < 2, method != .head, let tls = handle?.tls, head.framing == .untilClose else {
+            return
+        }
+        link.watchedTLS = tls
+        run.core.watchEnd(of: tls)
+    }
+
+    /// Whether the body may be cut off though libcurl reports its end as good. The exact length, if it is known,
+    /// decides elsewhere, and a demanded digest verifies the body anyway.
+    var isEndUnproven: Bool {
+        guard let tls = link.watchedTLS, body?.goal == nil, !run.attempt.digestIsKnown else { return false }
+        return !run.core.hasEnded(tls)
+    }
+
+    var unprovenEnd: TransferError {
+        TransferError(
+            .shortBody,
+            "\(url.hostKey) announced no length and ended the TLS connection without close_notify: "
+                + "the body may be cut off",
+            host: url.hostKey)
     }
 
     func endBody() {

@@ -10,6 +10,7 @@ struct HopRequest {
     var plan: RequestPlan
     /// Whether no connection that was used before may carry it; see `HopConnection.isStale`.
     var needsNewConnection = false
+    var addresses = AddressChoice.preferred
 }
 
 /// The part of a hop's response head that has been received.
@@ -26,13 +27,20 @@ struct HopResponse {
 
 /// What is known of the connection that carries a hop's request.
 ///
-/// Invariant: after libcurl has reported a connection, all but `handshakes` and `admission` is about that connection
-/// and no earlier one.
+/// Invariant: after libcurl has reported a connection, all but `handshakes`, `admission`, `addresses` and `sentBefore`
+/// is about that connection and no earlier one.
 struct HopConnection {
     var handshakes = Handshakes()
     var admission = ConnectionAdmission()
+    var addresses = HopAddresses()
     /// Whether the server has sent anything over the present connection.
     var hasHeard = false
+    /// Bytes of requests that were sent before the first connection was ready: a proxy's CONNECT. Nil until then.
+    var sentBefore: Int?
+    /// Whether libcurl wants to repeat a request whose answer has begun; see `Hop.isRepeatedAnswer`.
+    var isRepeated = false
+    /// The connection's `SSL`, if the body ends with the connection; see `Hop.watchEnd`.
+    var watchedTLS: UnsafeMutableRawPointer?
     /// Whether unread bytes waited on a reused connection; see `Hop.isUnclean`.
     var isStale = false
     var hasSecureProxy = false

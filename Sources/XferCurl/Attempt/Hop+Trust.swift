@@ -24,7 +24,8 @@ extension Hop {
             id: handle.id,
             target: { EngineCore.current?.handle($0)?.hop?.trustTarget(party) },
             onVerdict: { id, verdict, _ in tell(id, verdict) },
-            onStatus: policies.requiresStapledOCSP ? onStatus : nil)
+            onStatus: policies.requiresStapledOCSP ? onStatus : nil,
+            onCloseNotify: { EngineCore.current?.onCloseNotify($0) })
         do {
             let own = party == .origin ? session.key.spec.key.clientCertificate : nil
             let identity = try (own ?? policies.clientCertificate).map { files in try ClientIdentity(files) }

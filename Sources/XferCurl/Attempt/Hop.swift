@@ -63,6 +63,7 @@ final class Hop {
             for: wanted, plan: plan,
             hop: HopHeaders.Hop(url: url, method: method, hasParts: content?.isMultipart ?? false),
             credential: run.attempt.credential, userAgent: core.configuration.userAgent)
+        chooseAddresses(spec)
         let cookies = separateCookies()
         try authenticate()
         try content?.begin(for: self)
@@ -95,6 +96,10 @@ final class Hop {
         guard let (session, handle) = connection else { return }
         reportSent()
         sending.wasSent = handle.requestSize > 0
+        if link.addresses.connected == nil { link.addresses.connected = handle.address.flatMap { IPAddress($0) } }
+        run.setTrace(makeTrace(handle))
+        if let tls = link.watchedTLS { run.core.stopWatchingEnd(of: tls) }
+        link.watchedTLS = nil
         connection = nil
         session.end(handle)
         link.spare = nil
@@ -115,6 +120,10 @@ final class Hop {
     var drain: (next: AttemptRun.Next, until: MonotonicInstant)? {
         guard case .draining(let next, let until?) = stage else { return nil }
         return (explained(next), until)
+    }
+
+    var isReceivingAnswer: Bool {
+        if case .receiving = stage { true } else { false }
     }
 
     var isHolding: Bool {
@@ -153,12 +162,14 @@ final class Hop {
     /// The request has ended. The handle still holds the error's details and the request's counters.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
+        if needsAvoidedAddresses(after: code) { return run.perform(.otherAddress) }
         run.core.shared.onRequestDone(hasNewConnection: handle.hasNewConnection)
         if link.isStale { return run.perform(.reconnect) }
         let detail = handle.errorText
         let osError = handle.osError
         let proxyFailure = proxyFailure(code)
         let isCutShort = isSendingCutShort
+        let isCutOff = isEndUnproven
         if refusal == nil, !hasAnswer { hearLastWord(after: code) }
         if let challenge = response.challenges.removeFinal() { _ = judge(challenge) }
         let headFault = !hasAnswer && handle.requestSize > 0 ? CurlError.headFault(code, url) : nil
@@ -169,15 +180,19 @@ final class Hop {
         case .draining(let next, _):
             run.perform(explained(next))
         case .requesting, .holding, .receiving:
+            if link.isRepeated, run.mayRestart { return run.finish(.restartWithHTTP1) }
             if let refusal { return run.finish(.failed(refusal)) }
             if let headFault { return run.finish(.failed(headFault)) }
-            if code == CURLE_OK || isBodyWhole { return endResponse() }
+            if (code == CURLE_OK && !isCutOff) || isBodyWhole { return endResponse() }
             // If the server refused the content early, its error status is the result even if the response's body is
             // incomplete. A repeated request would get the same status.
-            if isCutShort, run.attempt.mode == .exchange, case .receiving = stage, let head, head.status >= 400 {
+            if isCutShort || isCutOff, run.attempt.mode == .exchange, case .receiving = stage, let head,
+                head.status >= 400
+            {
                 return run.finish(.complete)
             }
-            let error = CurlError.transferError(code, detail: detail, osError: osError, url: url)
+            if code == CURLE_OK { return run.finish(.failed(unprovenEnd)) }
+            let error = namingAddress(CurlError.transferError(code, detail: detail, osError: osError, url: url))
             run.finish(.failed(link.admission.failure(host: url.hostKey) ?? proxyFailure ?? error))
         }
     }
@@ -200,18 +215,38 @@ final class Hop {
 
     /// The connection for the request is ready. Returns false to stop libcurl from sending the request over it.
     func onConnected(_ route: SocketRoute) -> Bool {
-        guard isJudged(), !isRepetition(), !isUnclean(route) else { return false }
+        guard isJudged(), !isRepeatedAnswer(), !isRepetition() else { return false }
+        if leavesAddress(route) {
+            link.isStale = true
+            return false
+        }
+        guard !isUnclean(route) else { return false }
         link.hasHeard = false
+        if link.sentBefore == nil { link.sentBefore = handle?.requestSize ?? 0 }
         link.spare = nil
         sending.askedAt = sending.asksFirst ? run.core.now : nil
         run.onConnected()
         return true
     }
 
-    /// If a reused connection breaks without a response, libcurl repeats the request over a new one. The server may
-    /// have received the first one, so for a method that is not idempotent libcurl must not decide that.
+    /// Whether libcurl wants to repeat the request although its answer has begun. An HTTP/2 stream that is reset with
+    /// HTTP_1_1_REQUIRED makes libcurl do so, and it would append the second answer's body to the first one's.
+    private func isRepeatedAnswer() -> Bool {
+        guard hasAnswer else { return false }
+        link.isRepeated = true
+        refusal = TransferError(
+            .connectionLost, "\(url.hostKey) broke off its answer and wants the request over HTTP/1.1",
+            host: url.hostKey)
+        return true
+    }
+
+    /// If a connection breaks without a response, libcurl repeats the request over a new one. The server may have
+    /// received the first one, so for a method that is not idempotent libcurl must not decide that. It may answer a
+    /// challenge.
     private func isRepetition() -> Bool {
-        guard !link.hasHeard, !method.isIdempotent, let handle, handle.requestSize > 0 else { return false }
+        guard !method.isIdempotent, let before = link.sentBefore, let handle, handle.requestSize > before,
+            !response.challenges.isHeld
+        else { return false }
         refusal = TransferError(
             .connectionLost, "\(url.hostKey) closed the connection without answering the \(method.rawValue)",
             host: url.hostKey)
@@ -277,6 +312,8 @@ final class Hop {
     func judge(_ head: ResponseHead) -> Bool {
         reportSent()
         response.head = head
+        recordAnsweringAddress()
+        run.setTrace(makeTrace(handle))
         reportServer()
         run.onHead(head)
         return onHead(head)

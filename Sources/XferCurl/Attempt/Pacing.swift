@@ -27,6 +27,7 @@ struct Pacing {
 
     private(set) var pauses: Pauses = []
     private var idle: IdleDeadline
+    private var floor: RateFloor?
     private var window: CheckpointWindow?
     private var stake: SharedStake?
     private var bucket: TokenBucket?
@@ -35,8 +36,9 @@ struct Pacing {
     private var sendDebtEnds: MonotonicInstant?
     private let totalDeadline: MonotonicInstant?
 
-    init(timeouts: Timeouts, rate: Int64, sendRate: Int64, now: MonotonicInstant) {
+    init(timeouts: Timeouts, least: LeastRate = LeastRate(), rate: Int64, sendRate: Int64, now: MonotonicInstant) {
         idle = IdleDeadline(timeout: timeouts.idle)
+        floor = RateFloor(rate: least.rate ?? 0, time: least.time ?? 0)
         totalDeadline = timeouts.total > 0 ? now.advanced(by: .seconds(min(timeouts.total, 1e9))) : nil
         bucket = rate > 0 ? TokenBucket(rate: rate, now: now) : nil
         sendBucket = sendRate > 0 ? TokenBucket(rate: sendRate, now: now) : nil
@@ -48,7 +50,7 @@ struct Pacing {
     /// The next instant at which `onTime` or `expired` may return something.
     var deadline: MonotonicInstant? {
         Self.earlier(
-            Self.earlier(Self.earlier(idle.deadline, totalDeadline), window?.deadline),
+            Self.earlier(Self.earlier(idle.deadline, totalDeadline), Self.earlier(window?.deadline, floor?.deadline)),
             Self.earlier(rateDebtEnds, sendDebtEnds))
     }
 
@@ -76,6 +78,24 @@ struct Pacing {
         rateDebtEnds = nil
         sendDebtEnds = nil
         idle.onRestart()
+        floor?.end()
+    }
+
+    // MARK: Least rate
+
+    /// A body begins.
+    ///
+    /// - Parameter delays: the sum of the loop's own delays so far.
+    mutating func expectBytes(_ now: MonotonicInstant, delays: @autoclosure () -> Duration) {
+        guard floor != nil else { return }
+        floor?.begin(now, delays: delays())
+        if isReceivingPaused { floor?.onPause(now) }
+    }
+
+    /// Whether the body comes too slowly.
+    mutating func isTooSlow(_ now: MonotonicInstant, delays: @autoclosure () -> Duration) -> Bool {
+        guard let due = floor?.deadline, due <= now else { return false }
+        return floor?.isTooSlow(now, delays: delays()) ?? false
     }
 
     mutating func hold(_ now: MonotonicInstant) { set(.held, true, now) }
@@ -100,6 +120,7 @@ struct Pacing {
     /// checkpoint that has become due.
     mutating func onChunk(_ count: Int, writtenTo offset: Int64, now: MonotonicInstant) -> Int64? {
         idle.onActivity(now)
+        floor?.onBytes(count)
         if let end = bucket?.spend(count, now: now) {
             rateDebtEnds = end
             set(.rate, true, now)
@@ -184,10 +205,12 @@ struct Pacing {
     }
 
     private mutating func set(_ reason: Pauses, _ isSet: Bool, _ now: MonotonicInstant) {
-        let before = pauses
+        let (before, wasReceivingPaused) = (pauses, isReceivingPaused)
         if isSet { pauses.insert(reason) } else { pauses.remove(reason) }
         if before.isEmpty, !pauses.isEmpty { idle.onPause(now) }
         if !before.isEmpty, pauses.isEmpty { idle.onResume(now) }
+        guard floor != nil, isReceivingPaused != wasReceivingPaused else { return }
+        if isReceivingPaused { floor?.onPause(now) } else { floor?.onResume(now) }
     }
 }
 

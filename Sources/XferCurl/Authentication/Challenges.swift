@@ -16,8 +16,12 @@ struct Challenges {
     /// A server may declare its nonce stale (RFC 7616 §3.3), and the proxy has challenges of its own.
     static let limit = 4
 
+    /// A head that is held back.
     private var held: ResponseHead?
     private var count = 0
+
+    /// Whether a head is held back: libcurl may repeat the request to answer it.
+    var isHeld: Bool { held != nil }
 
     /// Whether the head is held back. `isAnswered`: libcurl may have an answer to it.
     mutating func onHead(_ head: ResponseHead, isAnswered: Bool) -> Bool {

@@ -28,6 +28,8 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var lastHandle: UInt = 0
     /// Attempts to resume: libcurl's handles must not be changed within its callbacks.
     private var toUnpause: [AttemptRun] = []
+    /// TLS connections whose end is the end of a body, by the address of their `SSL`, and whether close_notify came.
+    private var watchedEnds: [UnsafeMutableRawPointer: Bool] = [:]
     /// Whether there are limits that attempts share. Without any, attempts skip the check.
     private(set) var isLimited = false
     private(set) var isShutDown = false
@@ -245,6 +247,22 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         handles[handle.id] = nil
         if recentHandle === handle { recentHandle = nil }
     }
+
+    // MARK: Ends of TLS connections
+
+    /// A body ends with this TLS connection. The hop that waits for it ends the watch, so the number of entries is
+    /// bounded by that of the hops.
+    func watchEnd(of tls: UnsafeMutableRawPointer) { watchedEnds[tls] = false }
+
+    func stopWatchingEnd(of tls: UnsafeMutableRawPointer) { watchedEnds[tls] = nil }
+
+    /// The server sent close_notify.
+    func onCloseNotify(_ tls: UnsafeMutableRawPointer) {
+        if watchedEnds[tls] != nil { watchedEnds[tls] = true }
+    }
+
+    /// Whether the server has ended the connection with close_notify.
+    func hasEnded(_ tls: UnsafeMutableRawPointer) -> Bool { watchedEnds[tls] ?? false }
 
     /// The next request of its kind gets a new session.
     private func closeIdle(_ id: UInt32) {

@@ -11,6 +11,8 @@ final class EngineShared: Sendable {
     let rates = SharedRates()
     /// Remembers the origins that did not answer `Expect: 100-continue`.
     let continues = NIOLockedValueBox(ContinueMemory())
+    /// Remembers the addresses that did not answer.
+    let addresses = NIOLockedValueBox(AddressMemory())
     private let load: NIOLockedValueBox<LoopLoad>
     private let requests = NIOLockedValueBox((count: Int64(0), connections: Int64(0)))
     /// By name.
@@ -26,6 +28,9 @@ final class EngineShared: Sendable {
     func beginAttempt(_ url: HTTPURL) -> Int { load.withLockedValue { $0.begin(hash: url.origin.hashValue) } }
 
     func endAttempt(on loop: Int) { load.withLockedValue { $0.end(loop) } }
+
+    /// Forgets which addresses did not answer.
+    func forgetAddresses() { addresses.withLockedValue { $0.removeAll() } }
 
     /// Attempts that run.
     var attemptCount: Int { load.withLockedValue(\.total) }

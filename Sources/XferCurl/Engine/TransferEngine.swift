@@ -100,6 +100,15 @@ public final class TransferEngine: Sendable {
         for loop in loops { await loop.retireSessions(where: isRetired) }
     }
 
+    /// Up to `length` bytes, from `offset` on, of the answer that an attempt in exchange mode is receiving; nil if it
+    /// receives none, or one with a content coding.
+    public func answer(of id: AttemptID, at offset: Int64, upTo length: Int) async -> AnswerPart? {
+        await loops[id.loop].withAttempt(id) { $0.answer(at: offset, upTo: length) } ?? nil
+    }
+
+    /// Forgets which addresses did not answer, since the network has changed.
+    public func forgetAddresses() { shared.forgetAddresses() }
+
     /// Ends every attempt with `stopped`, closes every connection and ends the threads. Later attempts end at once.
     public func shutdown() async {
         for loop in loops { await loop.shutdown() }

@@ -57,8 +57,8 @@ func curlSocketOptionCallback(
     return Int32(CURL_SOCKOPT_OK)
 }
 
-/// CURLOPT_OPENSOCKETFUNCTION, set where addresses are judged: makes the socket, unless no connection may be made to
-/// the address.
+/// CURLOPT_OPENSOCKETFUNCTION: makes the socket, unless no connection may be made to the address, or another one is
+/// preferred.
 func curlOpenSocketCallback(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {

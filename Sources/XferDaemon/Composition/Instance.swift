@@ -59,6 +59,8 @@ package struct Instance: Sendable {
         result.checkpointBytes = settings.download.checkpointBytes
         result.checkpointInterval = settings.download.checkpointInterval
         result.segments = settings.download.segments
+        result.leastRate = LeastRate(
+            rate: settings.download.minReceiveRate, time: settings.download.minReceiveTime.inSeconds)
         result.engineLoops = settings.engine.loops
         result.largestResult = settings.results.maxBytes
         result.largestResultRatio = Int64(clamping: settings.results.maxRatio)

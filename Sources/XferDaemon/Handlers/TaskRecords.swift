@@ -21,6 +21,7 @@ struct TaskRecords: Sendable {
         let discards = columns.contains("discarded") ? try await queries.discards(of: tasks) : [:]
         let isDegraded = columns.contains("wait") && queries.degradation != nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
+        let traces = columns.contains("last_attempt") && !running.isEmpty ? await queries.traces(of: running) : [:]
         let showsResponse = columns.contains("response_headers")
         return tasks.map { task in
             var shown = task
@@ -28,6 +29,7 @@ struct TaskRecords: Sendable {
             if !showsResponse { shown.outcome.responseHeaders.removeAll { !$0.name.isContentType } }
             var record = TaskRecord(
                 shown, progress: progress[task.id], resumable: resumable[task.id], segments: segments[task.id] ?? [])
+            if let trace = traces[task.id] { record.lastAttempt = AttemptRecord(trace) }
             record.stagedFile = staged[task.id].flatMap { StagedFileRecord($0.file, inDirectory: $0.directory) }
             record.discarded = discards[task.id].flatMap { DiscardRecord($0) }
             if isDegraded, Self.isStuck(task, isLive: progress[task.id] != nil) {

@@ -103,6 +103,13 @@ extension SettingKey {
         SettingKey(
             "download.segments", \.download.segments, .segments, reload: false,
             "Parts of a download that are fetched at the same time unless the task says otherwise; auto measures"),
+        SettingKey(
+            "download.min_recv_rate", \.download.minReceiveRate, .size(0...(1 << 50)), reload: false,
+            "Least bytes per second of a connection, unless the task says otherwise; 0 turns this off"
+        ),
+        SettingKey(
+            "download.min_recv_time", \.download.minReceiveTime, .duration(.seconds(1) ... .seconds(86_400)),
+            reload: false, "Time over which download.min_recv_rate is measured"),
     ]
 
     private static let sharing: [SettingKey] = [

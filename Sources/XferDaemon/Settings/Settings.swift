@@ -71,6 +71,10 @@ public struct Settings: Hashable, Sendable {
         public var checkpointInterval = Duration.seconds(2)
         /// How many segments of a download are fetched at the same time unless the task says otherwise.
         public var segments = SegmentCount.one
+        /// Bytes per second that each connection has to receive unless the task says otherwise; 0 is none.
+        public var minReceiveRate: Int64 = 0
+        /// The time over which that is measured.
+        public var minReceiveTime = Duration.seconds(30)
     }
 
     public struct Engine: Hashable, Sendable {

@@ -114,6 +114,8 @@ function factsOf(task) {
         ["After tasks", task.after?.join(", ")],
         ["Receive limit", task.max_recv_rate > 0 && formatLimit(task.max_recv_rate)],
         ["Send limit", task.max_send_rate > 0 && formatLimit(task.max_send_rate)],
+        ["Last attempt", task.last_attempt && attemptText(task.last_attempt)],
+        ["Times", task.last_attempt && timesText(task.last_attempt)],
         ["Tries", task.attempts > 0 && formatCount(task.attempts)],
         ["Can be resumed", task.resumable === undefined ? "" : task.resumable ? "yes" : "no"],
         ["Added", formatMoment(task.created_at)],
@@ -124,6 +126,19 @@ function factsOf(task) {
 
 const windowText = ({ times = ["all day"], days = [], zone }) =>
     [times.join(", "), days.join(" "), zone].filter(Boolean).join(" ");
+
+/** Where an attempt's request was sent, and over which protocol. */
+const attemptText = ({ began_at, address, port, protocol, reused }) =>
+    [formatMoment(began_at), address && `${address}, port ${port}`, protocol, reused && "kept connection"]
+        .filter(Boolean)
+        .join(", ");
+
+/** When the steps of an attempt's request ended. */
+const timesText = ({ name_lookup, connect, tls, first_byte, total }) =>
+    Object.entries({ name: name_lookup, connected: connect, TLS: tls, "first byte": first_byte, total })
+        .filter(([, seconds]) => seconds !== undefined)
+        .map(([name, seconds]) => `${name} ${seconds < 10 ? `${Math.round(seconds * 1000)} ms` : formatDuration(Math.round(seconds))}`)
+        .join(", ");
 
 /** Changes only what is new: text that a reader has marked stays marked. */
 function updateFacts(list, facts) {

@@ -36,7 +36,7 @@ const ADVICE = [
     ["Check the host's name in the URL and that DNS works there, then retry.", "dns_failure"],
     ["Check that the server is up and can be reached, then retry.",
         "connect_failed network_unreachable connect_timeout"],
-    ["Retry: it goes on from the bytes that are kept.", "connection_lost idle_timeout short_body range_mismatch"],
+    ["Retry: it goes on from the bytes that are kept.", "connection_lost idle_timeout too_slow short_body range_mismatch"],
     ["Give it more time when you add it, or retry.", "total_timeout"],
     ["Have the server's certificate fixed, or name its authority in trust.ca_file.", "trust_rejected"],
     ["Do not go on before you know why the server shows another key than the pinned one.", "pin_mismatch"],

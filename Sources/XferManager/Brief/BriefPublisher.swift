@@ -12,6 +12,7 @@ struct BriefBody: Sendable {
     let bytes: [UInt8]
     let head: ResponseHead
     let finalURL: HTTPURL
+    var trace: AttemptTrace?
     /// Names that other files or tasks took in earlier rounds.
     var taken: Set<String> = []
 
@@ -36,6 +37,7 @@ struct BriefBody: Sendable {
         outcome.etag = head.etag
         outcome.contentEncoding = head.contentEncoding
         outcome.responseHeaders = head.fields
+        outcome.lastAttempt = trace
         return outcome
     }
 }

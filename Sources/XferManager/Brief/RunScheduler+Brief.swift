@@ -70,6 +70,7 @@ extension RunScheduler {
             maxSendRate: specification.maxSendRate, rateScopes: specification.rateScopes,
             checkpoints: settings.checkpoints, session: access.sessions(heldTo: trust),
             onServer: { [trust] in trust.record($0) })
+        attempt.leastRate = settings.leastRate(of: specification.request)
         attempt.onMovable = { [reports = briefs.reports, id = task.id, weak self] outcome in
             guard reports.add((id, outcome)), let self else { return }
             Task { await self.takeReports() }
@@ -101,7 +102,8 @@ extension RunScheduler {
             let bytes = outcome.body, BriefRules.isWhole(head, of: outcome.offset)
         else { return nil }
         let body = BriefBody(
-            task: run.task, startedAt: run.startedAt, bytes: bytes, head: head, finalURL: outcome.finalURL)
+            task: run.task, startedAt: run.startedAt, bytes: bytes, head: head, finalURL: outcome.finalURL,
+            trace: outcome.trace)
         // An ordinary run warns of it.
         let isOdd = TransferTask.warning(aboutType: head.mediaType, named: body.name) != nil
         if isOdd { return nil }

@@ -50,7 +50,7 @@ public final class EventSubscription: Sendable {
                     last
                     ?? ProgressSnapshot(
                         taskID: taskID, owner: owner, phase: .publishing, received: size, total: size, rate: 0)
-                last?.received = size
+                if last?.kind == .upload { last?.sent = size } else { last?.received = size }
                 last?.total = size
             }
             if let last { queue.append(.progress(last)) }

@@ -19,7 +19,7 @@ public final class TransferManager: ManagerPart, Sendable {
     public let tasks: TaskCommands
     public let queries: TaskQueries
     /// Reads tasks' bytes and kept responses.
-    public var bytes: ByteReader { ByteReader(context: context) }
+    public var bytes: ByteReader { ByteReader(context: context, scheduler: scheduler) }
     /// `task.commit`.
     public let staging: StagedPublishing
     public let queue: QueueControl

@@ -157,6 +157,7 @@ public actor NetworkFollower: ManagerPart {
             await recordState()
         }
         await forgetFormerFailures()
+        services.engine.forgetAddresses()
         if change.hasLost { await doubtConnections() }
         if reachability.withLockedValue(\.isMetered) { await scheduler.leaveMeteredLinks() }
         if change.wakes { scheduleWake() }

@@ -1,3 +1,4 @@
+import XferCurl
 import XferFiles
 public import XferModel
 import XferStore
@@ -13,7 +14,7 @@ public struct BytePage: Hashable, Sendable {
     public var isLast: Bool
     public var state: TaskState
     /// Identifies the version of the source: pages of different versions belong to different files. Nil for a kept
-    /// response, which never changes.
+    /// response of which no attempt is known.
     public var version: String?
     /// The name that the file has, or gets when it is published; nil if none is known.
     public var fileName: String?
@@ -22,6 +23,7 @@ public struct BytePage: Hashable, Sendable {
 /// `task.read`: reads bytes while they arrive and afterwards.
 public struct ByteReader: ManagerPart, Sendable {
     let context: ManagerContext
+    let scheduler: RunScheduler
 
     /// Returns up to `length` bytes of a task from `offset` on, as far as they are reliable: a download's committed
     /// bytes, the staged file, the published file, or the kept response. None at the end of these or beyond.
@@ -76,12 +78,19 @@ public struct ByteReader: ManagerPart, Sendable {
         of task: TransferTask, offset: Int64, length: Int, for principal: Principal
     ) async throws -> BytePage {
         guard task.state.isTerminal else {
-            return BytePage(bytes: [], offset: offset, length: 0, isLast: false, state: task.state)
+            let arriving = await scheduler.answer(to: task.id, at: offset, upTo: length)
+            return BytePage(
+                bytes: arriving?.bytes ?? [], offset: offset, length: arriving?.received ?? 0, isLast: false,
+                state: task.state, version: arriving.map { Self.version(of: $0.beganAt) })
         }
         let page = try await result(of: task.id, offset: offset, length: length, for: principal)
         return BytePage(
-            bytes: page.bytes, offset: page.offset, length: page.length, isLast: page.isLast, state: task.state)
+            bytes: page.bytes, offset: page.offset, length: page.length, isLast: page.isLast, state: task.state,
+            version: task.outcome.lastAttempt.map { Self.version(of: $0.beganAt) })
     }
+
+    /// Each attempt gets an answer of its own.
+    private static func version(of attempt: Timestamp) -> String { String(attempt.rawValue) }
 
     // MARK: Byte sources
 

@@ -123,6 +123,7 @@ extension AttemptMaker {
             session: access.sessions(heldTo: trust),
             onServer: { [trust] in trust.record($0) })
         attempt.cookies = request.cookies.map(\.netscapeLine)
+        attempt.leastRate = settings.leastRate(of: request)
         configure(&attempt)
         return (await services.engine.start(attempt), access.cookieJar)
     }
@@ -160,6 +161,14 @@ extension AttemptMaker {
         let count = Int64(clamping: max(1, control.attempts.count + more))
         func part(_ rate: Int64) -> Int64 { rate > 0 ? max(1, rate / count) : 0 }
         return BandwidthLimits(receive: part(course.maxRates.receive), send: part(course.maxRates.send))
+    }
+}
+
+extension ManagerSettings {
+    /// The least rate of a request's connections.
+    func leastRate(of request: TransferRequest) -> LeastRate {
+        LeastRate(
+            rate: request.leastRate.rate ?? leastRate.rate, time: request.leastRate.time ?? leastRate.time)
     }
 }
 

@@ -52,6 +52,8 @@ struct AttemptState: Sendable {
     var pendingEvents: [EventPayload] = []
     /// Whether the server may have begun to act on the last request.
     var requestWasSent = false
+    /// Whether further attempts use HTTP/1.1; see `AttemptOutcome.Result.restartWithHTTP1`.
+    var usesHTTP1 = false
     /// An attempt that a brief run has begun; the first attempt into a file continues it.
     var begun: AttemptHandle?
 }

@@ -25,6 +25,8 @@ final class RunControl: Sendable {
         var receivedElsewhere: Int64?
         /// The control of the transfer that fetches the body, while the run waits for it.
         var followed: RunControl?
+        /// How the attempt that ended last went.
+        var trace: AttemptTrace?
         /// Network traffic of attempts that have ended.
         var endedTraffic = Traffic()
         /// Traffic that `measure` has returned already.
@@ -106,13 +108,21 @@ final class RunControl: Sendable {
             var progress = RunProgress(
                 kind: kind, phase: state.phase, received: state.received, sent: state.sent, total: state.total)
             let snapshots = state.attempts.map(\.handle.progress.snapshot)
-            guard let live = snapshots.first(where: \.isTransferring) ?? snapshots.first else { return progress }
-            progress.phase = live.isTransferring ? .transferring : .connecting
+            guard let live = snapshots.first(where: \.isUnderWay) ?? snapshots.first else { return progress }
+            progress.phase = live.isUnderWay ? .transferring : .connecting
             progress.received = state.attempts.reduce(state.receivedElsewhere ?? 0) { $0 + $1.received }
             progress.sent += live.sent
             // A request that continues an upload has only the rest to send.
             progress.total = kind == .upload ? state.total ?? live.sendTotal : live.total ?? state.total
             return progress
+        }
+    }
+
+    /// How the last attempt went, as far as is known.
+    var trace: AttemptTrace? {
+        if let followed { return followed.trace }
+        return state.withLockedValue { state in
+            state.attempts.lazy.compactMap(\.handle.progress.snapshot.trace).first ?? state.trace
         }
     }
 
@@ -129,9 +139,11 @@ final class RunControl: Sendable {
 
     /// Reports the progress of `other`, the control of the transfer that the run waits for. Nil ends that.
     func follow(_ other: RunControl?) {
-        let last = other == nil ? followed?.progress : nil
+        let former = other == nil ? followed : nil
+        let (last, trace) = (former?.progress, former?.trace)
         state.withLockedValue { state in
             state.followed = other
+            state.trace = trace ?? state.trace
             guard let last else { return }
             (state.phase, state.received, state.total) = (last.phase, last.received, last.total)
         }
@@ -177,7 +189,10 @@ final class RunControl: Sendable {
         state.withLockedValue { state in
             guard let index = state.attempts.firstIndex(where: { $0.handle.id == attempt.id }) else { return }
             let ended = state.attempts.remove(at: index)
-            state.endedTraffic += Traffic(ended.handle.progress.snapshot)
+            let last = ended.handle.progress.snapshot
+            state.endedTraffic += Traffic(last)
+            state.trace = last.trace ?? state.trace
+            if last.isUnderWay, state.phase == .connecting { state.phase = .transferring }
             guard let elsewhere = state.receivedElsewhere else { return state.received = received }
             state.receivedElsewhere = elsewhere + ended.received
             state.received = elsewhere + ended.received

@@ -1,3 +1,4 @@
+import Logging
 import NIOConcurrencyHelpers
 import XferCore
 import XferCurl
@@ -80,9 +81,13 @@ extension TaskRun {
             end = .failed(TransferError(.internalError, "\(error)").explainedByDescriptors)
         }
         if let claimant { services.space.withLockedValue { $0.remove(claimant) } }
+        outcome.lastAttempt = control.trace ?? outcome.lastAttempt
+        // `commitEventsSoon` must not commit them, too.
+        let events = pendingEvents
+        pendingEvents = []
         return RunResult(
             end: end, transferID: transfer.id, outcome: outcome, leavesTransfer: leavesTransfer,
-            pendingEvents: pendingEvents,
+            pendingEvents: events,
             keptResponse: keptResponse,
             requestWasSent: course.requestWasSent, isResumable: isResumable, isPartLost: isPartLost,
             progress: control.progress)
@@ -129,6 +134,31 @@ extension TaskRun {
             let answer = try change(tx, &machine)
             try tx.update(machine.task, from: task)
             return answer
+        }
+    }
+}
+
+extension TaskRun {
+    /// Commits the event of a response's head while its body is on its way, unless the run does so by itself at once:
+    /// most bodies are there within this time.
+    func commitEventsSoon() {
+        Task {
+            try? await Task.sleep(for: .milliseconds(100), clock: .continuous)
+            await commitEventsWhileReceiving()
+        }
+    }
+
+    /// What follows the last byte commits the events itself.
+    private func commitEventsWhileReceiving() async {
+        guard !pendingEvents.isEmpty, control.progress.phase == .transferring, !control.isStopRequested else { return }
+        do {
+            try await commit(.gathered) { _, machine in
+                guard machine.task.state == .running else { throw Overtaken() }
+            }
+        } catch is Overtaken {
+            // The run finds out by itself.
+        } catch {
+            services.logger.report("the head of a response could not be recorded", error, ["task": "\(taskID)"])
         }
     }
 }

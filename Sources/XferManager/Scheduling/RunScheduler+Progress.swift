@@ -1,4 +1,5 @@
 import XferCore
+import XferCurl
 import XferModel
 import XferSystem
 
@@ -9,6 +10,23 @@ extension RunScheduler {
     /// Counters of the running ones among these tasks.
     func progress(of ids: [TaskID]) -> [TaskID: ProgressSnapshot] {
         Dictionary(uniqueKeysWithValues: ids.compactMap { id in runs[id].map { (id, snapshot(id, $0)) } })
+    }
+
+    /// How the present or last attempts of the running ones among these tasks go.
+    func traces(of ids: [TaskID]) -> [TaskID: AttemptTrace] {
+        ids.reduce(into: [:]) { known, id in known[id] = runs[id]?.control.trace }
+    }
+
+    /// Bytes of the answer that a running `data` task is receiving; see `TransferEngine.answer`. After the last byte,
+    /// until the answer is kept, no bytes but their number.
+    func answer(to id: TaskID, at offset: Int64, upTo length: Int) async -> AnswerPart? {
+        guard let control = runs[id]?.control, control.progress.kind == .data else { return nil }
+        if let attempt = control.mover.attempts.first {
+            return await services.engine.answer(of: attempt.id, at: offset, upTo: length)
+        }
+        let progress = control.progress
+        guard progress.phase != .connecting, let trace = control.trace else { return nil }
+        return AnswerPart(bytes: [], received: progress.received, beganAt: trace.beganAt)
     }
 
     /// Tasks that run.
@@ -64,6 +82,18 @@ extension RunScheduler {
         lanes.reduce(into: [:]) { found, lane in
             found[lane] = machine.obstacle(to: lane, groupLimit: lane.group.flatMap { groupLimits[$0] })
         }
+    }
+
+    /// Publishes the final counters of an upload, before its end is committed: its terminal event follows them. A
+    /// subscription knows those of other kinds by the terminal event itself.
+    func publishLastProgress(of id: TaskID, _ result: RunResult) {
+        guard case .completed(let size) = result.end, let live = runs[id], !live.control.isStopRequested,
+            context.hub.hasProgressSubscribers
+        else { return }
+        var last = snapshot(id, live)
+        guard last.kind == .upload else { return }
+        (last.sent, last.total) = (size, size)
+        context.hub.publish([last])
     }
 
     func sampleProgress() {

@@ -8,6 +8,7 @@ import XferSystem
 /// Ends of runs: the result is committed, then the run is forgotten and those who wait for it go on.
 extension RunScheduler {
     func onRunEnd(_ id: TaskID, _ result: RunResult) async {
+        publishLastProgress(of: id, result)
         runs[id]?.isEnding = true
         var unwanted: [TransferID] = []
         let facts = reachability.withLockedValue(\.facts)

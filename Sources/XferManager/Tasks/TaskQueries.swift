@@ -42,6 +42,9 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
+    /// How the present or last attempts of the running ones among these tasks go.
+    public func traces(of ids: [TaskID]) async -> [TaskID: AttemptTrace] { await scheduler.traces(of: ids) }
+
     /// The files of those that are staged, with the directories they lie in.
     public func stagedFiles(of tasks: [TransferTask]) async throws -> [TaskID: (file: ReadyFile, directory: String)] {
         let staged = tasks.filter { $0.state == .staged }

@@ -53,6 +53,19 @@ public struct Timeouts: Hashable, Sendable, Codable {
     }
 }
 
+/// The least rate at which an attempt has to receive. A slower one ends, and a retry follows.
+public struct LeastRate: Hashable, Sendable, Codable {
+    /// Bytes per second; 0 is none; nil is the service's setting.
+    public var rate: Int64?
+    /// Seconds over which that is measured; nil is the service's setting.
+    public var time: Double?
+
+    public init(rate: Int64? = nil, time: Double? = nil) {
+        self.rate = rate
+        self.time = time
+    }
+}
+
 /// The proxy a request goes through.
 public struct ProxySettings: Hashable, Sendable, Codable {
     /// `http://`, `https://` or `socks5h://` with host and port, without user info.

@@ -30,6 +30,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var allowsDowngrade: Bool
     public var httpVersion: HTTPVersion
     public var timeouts: Timeouts
+    public var leastRate = LeastRate()
     /// Status codes that count as success.
     public var acceptedStatus: ClosedRange<Int>
     /// Media types that count as success, lower case, without parameters; empty accepts all.
@@ -97,6 +98,10 @@ extension TransferRequest: ChoiceSubject {
         public var connectTimeout = Patch<Double>.unchanged
         public var idleTimeout = Patch<Double>.unchanged
         public var totalTimeout = Patch<Double>.unchanged
+        /// Bytes per second.
+        public var minReceiveRate = Patch<Int64>.unchanged
+        /// Seconds.
+        public var minReceiveTime = Patch<Double>.unchanged
         public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
         /// Media types and names of presets, as the client wrote them.
         public var acceptedTypes = Patch<[String]>.unchanged
@@ -120,6 +125,8 @@ extension TransferRequest: ChoiceSubject {
         Choice(\.connectTimeout, \.timeouts.connect),
         Choice(\.idleTimeout, \.timeouts.idle),
         Choice(\.totalTimeout, \.timeouts.total),
+        Choice(\.minReceiveRate, optional: \.leastRate.rate),
+        Choice(\.minReceiveTime, optional: \.leastRate.time),
         Choice(\.acceptedStatus, \.acceptedStatus),
         Choice(\.acceptedTypes),
         Choice(\.rejectsPages, \.rejectsPages, hidden: false),
@@ -181,6 +188,7 @@ extension TaskSpecification {
         StoredOption("allowsDowngrade", \.request.allowsDowngrade, .common),
         StoredOption("httpVersion", \.request.httpVersion, .own),
         StoredOption("timeouts", \.request.timeouts, .own),
+        StoredOption("leastRate", \.request.leastRate, .own),
         StoredOption("firstAcceptedStatus", \.request.firstAcceptedStatus, .common) {
             $0.pointee.request.firstAcceptedStatus
         },

@@ -83,6 +83,8 @@ public struct TaskOutcome: Hashable, Sendable, Codable {
     public var notModified = false
     /// Header fields of the last final response, secrets included: redact before showing.
     public var responseHeaders: [HeaderField] = []
+    /// How the last attempt went; nil before its end.
+    public var lastAttempt: AttemptTrace?
 
     public init() {}
 }

@@ -44,6 +44,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case connectionLost = "connection_lost"
     case idleTimeout = "idle_timeout"
     case totalTimeout = "total_timeout"
+    /// The body came more slowly than `min_recv_rate`.
+    case tooSlow = "too_slow"
 
     // Trusting the server.
     case trustRejected = "trust_rejected"
@@ -119,7 +121,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     public var isTransient: Bool {
         switch self {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
-            .totalTimeout, .shortBody, .protocolError, .rangeMismatch, .unexpectedAnswer, .insufficientSpace,
+            .totalTimeout, .tooSlow, .shortBody, .protocolError, .rangeMismatch, .unexpectedAnswer,
+            .insufficientSpace,
             .destinationUnavailable,
             .outOfDescriptors:
             true

@@ -33,6 +33,24 @@ enum TaskFields {
             profile: "Seconds that one try may take; 0 is none.",
             change: .stopped("Seconds; 0 is none; only while not running."), limits: [.timeout]),
         ChoiceField(
+            "min_recv_rate", \.minReceiveRate,
+            task: "Bytes per second that each connection has to receive, measured over min_recv_time; a slower one "
+                + "ends the try; 0 is none; default download.min_recv_rate.",
+            record: "Bytes per second that each connection has to receive; absent is download.min_recv_rate.",
+            profile: "Bytes per second that each connection has to receive; 0 is none.",
+            change: .stopped(
+                "Bytes per second that each connection has to receive; null is download.min_recv_rate; only while not "
+                    + "running.", isNullable: true), limits: [.range(0...TaskLimits.highestRate)]),
+        ChoiceField(
+            "min_recv_time", \.minReceiveTime,
+            task: "Seconds over which min_recv_rate is measured; pauses of the service do not count; default "
+                + "download.min_recv_time.",
+            record: "Seconds over which min_recv_rate is measured; absent is download.min_recv_time.",
+            profile: "Seconds over which min_recv_rate is measured.",
+            change: .stopped(
+                "Seconds over which min_recv_rate is measured; null is download.min_recv_time; only while not running.",
+                isNullable: true), limits: [.number(1...86_400)]),
+        ChoiceField(
             "accept_status", \.acceptedStatus, task: "Status codes that count as success; default 200-299.",
             record: "Status codes that count as success.", profile: "Status codes that count as success.",
             example: "200-299"),

@@ -9,7 +9,8 @@ public enum TaskRead: RPCMethod {
     public static let summary =
         "A stretch of a task's bytes: of a download that has not ended what it has committed so far, of a staged one its file, "
         + "of a completed one the published file, if it still is the one that was published (inode, time of birth, size and time); "
-        + "of data tasks and uploads the response that is kept. Pages of different version are of different files: begin anew then."
+        + "of data tasks and uploads the response that is kept, of a running data task what has arrived. "
+        + "Pages of different version are of different files: begin anew then."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
     public static let examples = [
@@ -82,7 +83,7 @@ public enum TaskRead: RPCMethod {
             .required("state", \.state, "The state the task is in."),
             .optional(
                 "version", \.version,
-                "Tells these bytes from those of another version of the source. Absent of a kept response."),
+                "Tells these bytes from those of another version of the source, or of another attempt."),
         ]
     }
 }

@@ -87,6 +87,7 @@ extension TaskRecord {
         finalPath = outcome.finalPath
         httpStatus = outcome.httpStatus
         responseHeaders = outcome.responseHeaders.isEmpty ? nil : HeaderList(outcome.responseHeaders).redacted
+        lastAttempt = outcome.lastAttempt.map { AttemptRecord($0) }
         etag = outcome.etag
         contentEncoding = outcome.contentEncoding
         skipped = outcome.skipped ? true : nil

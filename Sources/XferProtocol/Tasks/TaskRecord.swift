@@ -57,6 +57,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var responseHeaders: HeaderList?
     public var etag: String?
     public var contentEncoding: String?
+    public var lastAttempt: AttemptRecord?
     public var attempts: Int?
     public var skipped: Bool?
     public var notModified: Bool?
@@ -148,6 +149,9 @@ public struct TaskRecord: WireRecord, Hashable {
                 "The last final response's header fields; only when asked for by task.get."),
             .optional("etag", \.etag, "The source's entity tag."),
             .optional("content_encoding", \.contentEncoding, "The coding the bytes were kept in, if not identity."),
+            .optional(
+                "last_attempt", \.lastAttempt,
+                "How its last attempt went: address, protocol, times. task.get gives it, listings only when asked."),
             .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
             .optional("skipped", \.skipped, "True when on_conflict skip found the name taken."),
             .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),

@@ -11,7 +11,7 @@ struct Migration: Sendable {
         .slotsAndFailedURLs, .coalescing, .cache, .stagingAndHooks, .schedules, .groupsAndBatches,
         .mirrors, .profileLanes, .waitEnds, .cheapStates, .crashes, .fileMarks,
         .webhooks, .tokens, .cheapRemovals, .briefRuns, .eventSeries,
-        .answerDoubts, .hostCooldowns,
+        .answerDoubts, .hostCooldowns, .lastAttempts,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, by which file(1) and this program recognise its databases.

@@ -13,6 +13,7 @@ enum TaskColumn: Int32, CaseIterable {
     case slot
     case coalesce_key
     case group_id, batch_id
+    case last_attempt
 }
 
 /// A row of `task`, read into the model.
@@ -81,6 +82,7 @@ struct TaskRow {
         outcome.notModified = row.flag(TaskColumn.not_modified.rawValue)
         outcome.responseHeaders = try decoded(
             JSONText.decodeHeaders(text(.response_headers)), .response_headers)
+        outcome.lastAttempt = text(.last_attempt).flatMap(AttemptTrace.init(text:))
         return outcome
     }
 

@@ -104,7 +104,7 @@ extension StoreTransaction {
         [
             "received", "total", "attempts", "started_at", "last_progress_at", "error_reason", "error", "final_url",
             "http_status", "etag", "content_encoding", "skipped", "not_modified", "response_headers", "furthest",
-            "sent",
+            "sent", "last_attempt",
         ]
     }
 
@@ -127,6 +127,7 @@ extension StoreTransaction {
             Value(outcome.finalURL?.string), Value(outcome.httpStatus), Value(outcome.etag),
             Value(outcome.contentEncoding), Value(outcome.skipped), Value(outcome.notModified),
             Value(JSONText.encode(headers: outcome.responseHeaders)), .integer(task.furthest), .integer(task.sent),
+            Value(outcome.lastAttempt?.text),
         ]
     }
 

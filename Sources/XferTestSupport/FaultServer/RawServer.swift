@@ -1,7 +1,7 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A server on 127.0.0.1 whose connections run a test's script, byte by byte, each on a thread of its own. It is for
+/// A server on the loopback whose connections run a test's script, byte by byte, each on a thread of its own. It is for
 /// events while a request is still being sent; `FaultServer` only sees complete requests.
 public final class RawServer: Sendable {
     private struct State {
@@ -15,11 +15,16 @@ public final class RawServer: Sendable {
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
+    ///   - address: of the loopback, for example `127.0.0.2` or `::1`.
+    ///   - port: 0 lets the kernel pick one.
     ///   - receiveBuffer: bytes the kernel takes in before the script reads; 0 is the system's choice.
     ///   - script: runs once per connection; its end closes the connection.
-    public init(receiveBuffer: Int32 = 0, script: @escaping @Sendable (RawConnection) -> Void) throws {
+    public init(
+        address: String = "127.0.0.1", port: Int = 0, receiveBuffer: Int32 = 0,
+        script: @escaping @Sendable (RawConnection) -> Void
+    ) throws {
         signal(SIGPIPE, SIG_IGN)
-        (listener, port) = try TLSServer.listen("127.0.0.1", 0)
+        (listener, self.port) = try TLSServer.listen(address, port)
         if receiveBuffer > 0 {
             var size = receiveBuffer
             setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -119,5 +124,8 @@ public final class RawConnection {
     }
 
     @discardableResult
-    public func write(_ text: String) -> Bool { stream.write(Array(text.utf8)) }
+    public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+    @discardableResult
+    public func write(_ bytes: [UInt8]) -> Bool { stream.write(bytes) }
 }

@@ -100,6 +100,10 @@ final class ServerStream {
         return write([1, isRight ? 0 : 1]) && isRight
     }
 
+    func sendCloseNotify() {
+        if let ssl { SSL_shutdown(ssl) }
+    }
+
     func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -150,6 +154,7 @@ final class TLSServerContext: @unchecked Sendable {
             SSL_CTX_set_options(context, xfer_ssl_op_no_ticket)
             xfer_ssl_ctx_disable_session_cache(context)
         }
+        if options.speaksHTTP2 { SSL_CTX_set_alpn_select_cb(context, chooseHTTP2, nil) }
         try staple?.install(on: context)
         if let authority = options.clientAuthority {
             for certificate in Self.certificates(authority) {
@@ -177,4 +182,27 @@ final class TLSServerContext: @unchecked Sendable {
             return found
         }
     }
+}
+
+/// SSL_CTX_set_alpn_select_cb(3): HTTP/2 if the client offers it, else HTTP/1.1.
+private nonisolated func chooseHTTP2(
+    _ ssl: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ length: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ count: UInt32,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let offered, let chosen, let length else { return SSL_TLSEXT_ERR_NOACK }
+    var names: [(start: Int, name: [UInt8])] = []
+    var next = 0
+    while next < Int(count) {
+        let end = min(next + 1 + Int(offered[next]), Int(count))
+        names.append((next + 1, (next + 1..<end).map { offered[$0] }))
+        next = end
+    }
+    guard
+        let choice = names.first(where: { $0.name.elementsEqual("h2".utf8) })
+            ?? names.first(where: { $0.name.elementsEqual("http/1.1".utf8) })
+    else { return SSL_TLSEXT_ERR_NOACK }
+    chosen.pointee = offered + choice.start
+    length.pointee = UInt8(clamping: choice.name.count)
+    return SSL_TLSEXT_ERR_OK
 }

@@ -25,6 +25,10 @@ public final class TLSServer: Sendable {
         public var maxVersion: Int32 = 0
         /// PEM of the authority whose clients are asked for a certificate; nil asks for none.
         public var clientAuthority: String?
+        /// Whether connections end with close_notify.
+        public var sendsCloseNotify = false
+        /// Whether HTTP/2 is chosen if the client offers it. The backend has to speak it then.
+        public var speaksHTTP2 = false
         /// The OCSP response that is stapled to handshakes whose client asks for one, DER; nil sends none.
         public var staple: [UInt8]?
         /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.
@@ -140,6 +144,7 @@ public final class TLSServer: Sendable {
         }
         if let backend = options.backend {
             relay(stream, to: UInt16(clamping: backend), greeting: [])
+            if options.sendsCloseNotify { stream.sendCloseNotify() }
             return
         }
         if options.isSOCKS {

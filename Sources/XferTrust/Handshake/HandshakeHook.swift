@@ -20,15 +20,21 @@ public struct HandshakeHook: Sendable {
     /// Called in the handshake, on its thread. If nil, no stapled response is requested.
     public let onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
 
+    /// Called with the `SSL` of a connection whose server has sent close_notify (RFC 8446 §6.1), on the thread that
+    /// reads. If nil, alerts are not observed.
+    public let onCloseNotify: (@Sendable (UnsafeMutableRawPointer) -> Void)?
+
     public init(
         id: UInt, target: @escaping @Sendable (UInt) -> TrustTarget?,
         onVerdict: @escaping @Sendable (UInt, TrustVerdict, [Certificate]) -> Void,
-        onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)? = nil
+        onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)? = nil,
+        onCloseNotify: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
     ) {
         self.id = id
         self.target = target
         self.onVerdict = onVerdict
         self.onStatus = onStatus
+        self.onCloseNotify = onCloseNotify
     }
 
     /// Prepares a context before its first handshake.
@@ -63,6 +69,7 @@ public struct HandshakeHook: Sendable {
         if onStatus != nil, xfer_ssl_ctx_request_status(context, verifyStapledStatus, judge.toOpaque()) != 1 {
             throw HandshakeHookError("asking for a stapled OCSP response")
         }
+        if onCloseNotify != nil { SSL_CTX_set_info_callback(context, observeAlerts) }
         if let previous { Unmanaged<InstalledHook>.fromOpaque(previous).release() }
     }
 }
@@ -118,6 +125,8 @@ private final class InstalledHook: Sendable {
         return verdict.isAccepted
     }
 
+    func onCloseNotify(_ ssl: OpaquePointer) { hook.onCloseNotify?(UnsafeMutableRawPointer(ssl)) }
+
     private static func ssl(of context: OpaquePointer) -> OpaquePointer? {
         X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
     }
@@ -148,6 +157,14 @@ private nonisolated func verifyServerCertificates(
 private nonisolated func verifyStapledStatus(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let ssl, let argument else { return 0 }
     return Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().judgeStatus(ssl) ? 1 : 0
+}
+
+/// SSL_CTX_set_info_callback(3): alerts, besides much that is of no interest here.
+private nonisolated func observeAlerts(_ ssl: OpaquePointer?, _ event: Int32, _ alert: Int32) {
+    guard event == SSL_CB_READ_ALERT, alert & 0xff == SSL_AD_CLOSE_NOTIFY, let ssl,
+        let hook = SSL_get_SSL_CTX(ssl).flatMap({ SSL_CTX_get_ex_data($0, contextIndex) })
+    else { return }
+    Unmanaged<InstalledHook>.fromOpaque(hook).takeUnretainedValue().onCloseNotify(ssl)
 }
 
 /// CRYPTO_EX_free: called when the `SSL_CTX` is freed.

@@ -40,6 +40,28 @@ import XferTestSupport
         }
     }
 
+    /// One address of the name accepts and is silent, the other one is good.
+    @Test func aTaskWhoseFirstAddressIsSilentGoesOnAtTheOtherOneAndNamesTheFirst() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", source)
+        let (port, host) = (server.port, "made-up.test")
+        let silent = try RawServer(address: "::1", port: port) { connection in _ = connection.readAll() }
+        try await withDaemon { daemon in
+            let rule = JSONValue.string("\(host):\(port):[::1],127.0.0.1")
+            let id = try await daemon.add("http://\(host):\(port)/f", ["resolve": [rule], "idle_timeout": 1])
+            let view = try await daemon.complete(id)
+            #expect(try source.equals(file: try #require(view.finalPath)))
+            let waits = try await daemon.events(of: id, types: "task.waiting")
+            #expect(waits.count == 1)
+            #expect(waits.first?["error"]?["message"]?.stringValue?.contains("::1") == true)
+            let task = try await daemon.call("task.get", ["id": .integer(id)])["task"]
+            #expect(task?["last_attempt"]?["address"] == "127.0.0.1")
+            #expect(task?["last_attempt"]?["protocol"] == "HTTP/1.1")
+            #expect(task?["last_attempt"]?["total"] != nil)
+        }
+        #expect(silent.connectionCount == 1)
+    }
+
     @Test func anAddressFamilyOrInterfaceThatCannotReachTheServerFailsTheTask() async throws {
         let server = try await FaultServer()
         server.serve("/f", source)

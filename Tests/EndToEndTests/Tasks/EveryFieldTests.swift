@@ -82,6 +82,8 @@ import XferTestSupport
             "connect_timeout": Sample(7),
             "idle_timeout": Sample(8),
             "total_timeout": Sample(9),
+            "min_recv_rate": Sample(10),
+            "min_recv_time": Sample(20),
             "accept_status": Sample("200-404"),
             "accept_types": Sample(["image/png"]),
             "reject_html": Sample(true),

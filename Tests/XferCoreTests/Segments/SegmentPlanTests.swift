@@ -115,6 +115,54 @@ import XferModel
         #expect(offset >= 35 << 20)
     }
 
+    /// Two connections; the second has the last `rest` bytes and gets `rate` bytes per second, measured for `seconds`.
+    private func laggingPlan(rest: Int64, rate: Int64, seconds: Int) -> SegmentPlan {
+        var plan = plan(4, 2)
+        plan.begin(0)
+        _ = fill(&plan, connections: 1..<2)
+        plan.onWritten(1, to: (4 << 20) - rest - rate * Int64(seconds))
+        for second in 0...seconds {
+            plan.onWritten(0, to: Int64(second) << 18)
+            plan.onWritten(1, to: (4 << 20) - rest - rate * Int64(seconds - second))
+            _ = plan.measure(at(Double(second)))
+        }
+        plan.onEnd(0, at: 2 << 20)
+        return plan
+    }
+
+    @Test func aConnectionFarBelowTheOthersGivesBackAPieceTooSmallToDivide() {
+        var plan = laggingPlan(rest: 100_000, rate: 10, seconds: 4)
+        #expect(plan.next(for: 0, idle: 1) == nil)
+        #expect(plan.removeLaggard() == 1)
+        plan.onEnd(1, at: (4 << 20) - 99_000)
+        #expect(
+            plan.next(for: 0, idle: 2)
+                == .fetch(Segment(start: 2 << 20, end: 4 << 20, committed: (4 << 20) - 99_000)))
+    }
+
+    @Test(arguments: [
+        // It is soon done.
+        (rest: 70, rate: 10, seconds: 4),
+        // It is slower, but not far below.
+        (rest: 2_000_000, rate: 64_000, seconds: 4),
+        // It has just begun.
+        (rest: 100_000, rate: 10, seconds: 3),
+    ])
+    func otherConnectionsKeepTheirPieces(rest: Int64, rate: Int64, seconds: Int) {
+        var plan = laggingPlan(rest: rest, rate: rate, seconds: seconds)
+        #expect(plan.removeLaggard() == nil)
+    }
+
+    @Test func aConnectionAloneIsNoLaggard() {
+        var plan = plan(4, 1)
+        plan.begin(0)
+        for second in 0...9 {
+            plan.onWritten(0, to: Int64(second))
+            _ = plan.measure(at(Double(second)))
+        }
+        #expect(plan.removeLaggard() == nil)
+    }
+
     @Test func aConnectionBeyondTheOffsetIsNotSplitAgain() {
         var plan = plan(4, 2)
         plan.begin(0)

@@ -45,6 +45,7 @@ import XferTestSupport
         Change("caching") {
             $0.request.caching = CachingOptions(policy: .protocol, stores: true, key: CacheKeyRule(ignoresQuery: true))
         },
+        Change("leastRate") { $0.request.leastRate = LeastRate(rate: 5, time: 6) },
         Change("timeouts") { $0.request.timeouts = Timeouts(connect: 1, idle: 2, total: 3) },
         Change("HTTP version") { $0.request.httpVersion = .http1 },
         Change("rates") { ($0.maxReceiveRate, $0.maxSendRate) = (1, 2) },

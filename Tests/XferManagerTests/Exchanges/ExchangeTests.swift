@@ -11,17 +11,17 @@ import XferTestSupport
     /// Adds a `data` task, or another kind.
     private func add(
         _ method: HTTPMethod, _ path: String, _ content: XferModel.RequestContent? = nil, to manager: TransferManager,
-        _ fixture: ManagerFixture, headers: [HeaderField] = [],
+        _ fixture: ManagerFixture, headers: [HeaderField] = [], kind: TaskKind = .data,
         _ change: @escaping @Sendable (inout TaskSpecification) -> Void = { _ in }
     ) async throws -> TaskID {
-        var request = RequestFields(kind: .data)
+        var request = RequestFields(kind: kind)
         request.method = method
         request.content = content
         request.headers = headers
         let draft = TaskDraft(url: fixture.server.url(path), request: request) { request in
             var specification = TaskSpecification(
                 owner: ManagerFixture.caller.owner, request: request,
-                destination: Destination(directory: fixture.downloads), kind: .data)
+                destination: Destination(directory: fixture.downloads), kind: kind)
             change(&specification)
             return specification
         }
@@ -53,6 +53,74 @@ import XferTestSupport
         #expect(requests.map { String(decoding: $0.body, as: UTF8.self) } == ["hello"])
         let events = try await fixture.events(of: id, in: manager)
         #expect(events == [.taskAdded, .taskStarted, .taskResponse, .taskCompleted])
+        await manager.shutdown(.suspend)
+    }
+
+    /// In memory, and spilled to a file.
+    @Test(arguments: [10, 2 << 20]) func theHeadAndTheBytesOfARunningDataTaskAreThereBeforeItsEnd(
+        _ before: Int64
+    ) async throws {
+        let fixture = try await ManagerFixture()
+        let version = SourceVersion.tagged(8, length: 3 << 20)
+        let gate = Gate()
+        fixture.server.serve("/big", version, faults: [[.stall(at: before, until: gate)]])
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await add(.get, "/big", to: manager, fixture)
+        await gate.arrived()
+        try await eventually("the head is reported") {
+            try await fixture.events(of: id, in: manager).contains(.taskResponse)
+        }
+        let running = try await manager.queries.task(id, for: ManagerFixture.caller)
+        #expect(running.state == .running && running.outcome.httpStatus == 200)
+        var page: BytePage?
+        try await eventually("what has arrived can be read") {
+            page = try await manager.bytes.read(id, offset: 0, length: 1 << 20, for: ManagerFixture.caller)
+            return page?.length == before
+        }
+        #expect(page?.bytes == Array(version.bytes.prefix(Int(clamping: min(before, 1 << 20)))))
+        #expect(page?.isLast == false && page?.version != nil)
+        gate.open()
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.outcome.lastAttempt?.address == "127.0.0.1")
+        #expect(task.outcome.lastAttempt?.httpVersion == "HTTP/1.1")
+        let end = try await manager.bytes.read(id, offset: before, length: 100, for: ManagerFixture.caller)
+        #expect(end.version == page?.version && end.length == version.length)
+        #expect(
+            try await fixture.events(of: id, in: manager) == [.taskAdded, .taskStarted, .taskResponse, .taskCompleted])
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func anUploadIsTransferringWhileItIsSentAndItsLastProgressIsWhole() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.on("/up") { _ in
+            var reply = Reply(200, text: "ok")
+            reply.headGate = gate
+            return reply
+        }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let subscription = manager.hub.subscribe(EventFilter(includesProgress: true))
+        let content = InlineBytes([UInt8](repeating: 7, count: 600_000))
+        let id = try await add(.put, "/up", .bytes(content), to: manager, fixture, kind: .upload)
+        await gate.arrived()
+        try await eventually("it is transferring") {
+            await manager.queries.progress(of: [id])[id]?.phase == .transferring
+        }
+        gate.open()
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        var last: ProgressSnapshot?
+        reading: while let deliveries = await subscription.next() {
+            for delivery in deliveries {
+                switch delivery {
+                case .progress(let snapshot): last = snapshot
+                case .event(let event) where event.type == .taskCompleted: break reading
+                case .event, .overflow: break
+                }
+            }
+        }
+        #expect(last?.sent == 600_000 && last?.total == 600_000)
         await manager.shutdown(.suspend)
     }
 

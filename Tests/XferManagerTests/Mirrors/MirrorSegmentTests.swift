@@ -43,6 +43,19 @@ import XferTestSupport
         #expect(mirrors.servers[1].requests.allSatisfy { $0.header("If-Range") == nil && $0.status == 206 })
     }
 
+    /// The second mirror's part is smaller than what would be divided.
+    @Test func aTricklingMirrorGivesItsPartBackToAFastOne() async throws {
+        let mirrors = try await Mirrors(2)
+        mirrors.serve(1).always(.drip(20, every: .seconds(1)))
+        let gate = Gate()
+        mirrors.serve(0, faults: [[.stall(at: 40_000, until: gate)]])
+        async let task = complete(mirrors)
+        await gate.arrived()
+        try await eventually("the other one is asked") { mirrors.servers[1].requests.count > 0 }
+        gate.open()
+        #expect(try await task.state == .completed)
+    }
+
     /// Without a digest only those take part that show the same tag.
     @Test func underATagOnlyMirrorsWithTheSameTagSendSegments() async throws {
         let mirrors = try await Mirrors(3)

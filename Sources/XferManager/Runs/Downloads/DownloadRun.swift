@@ -196,7 +196,10 @@ actor DownloadRun: TransferSubscriber {
             pendingEvents.append(
                 .taskResponse(
                     status: update.head.status, total: update.total, etag: update.head.etag, resumed: update.isResumed))
-            guard let directory = ownDirectory, let end = try await endAtHead(in: directory) else { return true }
+            guard let directory = ownDirectory, let end = try await endAtHead(in: directory) else {
+                commitEventsSoon()
+                return true
+            }
             early = .success(end)
         } catch {
             early = .failure(error)

@@ -35,6 +35,13 @@ extension AnsweredRun {
         return try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
     }
 
+    /// Reports the head of a response whose body follows.
+    func report(_ head: ResponseHead, total: Int64?) {
+        outcome.httpStatus = head.status
+        pendingEvents.append(.taskResponse(status: head.status, total: total, etag: head.etag, resumed: false))
+        commitEventsSoon()
+    }
+
     /// Claims space for a response of known length. If it does not fit, this fails the run before the response fills
     /// the disk that holds the database. The engine refuses a response above `largestResult`.
     private func makeRoom(for length: Int64?) async throws {

@@ -132,8 +132,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         ) { event, _ in
             guard case .response(let head) = event else { return }
             times.answered = services.clock()
-            pendingEvents.append(
-                .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
+            report(head, total: head.contentLength)
         }
         return OwnAnswer(ended: answer.outcome, times: times, spill: answer.spill)
     }
@@ -157,8 +156,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
 
     func apply(_ update: ResponseUpdate) -> Bool {
         received = update
-        pendingEvents.append(
-            .taskResponse(status: update.head.status, total: update.total, etag: update.head.etag, resumed: false))
+        report(update.head, total: update.total)
         return true
     }
 

@@ -115,6 +115,21 @@ struct SegmentConnections {
         }
     }
 
+    /// Whether a connection has no work although there is some, so that a slow one may have to give back its segment.
+    var hasIdle: Bool {
+        guard isOpen, verdict == nil, let plan else { return false }
+        return !live.isEmpty && live.count < plan.wantedConnections && !plan.isWritten
+    }
+
+    /// A slow connection that gives back its segment to one without work; see `SegmentPlan.removeLaggard`. It counts as
+    /// asked to stop from now on.
+    mutating func retireLaggard() -> AttemptHandle? {
+        guard hasIdle, retiring.isEmpty, let connection = plan?.removeLaggard(), let handle = handle(of: connection)
+        else { return nil }
+        retiring.insert(connection)
+        return handle
+    }
+
     /// A connection that could continue over segments that will get no connection of their own, and where it would end.
     var widening: (connection: Int, end: Int64)? {
         guard isOpen, verdict == nil, let plan, live.count >= plan.wantedConnections else { return nil }

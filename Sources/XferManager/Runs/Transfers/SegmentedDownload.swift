@@ -20,6 +20,8 @@ final class SegmentedDownload {
     private enum Signal: Sendable {
         /// The plan may have changed, so that other connections may get work.
         case changed
+        /// A connection has been without work for a while.
+        case idle
         case ended(Int, Result<AttemptOutcome, any Error>)
     }
 
@@ -31,6 +33,8 @@ final class SegmentedDownload {
     let checkpointing = AsyncLock()
     /// Bytes of all connections that are written and not durable yet.
     private let stake = SharedStake()
+    /// Whether an `idle` signal is under way.
+    private var isWatchingIdle = false
     private let part: PartialFile
     private let directory: DirectoryHandle
     private let signals: AsyncStream<Signal>
@@ -58,7 +62,9 @@ final class SegmentedDownload {
                     return end
                 }
             }
+            if case .idle = signal { await takeOver(on: transfer) }
             await fill(on: transfer)
+            watchIdle()
         }
         throw TransferError(.internalError, "the connections ended without a result")
     }
@@ -100,6 +106,25 @@ final class SegmentedDownload {
         while let (connection, end) = connections.widening {
             let isAgreed = await setEnd(of: connection, end, on: transfer)
             connections.plan?.onExtend(connection, to: end, isAgreed: isAgreed)
+        }
+    }
+
+    /// Takes the segment from a connection that is far slower than the others.
+    private func takeOver(on transfer: isolated SharedTransfer) async {
+        isWatchingIdle = false
+        connections.recordProgress()
+        _ = connections.plan?.measure(Clocks.monotonic())
+        guard let slow = connections.retireLaggard() else { return }
+        await transfer.services.engine.stop(slow.id)
+    }
+
+    /// While a connection has no work, the others are measured each second.
+    private func watchIdle() {
+        guard connections.hasIdle, !isWatchingIdle else { return }
+        isWatchingIdle = true
+        Task { [signal] in
+            try? await Task.sleep(for: .seconds(1), clock: .continuous)
+            signal.yield(.idle)
         }
     }
 

@@ -76,6 +76,7 @@ extension SharedTransfer {
                 }
                 restarts += 1
             case .restartWithHTTP1:
+                course.usesHTTP1 = true
                 restarts += 1
             }
             response.removeHead()
@@ -157,7 +158,7 @@ extension SharedTransfer {
             request.headers.append(HeaderField(name: "Cache-Control", value: "no-cache"))
         }
         // HTTP/2 streams share the bandwidth of one connection, and bytes in flight on a cancelled stream are wasted.
-        if segmentCount != .one { request.httpVersion = .http1 }
+        if segmentCount != .one || course.usesHTTP1 { request.httpVersion = .http1 }
         return request
     }
 

@@ -167,7 +167,9 @@ actor UploadRun: AnsweredRun {
             case .informational(let head) where !isInterrupted:
                 isInterrupted = try await onInterim(head, from: asked, of: &machine, length: content.length ?? 0)
                 if isInterrupted { await services.engine.stop(handle.id) }
-            case .judged, .informational, .response, .head, .checkpointDue, .finished:
+            case .response(let head):
+                report(head, total: head.contentLength)
+            case .judged, .informational, .head, .checkpointDue, .finished:
                 break
             }
         }
@@ -197,8 +199,6 @@ actor UploadRun: AnsweredRun {
             guard let head = ended.head else {
                 throw TransferError(.internalError, "an exchange without an answer")
             }
-            pendingEvents.append(
-                .taskResponse(status: head.status, total: head.contentLength, etag: head.etag, resumed: false))
             return .answered(
                 Answer(
                     outcome: ended, head: head, location: try place(in: head, from: ended.finalURL), spill: spill))

@@ -1,0 +1,138 @@
+import CCurl
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+
+/// The addresses that a hop's request tried, and which it leaves out; see `AddressMemory`.
+///
+/// Invariant: `avoided` is empty for a request whose address is not resolved from a name.
+struct HopAddresses {
+    /// Names the host, or the proxy, in `AddressMemory`; nil if it is an address itself.
+    var name: String?
+    var avoided: Set<IPAddress> = []
+    /// In the order in which libcurl tried them.
+    private(set) var opened: [IPAddress] = []
+    private(set) var hasAvoided = false
+    /// The address of the connection.
+    var connected: IPAddress?
+
+    /// Whether a connection may be made to the address as far as earlier attempts are concerned.
+    mutating func admits(_ address: IPAddress) -> Bool {
+        if avoided.contains(address) {
+            hasAvoided = true
+            return false
+        }
+        opened.append(address)
+        return true
+    }
+
+    /// The addresses that failed before libcurl turned to the one that is connected: it tries those of one family one
+    /// after the other.
+    var passedOver: [IPAddress] {
+        guard let connected else { return [] }
+        return opened.prefix { $0 != connected }.filter { $0.isIPv6 == connected.isIPv6 }
+    }
+
+    /// The addresses from which nothing came.
+    var failed: [IPAddress] { connected.map { [$0] } ?? opened }
+
+    /// The addresses for an error's message.
+    var description: String? {
+        guard name != nil, !failed.isEmpty else { return nil }
+        return failed.prefix(8).map(\.description).joined(separator: ", ")
+    }
+}
+
+/// Which addresses of a name a request may use.
+enum AddressChoice {
+    /// Those that are not avoided.
+    case preferred
+    /// The avoided one that failed longest ago, too: the name has no other.
+    case lastResort
+    case any
+}
+
+extension Hop {
+    /// Decides which addresses the request leaves out.
+    func chooseAddresses(_ spec: SessionSpec) {
+        guard let name = Self.resolvedName(of: url, spec) else { return }
+        link.addresses.name = name
+        let now = run.core.now
+        run.core.shared.addresses.withLockedValue { memory in
+            guard !memory.isEmpty, request.addresses != .any else { return }
+            link.addresses.avoided = memory.avoided(of: name, now: now)
+            if request.addresses == .lastResort, let last = memory.lastResort(of: name, now: now) {
+                link.addresses.avoided.remove(last)
+            }
+        }
+    }
+
+    /// The name whose addresses libcurl connects to; nil if an address is given.
+    private static func resolvedName(of url: HTTPURL, _ spec: SessionSpec) -> String? {
+        guard let proxy = spec.key.proxy else { return IPAddress(host: url.host) == nil ? url.hostKey : nil }
+        guard let parsed = try? CurlURL.parse(proxy).url else { return proxy }
+        return IPAddress(host: parsed.host) == nil ? proxy : nil
+    }
+
+    /// Whether the request was refused every connection because the addresses are avoided. Nothing was sent then; the
+    /// same request may use them.
+    func needsAvoidedAddresses(after code: CURLcode) -> Bool {
+        guard code == CURLE_COULDNT_CONNECT, link.addresses.hasAvoided, request.addresses != .any, refusal == nil,
+            case .requesting = stage
+        else { return false }
+        recordFailure()
+        return true
+    }
+
+    /// Whether the request should leave a kept connection, since its address does not answer and another one does.
+    func leavesAddress(_ route: SocketRoute) -> Bool {
+        link.addresses.connected = route.remote.flatMap { IPAddress(String(cString: $0)) }
+        guard let name = link.addresses.name, let address = link.addresses.connected, let handle else { return false }
+        let (now, memory) = (run.core.now, run.core.shared.addresses)
+        guard handle.hasNewConnection else {
+            return !request.needsNewConnection
+                && memory.withLockedValue { $0.shouldLeave(address, of: name, now: now) }
+        }
+        let passedOver = link.addresses.passedOver
+        if !passedOver.isEmpty { memory.withLockedValue { $0.recordFailure(of: passedOver, of: name, now: now) } }
+        return false
+    }
+
+    /// A final response came.
+    func recordAnsweringAddress() {
+        guard let name = link.addresses.name, let address = link.addresses.connected else { return }
+        let now = run.core.now
+        run.core.shared.addresses.withLockedValue { memory in
+            if !memory.isEmpty { memory.recordAnswer(of: address, of: name, now: now) }
+        }
+    }
+
+    /// The attempt fails. If its server said nothing, or fell silent, the next one prefers another address.
+    func recordFailure(_ error: TransferError) {
+        switch error.reason {
+        case .connectFailed, .connectTimeout, .connectionLost, .totalTimeout:
+            if !link.hasHeard { recordFailure() }
+        case .idleTimeout, .tooSlow:
+            recordFailure()
+        default: break
+        }
+    }
+
+    private func recordFailure() {
+        guard let name = link.addresses.name else { return }
+        let (now, failed) = (run.core.now, link.addresses.failed)
+        run.core.shared.addresses.withLockedValue { $0.recordFailure(of: failed, of: name, now: now) }
+    }
+
+    /// The error with the address from which nothing came, so that it shows in the reason of the wait.
+    func namingAddress(_ error: TransferError) -> TransferError {
+        guard let text = link.addresses.description else { return error }
+        switch error.reason {
+        case .connectFailed, .connectTimeout, .connectionLost, .idleTimeout, .totalTimeout, .tooSlow:
+            var named = error
+            named.message += " (address \(text))"
+            return named
+        default: return error
+        }
+    }
+}

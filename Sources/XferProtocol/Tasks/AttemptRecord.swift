@@ -1,0 +1,45 @@
+public import XferModel
+
+/// How the last request of an attempt went: over which connection, and when its steps ended.
+public struct AttemptRecord: WireRecord, Hashable {
+    public var beganAt = Timestamp(microseconds: 0)
+    public var address: String?
+    public var port: Int?
+    public var httpVersion: String?
+    public var isReused: Bool?
+    public var nameLookup: Double?
+    public var connect: Double?
+    public var tls: Double?
+    public var firstByte: Double?
+    public var total: Double?
+
+    public init() {}
+
+    public init(_ trace: AttemptTrace) {
+        beganAt = trace.beganAt
+        address = trace.address
+        port = trace.port.map { Int($0) }
+        httpVersion = trace.httpVersion
+        isReused = trace.isReused ? true : nil
+        func seconds(_ microseconds: Int64?) -> Double? { microseconds.map { Double($0) / 1_000_000 } }
+        nameLookup = seconds(trace.times.nameLookup)
+        connect = seconds(trace.times.connect)
+        tls = seconds(trace.times.tls)
+        firstByte = seconds(trace.times.firstByte)
+        total = seconds(trace.times.total)
+    }
+
+    public static let summary = "How the last request of an attempt went."
+    public static let wireFields: WireFields<Self> = [
+        .required("began_at", \.beganAt, "When the attempt began."),
+        .optional("address", \.address, "Address of the connection: the server's, or the proxy's."),
+        .optional("port", \.port, "Port of the connection."),
+        .optional("protocol", \.httpVersion, "Protocol of the response, for example HTTP/2."),
+        .optional("reused", \.isReused, "True if the connection had been made for an earlier request."),
+        .optional("name_lookup", \.nameLookup, "When the name was resolved, in seconds from the request's beginning."),
+        .optional("connect", \.connect, "When the connection was made, likewise."),
+        .optional("tls", \.tls, "When the TLS handshake was done, likewise."),
+        .optional("first_byte", \.firstByte, "When the first byte of the response came, likewise."),
+        .optional("total", \.total, "When the request ended, likewise; of a running one, when its response began."),
+    ]
+}
