@@ -95,6 +95,14 @@ static inline unsigned long xfer_file_system_type(int descriptor) {
     return syscall(SYS_fstatfs, descriptor, facts) == 0 ? facts[0] : 0;
 }
 
+// major(3) and minor(3) are macros: the parts of a device number as stat(2) reports it.
+static inline unsigned xfer_major(unsigned long long device) {
+    return (unsigned)((device >> 32 & 0xfffff000U) | (device >> 8 & 0xfffU));
+}
+static inline unsigned xfer_minor(unsigned long long device) {
+    return (unsigned)((device >> 12 & 0xffffff00U) | (device & 0xffU));
+}
+
 // Whether files of such a file system lie on this machine's own disks or in its memory.
 static inline _Bool xfer_is_local(unsigned long type) {
     switch (type) {

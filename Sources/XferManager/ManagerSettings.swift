@@ -91,6 +91,9 @@ public struct ManagerSettings: Hashable, Sendable {
     /// Whether fatal signals of this process are recorded in the state directory. Only one manager in a process may set
     /// it.
     public var recordsCrashes = false
+    /// Whether every write is executed twice, and rolled back the first time. Tests find with it effects outside the
+    /// transaction.
+    public var repeatsWrites = false
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {
         self.downloadDirectory = downloadDirectory

@@ -18,6 +18,9 @@ public struct StoreConfiguration: Sendable {
     public var gatheringTime: Duration = .milliseconds(2)
     /// Pause between two probe commits while degraded.
     public var probeInterval: Duration = .seconds(5)
+    /// Whether each change-set is executed twice, and rolled back the first time. Tests find with it closures with effects
+    /// outside the transaction.
+    public var repeatsWrites = false
     /// When the log is moved into the database.
     var logLimits = WALCheckpointPlan.Limits()
 

@@ -132,6 +132,61 @@ struct FleetTransferTests {
         }
     }
 
+    /// Content of this length, to be posted.
+    private static func post(_ url: String, bytes: Int) -> JSONValue {
+        [
+            "url": .string(url), "kind": "data", "method": "POST",
+            "body": ["text": .string(String(repeating: "x", count: bytes))],
+        ]
+    }
+
+    /// Together they are longer than a message to the node's xferd.
+    @Test func longTasksAreHandedOverInSeveralMessages() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(1) { fleet in
+            var ids: [Int64] = []
+            for number in 0..<5 {
+                let added = try await fleet.first.call(
+                    "task.add", ["tasks": [Self.post(server.url("/\(number)"), bytes: 1_500_000)]])
+                ids.append(try #require(added["ids"]?.arrayValue?.first?.integerValue))
+            }
+            for id in ids { try await fleet.first.wait(id, for: "completed") }
+            let refused = await #expect(throws: RPCRefusal.self) {
+                _ = try await fleet.first.call(
+                    "task.add", ["tasks": [Self.post(server.url("/long"), bytes: 3 << 20)]])
+            }
+            #expect(refused?.reason == "limit_exceeded" && refused?.message.contains("tasks[0]") == true)
+        }
+    }
+
+    @Test func aTaskThatDoesNotFitIntoAMessageToItsDaemonStopsNoOther() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(1, settings: ["rpc": ["max_line": "65536"]], starting: 0) { fleet in
+            let node = fleet.first
+            // The limit of the node's daemon alone.
+            try await node.daemon.start()
+            let file = node.daemon.configurationFile
+            try FileTree.write(
+                try FileTree.text(file).replacing("max_line: 65536", with: "max_line: 4194304"), to: file)
+            try await node.startAgent()
+            func add(_ place: String, bytes: Int) async throws -> Int64 {
+                let task = Self.post(server.url("/\(place)/\(bytes)"), bytes: bytes)
+                let added = try await node.call("fleet.add", ["place": .string(place), "tasks": [task]])
+                return try #require(added["ids"]?.arrayValue?.first?.integerValue)
+            }
+            let pinned = try await add("node:a", bytes: 100_000)
+            let (free, short) = (try await add("any", bytes: 100_000), try await add("any", bytes: 100))
+            try await node.wait(short, for: "completed")
+            let failed = try await node.wait(pinned, for: "failed")
+            #expect(failed["error"]?["message"]?.stringValue?.contains("rpc.max_line") == true, "\(failed.text)")
+            try await eventually("the node declines the other") {
+                try await node.task(free)["wait"]?["detail"]?.stringValue?.contains("rpc.max_line") == true
+            }
+        }
+    }
+
     @Test func anAddWithTheSameKeyIsOneTask() async throws {
         let server = try await FaultServer()
         server.onAnyOther { _ in Reply(200, text: "x") }

@@ -71,6 +71,27 @@ struct ServedLanesTests {
         }
     }
 
+    @Test func turnsThatARolledBackChangeHasWrittenAreNotLost() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for host in ["a", "b"] { _ = try transaction.insertTask(specification(host), state: .queued, at: noon) }
+            }
+            let first = try await store.write { transaction throws in
+                let lane = try #require(try transaction.nextLane(priority: .normal))
+                _ = try transaction.markServed(lane)
+                return lane.host
+            }
+            await #expect(throws: Undone.self) {
+                try await store.write { transaction throws in
+                    try transaction.settleTurns()
+                    throw Undone()
+                }
+            }
+            let next = try await store.write { try $0.nextLane(priority: .normal)?.host }
+            #expect(next != nil && next != first)
+        }
+    }
+
     /// A damaged counter of turns is no trap: the last turn that the column can hold is given.
     @Test(arguments: [Int64.max - 3, .min]) func theLastAndTheFirstTurnsAreGiven(last: Int64) async throws {
         try await withStore { store in

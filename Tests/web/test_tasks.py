@@ -79,6 +79,33 @@ def test_dropped_urls_fill_the_form(page: Page, site: Site) -> None:
     page.wait_for_text("add-count", "1 task")
 
 
+@pytest.mark.parametrize("way", ["drop", "file", "paste"])
+@pytest.mark.parametrize("line", ["  checksum=sha-256=00", "\tout=a name", "{url}/a\t{url}/mirror", "ftp://example/x"])
+def test_a_list_whose_options_would_be_lost_is_refused(page: Page, site: Site, way: str, line: str) -> None:
+    text = f"{site.url}/one\n{line.format(url=site.url)}\n{site.url}/two\n"
+    page.browser.execute_script("""
+        const [way, text] = arguments;
+        const data = new DataTransfer();
+        if (way === "file") data.items.add(new File([text], "list.txt", { type: "text/plain" }));
+        else data.setData("text/plain", text);
+        document.body.dispatchEvent(way === "paste"
+            ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true })
+            : new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        """, way, text)
+    page.wait_for_text("add-error", "Line 2 is")
+    page.wait_for_text("add-error", "xferctl add -i FILE")
+    assert page.element("add-dialog").find_element(By.NAME, "urls").get_attribute("value") == ""
+
+
+def test_a_list_written_into_the_form_is_refused_too(page: Page, site: Site, client: xfer.Client) -> None:
+    page.click("Add", "header")
+    page.browser.switch_to.active_element.send_keys(f"{site.url}/a\nchecksum=sha-256=00\n{site.url}/b")
+    page.element("add-dialog").find_element(By.NAME, "batch").click()
+    page.click("Add", "#add-dialog")
+    page.wait_for_text("add-error", "Line 2 is an option: checksum=sha-256=00")
+    assert client.task.list().tasks == []
+
+
 def test_many_urls_are_added_as_a_batch_and_counted(page: Page, site: Site) -> None:
     page.click("Add", "header")
     page.browser.switch_to.active_element.send_keys(f"{site.url}/a\n{site.url}/b\n{site.url}/c?status=404")

@@ -1,3 +1,4 @@
+import JSONRPC
 import StrictJSON
 import XferManager
 import XferModel
@@ -10,13 +11,15 @@ struct TaskHandlers: Sendable {
     let bytes: ByteReader
     let staging: StagedPublishing
     let owners: TaskOwners
+    /// The turns of waits for many tasks.
+    let turns = BulkTurns(limit: RPCLimits().bulkRequests)
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
     var all: [Handler] {
         [
             Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, list),
-            Handler(TaskWait.self, wait), Handler(TaskUpdate.self, update), Handler(TaskMove.self, move),
+            Handler(TaskWait.self, encoding: wait), Handler(TaskUpdate.self, update), Handler(TaskMove.self, move),
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
             Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
             verb(TaskPause.self, .pause), verb(TaskResume.self, .resume), verb(TaskCancel.self, .cancel),
@@ -61,11 +64,26 @@ struct TaskHandlers: Sendable {
             unreadable: page.unreadable)
     }
 
-    private func wait(_ params: TaskWait.Params, _ context: CallContext) async throws -> TaskWait.Result {
-        let (tasks, isTimedOut) = try await queries.wait(
+    /// An answer about so many tasks is read and made in a turn.
+    private static let longWait = 50
+
+    private func wait(
+        _ params: TaskWait.Params, _ context: CallContext, _ encode: (TaskWait.Result) -> [UInt8]
+    ) async throws -> [UInt8] {
+        let wait = try await queries.beginWait(
             for: params.ids, until: Set(params.until?.values ?? []), timeout: params.timeout,
             for: context.caller.principal)
-        return TaskWait.Result(tasks: try await records(of: tasks, params.fields ?? .listing), timedOut: isTimedOut)
+        defer { wait.end() }
+        while true {
+            let isTimedOut = try await !wait.ended()
+            let isLong = params.ids.count > Self.longWait
+            if isLong { guard await turns.acquire(for: context.connection) else { throw CancellationError() } }
+            defer { if isLong { turns.giveBack() } }
+            let (tasks, areOver) = try await wait.tasks()
+            guard areOver || isTimedOut else { continue }
+            let records = try await records(of: tasks, params.fields ?? .listing)
+            return encode(TaskWait.Result(tasks: records, timedOut: !areOver))
+        }
     }
 
     private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {

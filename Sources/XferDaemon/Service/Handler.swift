@@ -16,16 +16,29 @@ package struct Handler: Sendable {
         _ method: Method.Type,
         _ body: @escaping @Sendable (Method.Params, CallContext) async throws -> Method.Result
     ) {
+        self.init(method, encoding: { params, context, encode in encode(try await body(params, context)) })
+    }
+
+    /// A handler whose `body` encodes its result itself: within a turn, say.
+    package init<Method: RPCMethod>(
+        _ method: Method.Type,
+        encoding body:
+            @escaping @Sendable (
+                Method.Params, CallContext, _ encode: (Method.Result) -> [UInt8]
+            ) async throws -> [UInt8]
+    ) {
         name = Method.name
         access = Method.access
         isBulk = Method.isBulk
         isBrief = Method.isBrief
         respond = { params, context in
             let params = try Method.Params(wire: params ?? .object(JSONObject()), mode: .strict)
-            var text: [UInt8] = []
-            text.reserveCapacity(1024)
-            try await body(params, context).write(to: &text)
-            return text
+            return try await body(params, context) { result in
+                var text: [UInt8] = []
+                text.reserveCapacity(1024)
+                result.write(to: &text)
+                return text
+            }
         }
     }
 }

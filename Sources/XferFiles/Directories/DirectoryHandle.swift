@@ -72,14 +72,28 @@ extension DirectoryHandle {
     ///
     /// - Throws: `notPermitted`, `undecidable`, `system`.
     func requireStillWritable() throws(FileError) {
+        // The kernel has checked the user's permissions when it was opened.
+        let wasChecked = roots?.actsAsUser ?? false
+        try require([.write, .search], on: handle, at: path, "write there any more", wasChecked: wasChecked)
+    }
+
+    /// Throws unless the users it was opened for may read an open file of it.
+    ///
+    /// - Throws: `notPermitted`, `undecidable`, `system`.
+    func requireReadable(_ file: Descriptor, at path: String) throws(FileError) {
+        try require(.read, on: file, at: path, "read it", wasChecked: false)
+    }
+
+    private func require(
+        _ access: FilePermissions.Access, on handle: Descriptor, at path: String, _ wish: String, wasChecked: Bool
+    ) throws(FileError) {
         guard let roots, !roots.users.isEmpty else { return }
         let permissions = FilePermissions(of: handle, try XferFiles.status(of: handle.raw, path: path))
         for user in roots.users {
-            switch permissions.decision(about: [.write, .search], for: user) {
+            switch permissions.decision(about: access, for: user) {
             case .permitted: break
-            case .denied: throw .notPermitted(path: path, uid: user.uid, wish: "write there any more")
-            // The kernel has checked the user's permissions when it was opened.
-            case .undecided where roots.actsAsUser: break
+            case .denied: throw .notPermitted(path: path, uid: user.uid, wish: wish)
+            case .undecided where wasChecked: break
             case .undecided: throw .undecidable(path: path, uid: user.uid, at: path)
             }
         }

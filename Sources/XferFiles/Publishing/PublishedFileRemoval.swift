@@ -41,7 +41,7 @@ extension DirectoryHandle {
             // Where a rename takes a link, the first call may have left the file under both names.
             try remove(privateName)
         }
-        guard let facts = try facts(of: name), published.isStill(facts), try move(name, to: privateName) else {
+        guard let facts = try facts(of: name), isStill(published, facts), try move(name, to: privateName) else {
             return isRepeated ? .removed : try exists(name) ? .kept : .missing
         }
         if try holds(published, under: privateName, digest: digest) {
@@ -51,13 +51,27 @@ extension DirectoryHandle {
         return try move(privateName, to: name) ? .kept : .displaced(to: privateName)
     }
 
+    /// Whether a file in here has the facts of the published one. Where files change their inode numbers, the length and
+    /// the modification time are all that can be compared.
+    private func isStill(_ published: PublishedFile, _ facts: FileFacts) -> Bool {
+        if published.isStill(facts) { return isPlausibleDevice(of: facts, published) }
+        return !keepsInodeNumbers && published.length == facts.length && published.modifiedAt == facts.modifiedAt
+    }
+
+    /// Whether a file with the facts of the published one may be in here. overlayfs numbers the devices of its files
+    /// otherwise than those of its directories, so only a file that nothing but its inode number identifies has to be on
+    /// the directory's.
+    public func isPlausibleDevice(of facts: FileFacts, _ published: PublishedFile) -> Bool {
+        published.modifiedAt != nil || facts.identity.device == identity.device
+    }
+
     /// Whether the opened file is the published one.
     private func holds(_ published: PublishedFile, under name: String, digest: Checksum?) throws(FileError) -> Bool {
         do throws(FileError) {
             let file = try ReadableFile(in: self, named: name)
             let facts = try file.facts()
-            guard published.isStill(facts), facts.identity.device == identity.device else { return false }
-            if published.mark.isCertain, published.modifiedAt != nil { return true }
+            guard isStill(published, facts) else { return false }
+            if published.mark.isCertain, published.modifiedAt != nil, keepsInodeNumbers { return true }
             guard let digest else { return false }
             return try file.digest(digest.algorithm, length: facts.length) == digest
         } catch {

@@ -103,7 +103,7 @@ public struct Publisher: Sendable {
         guard let found = try directory.status(of: partName) else {
             throw .partChanged(path: path, problem: "it was removed")
         }
-        guard isPart(found.identity, of: intent) else {
+        guard isPart(found, of: intent) else {
             throw .partChanged(path: path, problem: "another file has its name")
         }
         guard found.length == intent.part.length, found.modificationNanoseconds == intent.part.modifiedAt else {
@@ -111,16 +111,28 @@ public struct Publisher: Sendable {
         }
     }
 
-    /// Inodes only: a device's number may change over a restart; the directory was identified by other means.
-    private func isPart(_ identity: FileIdentity?, of intent: PublishIntent) -> Bool {
-        identity.map { $0.inode == intent.part.identity.inode && $0.device == directory.identity.device } ?? false
+    /// Whether an entry is the part of the intent.
+    ///
+    /// Its device is the part's own, which overlayfs may number otherwise than the directory; or the directory's, since
+    /// a device's number may change over a restart, and the directory was identified by other means. Where a file may
+    /// get another inode number with another name (FUSE), its length and its time of modification identify it.
+    private func isPart(_ found: FileStatus?, of intent: PublishIntent) -> Bool {
+        guard let found else { return false }
+        let part = intent.part
+        if found.identity.inode == part.identity.inode,
+            found.identity.device == part.identity.device || found.identity.device == directory.identity.device
+        {
+            return true
+        }
+        return !directory.keepsInodeNumbers && found.kind == .regular && found.length == part.length
+            && found.modificationNanoseconds == part.modifiedAt
     }
 
     /// Throws unless the final name is the published file's.
     ///
     /// - Throws: `destinationChanged`, `system`.
     public func requirePublished(_ intent: PublishIntent) throws(FileError) {
-        guard isPart(try directory.identity(of: intent.finalName), of: intent) else {
+        guard isPart(try directory.status(of: intent.finalName), of: intent) else {
             throw .destinationChanged(
                 path: directory.path(of: intent.finalName), problem: "the file was removed or replaced at once")
         }
@@ -128,14 +140,14 @@ public struct Publisher: Sendable {
 
     /// Takes the final name away from a file that has no other one. Does nothing if another file has it.
     public func removeName(_ intent: PublishIntent) throws(FileError) {
-        guard isPart(try directory.identity(of: intent.finalName), of: intent) else { return }
+        guard isPart(try directory.status(of: intent.finalName), of: intent) else { return }
         try directory.remove(intent.finalName)
     }
 
     /// Gives the file its partial name back, so that its bytes are kept as before `rename`. Does nothing if another
     /// file has the final name.
     public func withdraw(_ intent: PublishIntent, to partName: String) throws(FileError) {
-        guard isPart(try directory.identity(of: intent.finalName), of: intent) else { return }
+        guard isPart(try directory.status(of: intent.finalName), of: intent) else { return }
         guard try renameKeeping(intent.finalName, partName) == .published else { return }
         try directory.sync()
     }
@@ -228,7 +240,7 @@ extension Publisher {
         else { return }
         // Another user may have added a second name.
         guard facts.st_mode & S_IFMT == S_IFREG, facts.st_uid == geteuid(), facts.st_nlink == 1,
-            FileIdentity(facts) == intent.part.identity
+            isPart(FileStatus(facts), of: intent)
         else { return }
         if give(handle, to: heir) { _ = fsync(handle.raw) }
     }
@@ -262,7 +274,8 @@ extension Publisher {
         // The next publishing checks the part again, so an intent of an earlier version will do.
         let hasPart =
             try directory.facts(of: partName).map { part in
-                intent.part.mark.isCertain
+                guard directory.keepsInodeNumbers else { return intent.part.length == part.length }
+                return intent.part.mark.isCertain
                     ? intent.part.mark.isSame(as: part.mark) : intent.part.identity.inode == part.identity.inode
             } ?? false
         guard try isPublished(intent) else { return hasPart ? .repeat : .lost }
@@ -276,13 +289,15 @@ extension Publisher {
     /// Whether the final name leads to the very file of the intent, with unchanged content.
     ///
     /// An inode number may be reused at once. The time of birth, the generation, the length and the modification time
-    /// together identify the file. If the file system has neither of the first two, or the modification time differs,
-    /// only the digest does, where it is known.
+    /// together identify the file. If the file system has neither of the first two or changes inode numbers, or the
+    /// modification time differs, only the digest does, where it is known.
     public func isPublished(_ intent: PublishIntent) throws(FileError) -> Bool {
-        guard let found = try directory.facts(of: intent.finalName),
-            intent.part.mark.isSame(as: found.mark), found.length == intent.part.length
-        else { return false }
-        if intent.part.mark.isCertain, found.modifiedAt == intent.part.modifiedAt { return true }
+        guard let found = try directory.facts(of: intent.finalName), found.length == intent.part.length else {
+            return false
+        }
+        let isSame = intent.part.mark.isSame(as: found.mark)
+        guard isSame || !directory.keepsInodeNumbers else { return false }
+        if isSame, intent.part.mark.isCertain, found.modifiedAt == intent.part.modifiedAt { return true }
         guard let digest = intent.digest else { return false }
         do throws(FileError) {
             let file = try ReadableFile(in: directory, named: intent.finalName)

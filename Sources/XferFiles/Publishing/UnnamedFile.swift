@@ -5,7 +5,7 @@ public import XferModel
 /// A whole file that gets its name at once (open(2), `O_TMPFILE`; linkat(2)). A crash before that leaves nothing.
 ///
 /// The steps are those of `Publisher`: `create` writes, `sync` makes the content durable, then the caller commits a
-/// `PublishIntent`, then `link`, then `DirectoryHandle.sync`. Every call blocks: run it on a `BlockingPool`.
+/// `PublishIntent`, then `link`, then `DirectoryHandle.sync(named:)`. Every call blocks: run it on a `BlockingPool`.
 public struct UnnamedFile: Sendable {
     public let directory: DirectoryHandle
     private let handle: Descriptor
@@ -49,8 +49,8 @@ public struct UnnamedFile: Sendable {
 
     public func facts() throws(FileError) -> FileFacts { try FileFacts(handle, path: directory.path) }
 
-    /// Gives the file its final name; a file that has the name is never replaced. The name is durable once the directory
-    /// is synced.
+    /// Gives the file its final name; a file that has the name is never replaced. The name is durable after
+    /// `DirectoryHandle.sync(named:)`.
     ///
     /// - Throws: `notMoved`, `invalidName`, `system`.
     public func link(as name: String) throws(FileError) -> Publisher.RenameOutcome {
@@ -68,5 +68,38 @@ public struct UnnamedFile: Sendable {
             throw [EACCES, EPERM, EROFS, EXDEV].contains(code)
                 ? .notMoved(path: path, code: code) : .system(operation: "publish", path: path, code: code)
         }
+    }
+}
+
+extension DirectoryHandle {
+    /// Makes the names of files that were linked durable.
+    ///
+    /// Without a journal, a synced directory has the names alone: the inodes still say that nothing links to them, and
+    /// after a power cut the file system check deletes the files. There the files are synced again, before their names.
+    public func sync(named files: [UnnamedFile]) throws(FileError) {
+        if !journalsLinks { for file in files { try file.sync() } }
+        try sync()
+    }
+
+    /// Whether names and link counts reach the disk together. False where that cannot be found out.
+    var journalsLinks: Bool {
+        let type = xfer_file_system_type(descriptor)
+        // ext2 and ext3 have the same number; the others are never without a log of their changes.
+        guard type == UInt(EXT4_SUPER_MAGIC) else { return isLocal }
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let link = "/sys/dev/block/\(xfer_major(identity.device)):\(xfer_minor(identity.device))"
+        let length = readlink(link, &target, target.count - 1)
+        guard length > 0 else { return false }
+        let path = String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let device = path.split(separator: "/").last, let listing = opendir("/proc/fs/jbd2") else { return false }
+        defer { closedir(listing) }
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            // DEVICE-INODE for a journal within the file system, whose name may have ! for /.
+            if name.hasPrefix("\(device)-") { return true }
+        }
+        return false
     }
 }

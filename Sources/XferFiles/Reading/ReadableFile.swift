@@ -24,9 +24,19 @@ public final class ReadableFile: Sendable {
     /// The file's present metadata.
     public func facts() throws(FileError) -> FileFacts { try FileFacts(handle, path: path) }
 
+    /// Throws unless the users for whom its directory was opened may read it.
+    ///
+    /// - Throws: `notPermitted`, `undecidable`, `system`.
+    public func requireReadable(in directory: DirectoryHandle) throws(FileError) {
+        try directory.requireReadable(handle, at: path)
+    }
+
     /// Computes the digest of the first `length` bytes. Blocks until they are read.
-    public func digest(_ algorithm: Checksum.Algorithm, length: Int64) throws(FileError) -> Checksum {
-        try FileDigest.compute(descriptor: handle.raw, algorithm: algorithm, length: length)
+    public func digest(
+        _ algorithm: Checksum.Algorithm, length: Int64, isCancelled: () -> Bool = { false }
+    ) throws(FileError) -> Checksum {
+        try FileDigest.compute(
+            descriptor: handle.raw, algorithm: algorithm, length: length, path: path, isCancelled: isCancelled)
     }
 
     /// Reads up to `length` bytes from `offset` on; fewer at the file's end.

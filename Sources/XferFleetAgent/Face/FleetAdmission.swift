@@ -8,6 +8,10 @@ import XferProtocol
 
 /// Judges a new task for the fleet: what of it the database may keep, and what any node could carry out.
 struct FleetAdmission: Sendable {
+    /// The longest task that the database keeps, in bytes of JSON. A node hands it to its xferd in a message, whose limit
+    /// is 4 MiB by default.
+    static let largestTask = 3 << 20
+
     /// The node that is asked: files that are sent lie on it.
     let node: String
 
@@ -43,13 +47,21 @@ struct FleetAdmission: Sendable {
                 path + "place", "the files that it sends are on node \(node)", expected: pinned.description)
         }
         if case .storage = place { try Self.requireFitForStorage(task, path) }
+        let specification = Self.specification(task)
+        guard specification.utf8.count <= Self.largestTask else {
+            let what = path.hasSuffix(".") ? "\(path.dropLast()): the" : "the"
+            throw RPCFailure(
+                .limitExceeded,
+                "\(what) task has \(specification.utf8.count) bytes of JSON, a fleet takes at most \(Self.largestTask): shorten its content, or send it from a file",
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(Self.largestTask)))
+        }
         return FleetNewTask(
             owner: owner, clientKey: task.clientKey,
             fingerprint: try Self.digest("\(place?.description ?? "") \(task.canonicalText)"),
             priority: task.priority ?? .normal, group: task.group, host: try Self.host(of: task, path),
             place: place ?? pinned ?? .any, notBefore: task.schedule.notBefore.applied(to: nil),
             isRepeatable: Self.isRepeatable(task), startsPaused: task.paused ?? false, batch: batch, label: task.label,
-            spec: Self.specification(task), summary: Self.summary(of: task))
+            spec: specification, summary: Self.summary(of: task))
     }
 
     /// What `task.added` says of the task.

@@ -1,5 +1,6 @@
 import Logging
 import NIOConcurrencyHelpers
+import StrictJSON
 import XferClient
 import XferCore
 import XferDaemon
@@ -112,14 +113,30 @@ extension NodeAgent {
                 refuse(claim, failure)
             }
         }
-        guard !tasks.isEmpty else { return }
+        var rest = tasks[...]
+        while !rest.isEmpty {
+            var size = 0
+            let count = rest.prefix { entry in
+                size += entry.task.wire.text.utf8.count + 1
+                return size <= FleetAdmission.largestTask
+            }.count
+            // One that is longer by itself is told so by the daemon.
+            let call = Array(rest.prefix(max(1, count)))
+            rest = rest.dropFirst(call.count)
+            try await handOver(call)
+        }
+    }
+
+    /// Adds tasks in one call. One that the daemon refuses stops no other.
+    private func handOver(_ tasks: [(claim: FleetClaim, task: NewTask)]) async throws {
         let added: TaskAdd.Many
         do {
             added = try await daemon.add(tasks.map(\.task))
-        } catch CallError.refused(let failure) where failure.knownCode?.isOfTheTask == true {
+        } catch let error as CallError {
+            guard let failure = error.refusalOfTask else { throw error }
             // One bad task refuses the call: they are added one by one.
             guard tasks.count == 1 else {
-                for claim in tasks.map(\.claim) { try await add([claim], registration) }
+                for task in tasks { try await handOver([task]) }
                 return
             }
             return refuse(tasks[0].claim, failure)
@@ -256,6 +273,23 @@ extension NodeAgent {
             staged[local] = nil
         }
         try await daemon.discard(gone.map(\.local))
+    }
+}
+
+extension CallError {
+    /// What the daemon has against a task of the call; nil if the error is about no task.
+    fileprivate var refusalOfTask: RPCFailure? {
+        switch self {
+        case .refused(let failure) where failure.knownCode?.isOfTheTask == true: failure
+        case .refused(let failure) where failure.data?.reason == "message_too_large":
+            // Another node's daemon may take longer messages.
+            RPCFailure(
+                .rejectedByPolicy,
+                "the task does not fit into a message to its xferd (rpc.max_line): \(failure.message)")
+        case .connection(.messageTooLong(let limit)):
+            RPCFailure(.invalidParams, "the task does not fit into a message to xferd, of at most \(limit) bytes")
+        case .refused, .connection, .malformedResult: nil
+        }
     }
 }
 

@@ -4,6 +4,8 @@ import { inform, showError } from "./notices.js";
 import { call } from "./rpc.js";
 
 const URL_PATTERN = /^https?:\/\/\S+$/i;
+/** An option of a list that `xferctl add -i` reads: below a URL, `name=value`. */
+const OPTION_PATTERN = /^[a-z][a-z0-9-]*[ \t]*=/i;
 /** `task.add` takes so many in one transaction. */
 const MOST_TASKS = 10_000;
 
@@ -27,14 +29,14 @@ export class AddDialog {
         this.#acceptDrop();
     }
 
-    /** Opens the dialog, with URLs beside those that are in it. */
-    open(urls = []) {
+    /** Opens the dialog, with URLs beside those that are in it, or with what is wrong with them. */
+    open(urls = [], problem = null) {
         const field = this.form.elements.urls;
         if (urls.length > 0) {
             field.value = [...urlsOf(field.value), ...urls].join("\n") + "\n";
             this.#key = null;
         }
-        showError(byID("add-error"));
+        showError(byID("add-error"), problem);
         this.#describe();
         this.#offerProfiles();
         if (!this.dialog.open) this.dialog.showModal();
@@ -75,6 +77,8 @@ export class AddDialog {
     async #add() {
         const fields = this.form.elements;
         const urls = urlsOf(fields.urls.value);
+        const problem = problemOf(fields.urls.value);
+        if (problem) throw problem;
         if (urls.length === 0) throw new Error("Write at least one URL, each on a line of its own.");
         if (urls.length > MOST_TASKS) {
             throw new Error(`${formatCount(MOST_TASKS)} URLs fit in one add. Add the rest afterwards.`);
@@ -98,10 +102,11 @@ export class AddDialog {
     #acceptPaste() {
         document.addEventListener("paste", (event) => {
             if (takesText(event.target) || this.#isBlocked) return;
-            const urls = urlsOf(event.clipboardData.getData("text")).filter((line) => URL_PATTERN.test(line));
+            const text = event.clipboardData.getData("text");
+            const urls = urlsOf(text).filter((line) => URL_PATTERN.test(line));
             if (urls.length === 0) return;
             event.preventDefault();
-            this.open(urls);
+            this.#take(text, urls);
         });
     }
 
@@ -124,10 +129,16 @@ export class AddDialog {
             const { dataTransfer } = event;
             const files = [...dataTransfer.files].map((file) => file.text());
             const text = dataTransfer.getData("text/uri-list") || dataTransfer.getData("text/plain");
-            const lines = urlsOf([text, ...await Promise.all(files)].join("\n"));
-            const urls = lines.filter((line) => URL_PATTERN.test(line));
-            if (urls.length > 0) this.open(urls);
+            const whole = [text, ...await Promise.all(files)].filter(Boolean).join("\n");
+            this.#take(whole, urlsOf(whole).filter((line) => URL_PATTERN.test(line)));
         });
+    }
+
+    /** Takes all URLs of a text, or none and says why. */
+    #take(text, urls) {
+        const problem = problemOf(text);
+        if (problem) this.open([], problem);
+        else if (urls.length > 0) this.open(urls);
     }
 
     /** While the page has no session, or another dialog is open. */
@@ -141,8 +152,22 @@ export class AddDialog {
 const randomKey = () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The lines of a list of URLs; `#` begins a comment (RFC 2483). */
-const urlsOf = (text) => text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
+/** The lines of a list of URLs; `#` begins a comment (RFC 2483), behind white space too. */
+const linesOf = (text) => text.split(/\r?\n/).map((line) => ` ${line}`.replace(/\s#.*$/, "").trim());
+
+const urlsOf = (text) => linesOf(text).filter(Boolean);
+
+/** The first line that says more than a URL: checksums, mirrors and options would be lost. Null without one. */
+function problemOf(text) {
+    const lines = linesOf(text);
+    const index = lines.findIndex((line) =>
+        !URL_PATTERN.test(line) && (OPTION_PATTERN.test(line) || line.includes("://")));
+    if (index < 0) return null;
+    const line = lines[index].length > 60 ? `${lines[index].slice(0, 60)}…` : lines[index];
+    const kind = OPTION_PATTERN.test(line) ? "is an option" : "is not one http or https URL alone";
+    return new Error(`Line ${formatCount(index + 1)} ${kind}: ${line}. This page takes URLs only and would lose it; `
+        + "nothing was taken. Add the list with “xferctl add -i FILE”, which reads checksums, mirrors and options.");
+}
 
 /** The fields of a task that the form says; empty ones have the daemon's default. */
 function optionsOf(fields) {

@@ -277,7 +277,7 @@ struct BriefPublisher: Sendable {
             }
         }
         do throws(FileError) {
-            try directory.sync()
+            try directory.sync(named: linked.filter { $0.result == .published }.map(\.file.file))
         } catch {
             return linked.map { ($0.file, $0.result == .published ? .uncertain : $0.result) }
         }

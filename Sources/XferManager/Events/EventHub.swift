@@ -10,6 +10,7 @@ public final class EventHub: Sendable {
     private struct State {
         var lastSeq: Int64
         var subscriptions: [Int: EventSubscription] = [:]
+        var followers: [Int: ChangedTasks] = [:]
         var nextID = 1
     }
 
@@ -41,6 +42,9 @@ public final class EventHub: Sendable {
         return (all.count, all.map(\.backlog).max() ?? 0)
     }
 
+    /// How many callers follow tasks.
+    var followers: Int { state.withLockedValue(\.followers.count) }
+
     /// Starts a subscription: until it ends, every event after its `startSeq` that its filter selects reaches it once.
     ///
     /// - Parameter budget: limits the pending events; when it is exhausted, the subscription ends in an overflow.
@@ -59,16 +63,32 @@ public final class EventHub: Sendable {
         subscription.end()
     }
 
+    /// Follows tasks until `unfollow`: every later event of these types is reported.
+    func follow(_ tasks: Set<TaskID>, types: Set<EventType>?) -> ChangedTasks {
+        state.withLockedValue { state in
+            let changed = ChangedTasks(id: state.nextID, tasks, types: types)
+            state.followers[state.nextID] = changed
+            state.nextID += 1
+            return changed
+        }
+    }
+
+    func unfollow(_ tasks: ChangedTasks) {
+        state.withLockedValue { $0.followers[tasks.id] = nil }
+        tasks.end()
+    }
+
     /// Delivers durable events to the subscribers.
     ///
     /// - Parameter events: ascending by sequence number.
     public func publish(_ events: [Event]) {
-        let receivers = state.withLockedValue { state in
+        let (receivers, followers) = state.withLockedValue { state in
             state.lastSeq = events.last?.seq ?? state.lastSeq
-            return Array(state.subscriptions.values)
+            return (Array(state.subscriptions.values), Array(state.followers.values))
         }
         var tasks = ByTask(events, \.taskID)
-        for receiver in receivers { receiver.deliver(tasks.elements(for: receiver.filter)) }
+        for receiver in receivers { receiver.deliver(tasks.elements(of: receiver.filter.taskIDs)) }
+        for follower in followers { follower.deliver(tasks.elements(of: follower.followed)) }
     }
 
     /// Offers the latest counters. They replace counters that a subscriber has not read yet.
@@ -76,7 +96,7 @@ public final class EventHub: Sendable {
         let receivers = state.withLockedValue { Array($0.subscriptions.values) }
         var tasks = ByTask(progress, \.taskID)
         for receiver in receivers where receiver.filter.includesProgress {
-            receiver.deliver(tasks.elements(for: receiver.filter))
+            receiver.deliver(tasks.elements(of: receiver.filter.taskIDs))
         }
     }
 }
@@ -93,10 +113,11 @@ private struct ByTask<Element> {
         self.task = task
     }
 
-    /// The elements that may concern the subscriber, in order. Its filter still has to be applied.
-    mutating func elements(for filter: EventFilter) -> [Element] {
+    /// The elements that may concern a subscriber to these tasks, or to all (nil), in order. Its filter still has to be
+    /// applied.
+    mutating func elements(of wanted: Set<TaskID>?) -> [Element] {
         // For a few elements a scan is faster.
-        guard let wanted = filter.taskIDs, all.count > 8, wanted.count < all.count else { return all }
+        guard let wanted, all.count > 8, wanted.count < all.count else { return all }
         let indices = indices
         return wanted.flatMap { indices[$0] ?? [] }.sorted().map { all[$0] }
     }

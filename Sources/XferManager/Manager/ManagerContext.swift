@@ -19,6 +19,8 @@ struct ManagerContext: Sendable {
     let inFlight = InFlightTasks()
     /// The tasks whose directory is being changed. One call at a time: each would delete the other's copy of kept bytes.
     let moving = NIOLockedValueBox<Set<TaskID>>([])
+    /// The tasks that calls wait for.
+    let waitedTasks = WaitedTasks()
     let directories: DirectoryAdmission
     /// Threads for reading servers' certificates and key files, which may block.
     let inspections = BlockingPool("xferd-inspect", threadCount: 2)

@@ -103,6 +103,7 @@ public final class TransferManager: ManagerPart, Sendable {
             },
             onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
             texts: StoreTexts(task: { $0.hookDescription }, event: { $0.webhookBody }))
+        configuration.repeatsWrites = settings.repeatsWrites
         configuration.onPendingDeliveries = { deliveriesContinuation.yield() }
         let now = clock()
         let clocks =

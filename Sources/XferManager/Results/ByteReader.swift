@@ -200,7 +200,7 @@ public struct ByteReader: ManagerPart, Sendable {
                 directory: parent.isEmpty ? "/" : parent, for: .reading)
             let file = try ReadableFile(in: directory, named: name)
             let facts = try file.facts()
-            guard published.isStill(facts), facts.identity.device == directory.identity.device else {
+            guard published.isStill(facts), directory.isPlausibleDevice(of: facts, published) else {
                 throw TransferError(
                     .fileMoveFailed, "\(path) is not the file it published any more: it was replaced or changed")
             }

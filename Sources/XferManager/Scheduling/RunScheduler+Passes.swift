@@ -37,14 +37,21 @@ extension RunScheduler {
                         metadata: ["error": "\(error)"])
                 } else {
                     logger.report("scheduling failed", error)
+                    retryLater()
                 }
             }
-            store.held.releaseAll(but: Set(briefs.runs.keys))
             endPass()
             context.inFlight.endPass()
             discardUnlaunched()
         }
         passes.isRunning = false
+    }
+
+    /// Another pass comes by itself, unless what failed has one when it is over.
+    private func retryLater() {
+        guard !isHeld, store.degradation == nil else { return }
+        let now = clock()
+        timer.arm(for: now.advanced(by: .seconds(1)), now: now) { [weak self] target in await self?.onTimer(target) }
     }
 
     private func endPass() {

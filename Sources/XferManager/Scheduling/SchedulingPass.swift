@@ -132,7 +132,7 @@ struct SchedulingPass: Sendable {
 
     /// Picks the task for a brief run if that is possible; see `BriefRules`.
     private mutating func startBriefly(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
-        guard let (held, mayBeBrief) = briefs, fetchingBriefs < BriefRules.mostFetching, mayBeBrief(task) else {
+        guard let mayBeBrief = briefs?.mayBeBrief, fetchingBriefs < BriefRules.mostFetching, mayBeBrief(task) else {
             return false
         }
         if let key = task.coalesceKey {
@@ -142,7 +142,7 @@ struct SchedulingPass: Sendable {
             else { return false }
         }
         let need = DescriptorRules.need(of: task.specification, segments: segments)
-        held.hold(task.id)
+        tx.hold(task.id)
         scheduler.onStart(task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: need)
         fetchingBriefs += 1
         starts.briefs.append(BriefStart(task: task, descriptors: need))

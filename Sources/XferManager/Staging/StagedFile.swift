@@ -88,7 +88,14 @@ struct StagedFile: Sendable {
         choice = try await services.pool.run {
             try Publisher(directory: directory).chooseName(for: name, policy: policy, isReserved: taken.contains)
         }
-        guard case .publish(let name, true) = choice else { return }
+        guard case .publish(let name, true) = choice else {
+            if choice == .skip {
+                try await ExistingFile(
+                    name: name, directory: directory, specification: task.specification, services: services
+                ).requireDemandedDigest()
+            }
+            return
+        }
         try await ReplacingRules.requireReplaceable(name, in: directory, by: task.specification, services, settings)
     }
 

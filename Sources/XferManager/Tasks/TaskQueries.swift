@@ -180,36 +180,6 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
-    /// Waits until each task is terminal or staged, or in one of `states`; false when `timeout` seconds passed first.
-    public func wait(
-        for ids: [TaskID], until states: Set<TaskState>, timeout: Double?, for principal: Principal
-    ) async throws -> (tasks: [TransferTask], isTimedOut: Bool) {
-        let hub = context.hub
-        let subscription = hub.subscribe(EventFilter(taskIDs: Set(ids)))
-        defer { hub.unsubscribe(subscription) }
-        let alarm = timeout.map { seconds in
-            Task {
-                try? await Task.sleep(for: .seconds(seconds), clock: .continuous)
-                hub.unsubscribe(subscription)
-            }
-        }
-        defer { alarm?.cancel() }
-        if states.contains(.running) { await scheduler.showBriefRuns() }
-        while true {
-            let tasks = try await store.read { reader in
-                try ids.map { id in
-                    guard let task = try reader.visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
-                    return task
-                }
-            }
-            let isDone = tasks.allSatisfy { task in
-                task.state.isTerminal || task.state == .staged || states.contains(task.state)
-            }
-            if isDone { return (tasks, false) }
-            guard await subscription.next() != nil else { return (tasks, true) }
-        }
-    }
-
     /// Tasks by state, of all owners.
     public func counts() async throws -> [TaskState: Int64] {
         await scheduler.showBriefRuns()

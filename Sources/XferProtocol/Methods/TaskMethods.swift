@@ -164,8 +164,8 @@ public enum TaskWait: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "Answers when each task is terminal or staged, or in a state of until; or when the timeout has passed."
-    public static let errors: [ErrorCode] = [.notFound, .shuttingDown]
+        "Answers when each task is terminal or staged, or in a state of until; or when the timeout has passed. The open calls of a user may name 100,000 tasks together."
+    public static let errors: [ErrorCode] = [.notFound, .limitExceeded, .shuttingDown]
 
     public static let examples = [
         MethodExample(

@@ -3,6 +3,9 @@ import XferThreads
 
 /// The tasks of brief runs: their rows say `queued`, but the tasks run.
 ///
+/// A transaction holds tasks (`StoreTransaction.hold`), and a rollback lets go of those that it held: a closure that is
+/// executed again finds them as they were.
+///
 /// Invariant: while a task is held, only its run changes its row (`StoreTransaction.asHolder`). Any other change-set
 /// that would change it is rolled back and waits until the task is released, then runs again. So every verb finds either
 /// a task that is queued and does not run, or one whose start is committed.
@@ -41,9 +44,10 @@ public final class HeldTasks: Sendable {
         state.withLock { state in state.ids.isEmpty ? ids : ids.filter { !state.ids.contains($0) } }
     }
 
-    /// Holds a task. Called in the transaction that picks it, so that no other change-set comes in between.
-    public func hold(_ id: TaskID) { state.withLock { _ = $0.ids.insert(id) } }
+    /// Holds a task; false if it is held already.
+    func hold(_ id: TaskID) -> Bool { state.withLock { $0.ids.insert(id).inserted } }
 
+    /// Releases tasks and executes the change-sets that waited. A scheduling pass has to follow: it may start them.
     public func release(_ ids: some Sequence<TaskID>) {
         let (waiting, submit) = state.withLock { state -> ([any ChangeSet], (@Sendable ([any ChangeSet]) -> Void)?) in
             state.ids.subtract(ids)
@@ -51,12 +55,6 @@ public final class HeldTasks: Sendable {
             return (state.waiting, state.submit)
         }
         if !waiting.isEmpty { submit?(waiting) }
-    }
-
-    /// Releases all tasks but these, which a transaction that was rolled back may have held.
-    public func releaseAll(but kept: Set<TaskID>) {
-        let others = state.withLock { $0.ids.subtracting(kept) }
-        if !others.isEmpty { release(others) }
     }
 
     // MARK: For GroupCommit

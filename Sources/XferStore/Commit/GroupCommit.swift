@@ -162,9 +162,10 @@ final class GroupCommit: @unchecked Sendable {
         try transaction.begin()
         do throws(StoreError) {
             // First without savepoints: each would copy every page that is changed.
-            if let failure = try executeAll(group, transaction) {
+            let failure = try executeAll(group, transaction)
+            if failure != nil || configuration.repeatsWrites {
                 transaction.rollBack()
-                if group.count == 1 { return [0: failure] }
+                if let failure, group.count == 1 { return [0: failure] }
                 try transaction.begin()
                 for (index, change) in group.enumerated() {
                     if let failure = try transaction.isolate({ try change.execute(in: $0) }) {

@@ -1,6 +1,6 @@
 import GRDB
 import Glibc
-import XferModel
+public import XferModel
 
 /// What can be read from the database: a snapshot in `TaskStore.read`, the transaction so far in `TaskStore.write`.
 ///
@@ -30,8 +30,10 @@ public final class StoreTransaction: StoreReader {
     private var counts = GatheredCountDeltas<CountKey>()
     /// How the members of batches stand: `batch_count`.
     private var batches = GatheredCountDeltas<BatchKey>()
-    /// Not of one transaction: turns may be written by a later one.
+    /// Not of one transaction: turns may be written by a later one. A rollback restores what was before.
     var served = ServedLanes()
+    /// `served` before the transaction.
+    private var servedBefore = ServedLanes()
     private var events: [Event] = []
     private let tasks = TaskCache()
     /// Tag of the store's id, which never changes.
@@ -47,6 +49,8 @@ public final class StoreTransaction: StoreReader {
     var webhooks: WebhookSubscriptions?
     /// The tasks that only their brief runs may change.
     let held: HeldTasks
+    /// Those that this transaction holds: a rollback releases them.
+    private var newlyHeld: [TaskID] = []
     /// Whether the change-set belongs to those runs; see `asHolder`.
     var isHolder = false
     /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is appended.
@@ -67,6 +71,8 @@ public final class StoreTransaction: StoreReader {
     func begin() throws(StoreError) {
         connection.startAfresh()
         forgetGroup()
+        newlyHeld = []
+        servedBefore = served
         // Not GRDB's, which parses the text each time.
         try connection.run("BEGIN IMMEDIATE TRANSACTION")
     }
@@ -90,6 +96,20 @@ public final class StoreTransaction: StoreReader {
         GatheredLog.discard(on: connection.database)
         tasks.forgetAll()
         forgetGroup()
+        undo(to: Beginning(heldCount: 0, served: servedBefore))
+    }
+
+    /// What a rollback restores beside the database.
+    private struct Beginning {
+        var heldCount: Int
+        var served: ServedLanes
+    }
+
+    private func undo(to beginning: Beginning) {
+        served = beginning.served
+        let undone = newlyHeld[beginning.heldCount...]
+        newlyHeld.removeSubrange(beginning.heldCount...)
+        if !undone.isEmpty { held.release(undone) }
     }
 
     private func forgetGroup() {
@@ -116,6 +136,8 @@ public final class StoreTransaction: StoreReader {
     /// that rolled back the whole transaction.
     func isolate(_ body: (StoreTransaction) throws -> Void) throws(StoreError) -> (any Error)? {
         let eventCount = events.count
+        let endWebhooks = endWebhooks
+        let beginning = Beginning(heldCount: newlyHeld.count, served: served)
         try connection.run("SAVEPOINT change_set")
         if let failure = try attempt(body) {
             try connection.run("ROLLBACK TO change_set")
@@ -124,7 +146,9 @@ public final class StoreTransaction: StoreReader {
             counts.undo()
             batches.undo()
             events.removeSubrange(eventCount...)
+            self.endWebhooks = endWebhooks
             tasks.forgetAll()
+            undo(to: beginning)
             return failure
         }
         try connection.run("RELEASE change_set")
@@ -147,6 +171,10 @@ public final class StoreTransaction: StoreReader {
     }
 
     // MARK: Held tasks
+
+    /// Leaves the task's row to its brief run from now on, so that no other change-set comes in between. A rollback undoes
+    /// it.
+    public func hold(_ id: TaskID) { if held.hold(id) { newlyHeld.append(id) } }
 
     /// Throws if the task's row is to be changed by its brief run alone.
     func requireFree(_ id: TaskID) throws(StoreError) {

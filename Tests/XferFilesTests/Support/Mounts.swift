@@ -35,15 +35,60 @@ func withReusingDisk<Result>(_ kind: String, _ body: (TestDirectory) throws -> R
 private func withDisk<Result>(
     size: String, made make: (String) -> String, _ body: (TestDirectory) throws -> Result
 ) throws -> Result {
-    let image = try TestDirectory()
+    let images = try TestDirectory()
+    let image = images.at("image")
+    try run("truncate -s \(size) \(image) && \(make(image))")
+    return try withImage(image, body)
+}
+
+/// A disk of the kind that `mkfs` names, with its options; what `body` made durable there is given to `later`, as after a
+/// power cut.
+func withPowerCut(_ mkfs: String, _ body: (TestDirectory) throws -> Void, later: (TestDirectory) throws -> Void) throws
+{
+    let images = try TestDirectory()
+    let (image, copy) = (images.at("image"), images.at("copy"))
+    try run("truncate -s 16M \(image) && mkfs.\(mkfs) -q \(image)")
+    try withImage(image) { directory in
+        // What lies under the mount was there before.
+        try run("sync -f \(directory.path)")
+        try body(directory)
+        try run("cp --sparse=always \(image) \(copy)")
+    }
+    try withImage(copy, later)
+}
+
+/// A union (overlayfs) of two file systems, which numbers the devices of its files otherwise than those of its
+/// directories, for the time of `body`.
+func withUnion<Result>(_ body: (TestDirectory) throws -> Result) throws -> Result {
+    try withSmallFileSystem(size: "1m") { lower in
+        try withSmallFileSystem(size: "1m") { upper in
+            try lower.makeDirectory("layer/below")
+            for name in ["layer", "work"] { try upper.makeDirectory(name) }
+            let union = try TestDirectory()
+            try mountOrThrow(
+                "overlay", union.path, "overlay", 0,
+                "lowerdir=\(lower.at("layer")),upperdir=\(upper.at("layer")),workdir=\(upper.at("work"))")
+            defer { unmount(union.path) }
+            return try body(union)
+        }
+    }
+}
+
+/// Whether this process may mount a union.
+let canMountUnions: Bool = { (try? withUnion { _ in }) != nil }()
+
+/// Mounts an image for the time of `body`.
+private func withImage<Result>(_ image: String, _ body: (TestDirectory) throws -> Result) throws -> Result {
     let directory = try TestDirectory()
-    let file = image.at("image")
-    let command = "truncate -s \(size) \(file) && \(make(file)) && mount -o loop \(file) \(directory.path)"
+    try run("mount -o loop \(image) \(directory.path)")
+    defer { unmount(directory.path) }
+    return try body(directory)
+}
+
+private func run(_ command: String) throws {
     guard system("PATH=$PATH:/usr/sbin:/sbin; (\(command)) >/dev/null 2>&1") == 0 else {
         throw MountFailed(code: EPERM)
     }
-    defer { unmount(directory.path) }
-    return try body(directory)
 }
 
 /// Shows `source` at `target` too for the time of `body`.

@@ -143,6 +143,49 @@ import XferTestSupport
         #expect(briefs.ready.isEmpty)
     }
 
+    /// What another client asks for and is refused, in the commit of a scheduling pass, makes the pass execute twice.
+    @Test func aTaskStartsAlthoughARefusedWriteSharesTheCommitOfItsPass() async throws {
+        struct Refused: Error {}
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.small)
+        let manager = try await fixture.open()
+        try await begin(manager, fixture)
+        await manager.scheduler.hold(.pausedByOperator)
+        let id = try await fixture.add("/a", as: "a", to: manager)
+        await manager.scheduler.passEnded()
+        // The commit thread is kept until the pass and the refused write both wait for it.
+        let lock = ThreadGate()
+        async let kept: Void = manager.store.write { _ in lock.pass() }
+        await lock.arrived()
+        await manager.scheduler.release(.pausedByOperator)
+        await manager.scheduler.schedule()
+        try await eventually("the pass waits for its commit") { manager.store.waitingWrites == 1 }
+        let refused = Task { try await manager.store.write { _ in throw Refused() } }
+        try await eventually("both wait") { manager.store.waitingWrites == 2 }
+        lock.open()
+        try await kept
+        await #expect(throws: Refused.self) { try await refused.value }
+        #expect(try await fixture.end(of: id, in: manager).state == .completed)
+        #expect(try await fixture.events(of: id, in: manager) == Self.whole)
+        #expect(fixture.server.requests.count == 1)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func tasksStartAndEndAlthoughEveryWriteIsExecutedTwice() async throws {
+        let fixture = try await ManagerFixture()
+        for index in 0..<20 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 100)) }
+        let manager = try await fixture.open(change: { $0.repeatsWrites = true })
+        try await begin(manager, fixture)
+        var ids: [TaskID] = []
+        for index in 0..<20 { ids.append(try await fixture.add("/\(index)", as: "\(index)", to: manager)) }
+        for id in ids {
+            #expect(try await fixture.end(of: id, in: manager).state == .completed)
+            #expect(try await fixture.events(of: id, in: manager) == Self.whole)
+        }
+        #expect(fixture.server.requests.count == 20)
+        await manager.shutdown(.suspend)
+    }
+
     @Test func equalNamesGetNumbers() async throws {
         let fixture = try await ManagerFixture()
         for index in 0..<40 { fixture.server.serve("/\(index)", .tagged(UInt64(index), length: 100)) }

@@ -13,7 +13,7 @@ import XferTestSupport
         let ids = try await store.write { try $0.add(2) }
         let wanted = Gate()
         store.held.setWanted { wanted.open() }
-        store.held.hold(ids[0])
+        try await store.write { $0.hold(ids[0]) }
         let order = NIOLockedValueBox<[String]>([])
         let change = Task {
             try await store.write { tx in
@@ -50,7 +50,7 @@ import XferTestSupport
         let id = try await store.write { try $0.add(1) }[0]
         let wanted = Gate()
         store.held.setWanted { wanted.open() }
-        store.held.hold(id)
+        try await store.write { $0.hold(id) }
         let change = Task { try await store.write { try $0.deleteTask(id) } }
         await wanted.wait()
         try store.close()
@@ -62,7 +62,7 @@ import XferTestSupport
         let directory = try StoreDirectory()
         let store = try directory.open()
         let id = try await store.write { try $0.add(1) }[0]
-        store.held.hold(id)
+        try await store.write { $0.hold(id) }
         let hasFound = NIOLockedValueBox(false)
         try await store.write { [held = store.held] tx in
             do {
@@ -79,10 +79,39 @@ import XferTestSupport
         try store.close()
     }
 
-    @Test func whatARolledBackTransactionHeldIsReleased() throws {
-        let held = HeldTasks()
-        for id in 1...3 { held.hold(TaskID(Int64(id))) }
-        held.releaseAll(but: [TaskID(2)])
-        #expect(held.first(of: [TaskID(1), TaskID(3)]) == nil && held.contains(TaskID(2)))
+    @Test func aChangeThatFailsHoldsNothing() async throws {
+        struct Refused: Error {}
+        try await withStore { store in
+            let ids = try await store.write { try $0.add(2) }
+            try await store.write { $0.hold(ids[0]) }
+            await #expect(throws: Refused.self) {
+                try await store.write { tx in
+                    for id in ids { tx.hold(id) }
+                    throw Refused()
+                }
+            }
+            #expect(store.held.removeHeld(from: ids) == [ids[1]])
+            store.held.release(ids)
+        }
+    }
+
+    /// The change is executed twice, because another one of its group fails: the second time it finds the task free
+    /// again, and holds it.
+    @Test func aChangeThatIsExecutedAgainFindsItsTaskAsTheFirstTime() async throws {
+        struct Refused: Error {}
+        try await withStore { store in
+            let id = try await store.write { try $0.add(1) }[0]
+            let found = NIOLockedValueBox<[[TaskID]]>([])
+            let results: [Result<Void, any Error>] = await store.write(each: [
+                { [held = store.held] tx in
+                    found.withLockedValue { $0.append(held.removeHeld(from: [id])) }
+                    tx.hold(id)
+                }, { _ in throw Refused() },
+            ])
+            #expect(results.map { (try? $0.get()) != nil } == [true, false])
+            #expect(found.withLockedValue(\.self) == [[id], [id]])
+            #expect(store.held.contains(id))
+            store.held.release([id])
+        }
     }
 }

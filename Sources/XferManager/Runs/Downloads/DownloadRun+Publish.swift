@@ -94,7 +94,7 @@ extension DownloadRun {
         }
         switch outcome {
         case .skipped:
-            return try skipped(name, in: directory)
+            return try await skipped(name, in: directory)
         case .stopped:
             return .stopped
         case .published(let intent):

@@ -75,7 +75,7 @@ actor DownloadRun: TransferSubscriber {
 
     /// Gets the body, or a 304 about the known version; nil if the 304 was unusable.
     private func ask(_ asked: Asked, in directory: DirectoryHandle) async throws -> RunEnd? {
-        let own = try await conditions(in: directory)
+        guard let own = try await conditions(in: directory) else { return .stopped }
         switch try await body(in: directory, own.isEmpty ? asked.conditions : own) {
         case .left:
             return try early?.get() ?? .stopped
@@ -217,12 +217,23 @@ actor DownloadRun: TransferSubscriber {
         let choice = try await services.pool.run {
             try Publisher(directory: directory).chooseName(for: name, policy: policy)
         }
-        return choice == .skip ? try skipped(name, in: directory) : nil
+        return choice == .skip ? try await skipped(name, in: directory) : nil
     }
 
-    func skipped(_ name: String, in directory: DirectoryHandle) throws -> RunEnd {
+    /// Ends with the existing file, if it has the digest that is demanded.
+    func skipped(_ name: String, in directory: DirectoryHandle) async throws -> RunEnd {
+        do {
+            let control = control
+            try await existing(name, in: directory).requireDemandedDigest { control.isStopRequested }
+        } catch FileError.cancelled {
+            return .stopped
+        }
         outcome.skipped = true
         return try already(published: name, in: directory)
+    }
+
+    private func existing(_ name: String, in directory: DirectoryHandle) -> ExistingFile {
+        ExistingFile(name: name, directory: directory, specification: specification, services: services)
     }
 
     private func already(published name: String, in directory: DirectoryHandle) throws -> RunEnd {
@@ -230,14 +241,21 @@ actor DownloadRun: TransferSubscriber {
         return .completed(size: try directory.status(of: name)?.length ?? 0)
     }
 
-    /// Validators of the published file, for `on_conflict: update`.
-    private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField] {
+    /// Validators of the published file, for `on_conflict: update`. None if it has not the digest that is demanded: then
+    /// it is replaced, however old the server's version is. Nil if the run is to stop.
+    private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField]? {
         guard specification.destination.onConflict == .update else { return [] }
         let name = finalName
         let found = try await services.pool.run { () throws(FileError) in
             (status: try directory.status(of: name), facts: try directory.facts(of: name))
         }
         guard let status = found.status, let facts = found.facts else { return [] }
+        do {
+            let control = control
+            if try await existing(name, in: directory).isSpoiled(isCancelled: { control.isStopRequested }) { return [] }
+        } catch FileError.cancelled {
+            return nil
+        }
         let path = directory.path(of: name)
         let published = try await services.store.read { reader -> TransferTask? in
             // If the file was replaced since, the task's validators do not describe it.

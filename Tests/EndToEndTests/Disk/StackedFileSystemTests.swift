@@ -1,0 +1,99 @@
+import Glibc
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// Downloads to file systems that lie on others, and number files in ways of their own.
+@Suite(.serialized, .enabled(if: Machine.canMount, "file systems cannot be mounted here"))
+struct StackedFileSystemTests {
+    /// A file system for the time of a test.
+    private struct Mounts {
+        let directory: TemporaryDirectory
+        private(set) var paths: [String] = []
+
+        init() throws { directory = try TemporaryDirectory("xfer-stacked") }
+
+        /// Runs a command that mounts something at a new directory of this name; returns its path.
+        mutating func mount(_ name: String, _ command: (String) -> [String]) async throws -> String {
+            let path = try directory.makeDirectory(name)
+            let arguments = command(path)
+            guard let program = Command.find(arguments[0]) else { throw TimedOut("\(arguments[0]) is not installed") }
+            let result = try await Command.run(program, Array(arguments.dropFirst()))
+            guard result.isSuccess else { throw TimedOut("\(arguments): \(result)") }
+            paths.append(path)
+            return path
+        }
+
+        func unmount() { for path in paths.reversed() { umount2(path, Int32(MNT_DETACH)) } }
+    }
+
+    /// Layers on two file systems: a file's device is not that of its directory.
+    @Test func filesAreDownloadedToAUnionOfTwoFileSystems() async throws {
+        var mounts = try Mounts()
+        defer { mounts.unmount() }
+        let lower = try await mounts.mount("lower") { ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", $0] }
+        let upper = try await mounts.mount("upper") { ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", $0] }
+        for name in ["layer", "work"] { mkdir("\(upper)/\(name)", 0o755) }
+        let union = try await mounts.mount("union") { path in
+            [
+                "mount", "-t", "overlay", "-o", "lowerdir=\(lower),upperdir=\(upper)/layer,workdir=\(upper)/work",
+                "overlay", path,
+            ]
+        }
+        try await expectDownloads(to: union)
+    }
+
+    /// A file gets another inode number with another name.
+    @Test(.enabled(if: Command.find("sshfs") != nil && access(sftp, X_OK) == 0, "needs sshfs and sftp-server"))
+    func filesAreDownloadedToADirectoryOfSSHFS() async throws {
+        var mounts = try Mounts()
+        defer { mounts.unmount() }
+        let remote = try mounts.directory.makeDirectory("remote")
+        let script = mounts.directory.file("ssh")
+        try FileTree.write("#!/bin/sh\nexec \(Self.sftp)\n", to: script, mode: 0o755)
+        let path = try await mounts.mount("sshfs") { path in
+            ["sshfs", "-o", "ssh_command=\(script)", "localhost:\(remote)", path]
+        }
+        try await expectDownloads(to: path)
+    }
+
+    @Test(.enabled(if: Command.find("mergerfs") != nil, "needs mergerfs"))
+    func filesAreDownloadedToADirectoryOfMergerFS() async throws {
+        var mounts = try Mounts()
+        defer { mounts.unmount() }
+        let branches = try ["one", "two"].map { try mounts.directory.makeDirectory($0) }.joined(separator: ":")
+        let path = try await mounts.mount("mergerfs") { ["mergerfs", branches, $0] }
+        try await expectDownloads(to: path)
+    }
+
+    private static let sftp = "/usr/lib/openssh/sftp-server"
+
+    /// Small and large files, with and without a digest; a taken name; a file that replaces another.
+    private func expectDownloads(to directory: String) async throws {
+        let server = try await FaultServer()
+        let sources = [100, 300_000, 1_500_000, 0].enumerated().map { index, length in
+            SourceVersion.tagged(UInt64(index) + 1, length: length)
+        }
+        for source in sources { server.serve("/\(source.seed)", source) }
+        var options = DaemonFixture.Options()
+        options.downloads = directory
+        try await withDaemon(options) { daemon in
+            var ids: [Int64] = []
+            for source in sources {
+                var fields: JSONObject = ["output": .string("\(source.seed)")]
+                if source.seed.isMultiple(of: 2) { fields["checksum"] = .string(source.checksum().description) }
+                let id = try await daemon.add(server.url("/\(source.seed)"), fields)
+                try expectFile(try await daemon.complete(id), is: source)
+                ids.append(id)
+            }
+            #expect(server.requests.count == sources.count)
+            let url = server.url("/\(sources[0].seed)")
+            let second = try await daemon.complete(try await daemon.add(url, ["output": "1"]))
+            #expect(second.finalPath == "\(directory)/1 (1)")
+            let replacing = try await daemon.add(
+                server.url("/\(sources[1].seed)"), ["output": "1", "on_conflict": "overwrite"])
+            try expectFile(try await daemon.complete(replacing), is: sources[1])
+            try await daemon.expectDownloads(["1", "1 (1)", "2", "3", "4"])
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferManager
+
+/// Calls that wait for the end of many tasks.
+@Suite struct WaitingTests {
+    private static let owner = Owner(uid: 1000)
+
+    private func events(_ count: Int, of task: TaskID, after seq: Int64 = 0) -> [Event] {
+        (0..<count).map { number in
+            Event(
+                seq: seq + Int64(number) + 1, time: Timestamp(seconds: 0), taskID: task, owner: Self.owner,
+                payload: .taskResumed)
+        }
+    }
+
+    @Test func aTaskIsReportedOnceHoweverManyEventsConcernIt() async throws {
+        let hub = EventHub(capacity: 10)
+        let (one, other) = (TaskID(1), TaskID(2))
+        let changed = hub.follow([one], types: nil)
+        for round in 0..<1000 { hub.publish(events(100, of: one, after: Int64(round) * 100)) }
+        hub.publish(events(1, of: other, after: 100_000))
+        #expect(await changed.next() == [one])
+        changed.follow([other])
+        hub.publish(events(20, of: other, after: 100_001) + events(1, of: one, after: 100_021))
+        changed.unfollow([one])
+        #expect(await changed.next() == [other])
+        hub.unfollow(changed)
+        #expect(await changed.next() == nil)
+    }
+
+    @Test func onlyEventsOfTheWantedTypesAreReported() async throws {
+        let hub = EventHub()
+        let (one, other) = (TaskID(1), TaskID(2))
+        let changed = hub.follow([one, other], types: [.taskCancelled])
+        hub.publish(events(1, of: one))
+        hub.publish([
+            Event(
+                seq: 2, time: Timestamp(seconds: 0), taskID: other, owner: Self.owner, payload: .taskCancelled)
+        ])
+        #expect(await changed.next() == [other])
+        hub.unfollow(changed)
+    }
+
+    /// More events than a subscriber may leave unread.
+    @Test func aWaitOutlastsAnyNumberOfEvents() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for name in ["a", "b", "c"] {
+            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
+        }
+        let wanted = ids
+        let answer = Task {
+            try await manager.queries.wait(
+                for: wanted, until: [], timeout: Double(60 * Patience.factor), for: ManagerFixture.caller)
+        }
+        try await eventually("it waits") { manager.hub.followers == 1 }
+        for id in ids { manager.hub.publish(events(20_000, of: id, after: 1_000_000)) }
+        _ = try await manager.tasks.apply(.cancel, to: ids, for: ManagerFixture.caller)
+        let (tasks, isTimedOut) = try await answer.value
+        #expect(!isTimedOut && tasks.map(\.id) == ids && tasks.allSatisfy { $0.state == .cancelled })
+        #expect(manager.hub.followers == 0)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aWaitForTasksOfManyPagesIsAnsweredInTheirOrder() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for number in 0..<1201 {
+            ids.append(try await fixture.add("/a", as: "\(number)", to: manager, startsPaused: true))
+        }
+        let wanted = Array(ids.reversed())
+        let early = try await manager.queries.wait(for: wanted, until: [], timeout: 0, for: ManagerFixture.caller)
+        #expect(early.isTimedOut && early.tasks.map(\.id) == wanted)
+        let paused = try await manager.queries.wait(
+            for: wanted, until: [.paused], timeout: nil, for: ManagerFixture.caller)
+        #expect(!paused.isTimedOut && paused.tasks.map(\.id) == wanted)
+        await #expect(throws: ManagerError.self) {
+            _ = try await manager.queries.wait(
+                for: wanted + [TaskID(999_999)], until: [.paused], timeout: nil, for: ManagerFixture.caller)
+        }
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func theTasksOfAUsersWaitsAreBounded() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
+        let caller = ManagerFixture.caller
+        let most = try await manager.queries.beginWait(
+            for: Array(repeating: id, count: WaitedTasks.maxPerUser - 1), until: [], timeout: nil, for: caller)
+        let last = try await manager.queries.beginWait(for: [id], until: [], timeout: nil, for: caller)
+        await #expect(throws: ManagerError.self) {
+            _ = try await manager.queries.wait(for: [id], until: [.paused], timeout: nil, for: caller)
+        }
+        let other = Principal(owner: Owner(uid: 4711), isOperator: true, roots: ["/"])
+        #expect(try await !manager.queries.wait(for: [id], until: [.paused], timeout: nil, for: other).isTimedOut)
+        last.end()
+        #expect(try await !manager.queries.wait(for: [id], until: [.paused], timeout: nil, for: caller).isTimedOut)
+        most.end()
+        await manager.shutdown(.suspend)
+    }
+}
