@@ -92,6 +92,10 @@ static inline CURLMcode xfer_multi_set_timer_function(CURLM *multi, curl_multi_t
 // Bits that are made with a cast, which Swift does not import.
 static const long xfer_auth_basic = CURLAUTH_BASIC;
 static const long xfer_auth_digest = CURLAUTH_DIGEST;
+static const long xfer_auth_negotiate = CURLAUTH_NEGOTIATE;
+static const long xfer_auth_ntlm = CURLAUTH_NTLM;
+static const long xfer_auth_bearer = CURLAUTH_BEARER;
+static const int xfer_version_spnego = CURL_VERSION_SPNEGO;
 
 // The message's result lies in a union, which Swift imports without telling its members' meaning.
 static inline CURLcode xfer_message_result(const CURLMsg *message) {

@@ -20,10 +20,11 @@ extension JSONParser {
             exponent += try exponentPart()
         }
         if isInteger, let integer = digits.integer(isNegative: isNegative) { return .integer(integer) }
-        if let exact = digits.double(isNegative: isNegative, exponent: exponent) { return .number(exact) }
         let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
-        guard let value = Double(text), value.isFinite else { throw JSONSyntaxError(.invalidNumber, offset: start) }
-        return .number(value)
+        guard digits.isSurelyFinite(exponent: exponent) || Double(text)?.isFinite == true else {
+            throw JSONSyntaxError(.invalidNumber, offset: start)
+        }
+        return .number(JSONNumber(written: text))
     }
 
     private mutating func integerPart(_ digits: inout Digits) throws(JSONSyntaxError) {
@@ -45,8 +46,8 @@ extension JSONParser {
         guard position > start else { throw failure(position < bytes.count ? .invalidNumber : .unexpectedEnd) }
     }
 
-    /// Reads the exponent at `e`. The result is limited to ±1,000,000. A larger exponent only has to stay out of the
-    /// range that `Digits.double` converts; `Double` then converts the number's text.
+    /// Reads the exponent at `e`. The result is limited to ±1,000,000: a larger one only has to stay beyond what
+    /// `Digits.isSurelyFinite` accepts.
     private mutating func exponentPart() throws(JSONSyntaxError) -> Int {
         position += 1
         var isNegative = false
@@ -81,18 +82,7 @@ private struct Digits {
         return value <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- value) : nil
     }
 
-    /// The correctly rounded value, or nil if it needs a slower method. If the digits and the power of ten are both
-    /// exact as doubles, one multiplication or division rounds correctly (W. D. Clinger, "How to read floating point
-    /// numbers accurately", PLDI 1990).
-    func double(isNegative: Bool, exponent: Int) -> Double? {
-        guard !overflowed, value <= 1 << 53, abs(exponent) < Self.powersOfTen.count else { return nil }
-        let power = Self.powersOfTen[abs(exponent)]
-        let magnitude = exponent < 0 ? Double(value) / power : Double(value) * power
-        return isNegative ? -magnitude : magnitude
-    }
-
-    private static let powersOfTen: [Double] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-        1e20, 1e21, 1e22,
-    ]
+    /// Whether the number has a double without a doubt: 64-bit digits and a small power of ten. For others the text
+    /// itself has to be converted.
+    func isSurelyFinite(exponent: Int) -> Bool { !overflowed && exponent < 288 }
 }

@@ -7,8 +7,9 @@ public enum JSONValue: Sendable {
     case bool(Bool)
     /// A number without fraction and exponent that fits a signed 64-bit integer.
     case integer(Int64)
-    /// Any other number: with a fraction or an exponent, beyond 64 bits, or `-0`. Always finite when parsed.
-    case number(Double)
+    /// Any other number: with a fraction or an exponent, beyond 64 bits, or `-0`. Its double is always finite when
+    /// parsed.
+    case number(JSONNumber)
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
@@ -47,7 +48,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(stringLiteral value: String) { self = .string(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(floatLiteral value: Double) { self = .number(JSONNumber(value)) }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     /// The keys must be distinct; this is not checked.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {

@@ -1,15 +1,15 @@
 extension JSONValue {
     /// Appends the value to `output` as compact UTF-8 JSON without line breaks.
     ///
-    /// A double is written with the fewest digits that read back as the same value. JSON has no infinities and no NaN:
-    /// they become `null`. The parser never produces them.
+    /// Numbers that were parsed are written as they came. JSON has no infinities and no NaN: they become `null`. The
+    /// parser never produces them.
     public func write(to output: inout [UInt8]) {
         switch self {
         case .null: output.append(contentsOf: "null".utf8)
         case .bool(true): output.append(contentsOf: "true".utf8)
         case .bool(false): output.append(contentsOf: "false".utf8)
         case .integer(let value): output.appendJSON(value)
-        case .number(let value): output.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+        case .number(let number): output.append(contentsOf: number.text.utf8)
         case .string(let value): output.appendJSON(value)
         case .array(let elements): Self.write(elements, to: &output)
         case .object(let object): object.write(to: &output)

@@ -26,7 +26,7 @@ public enum XMLRPCAnswer {
         case .bool(let flag): text += "<boolean>\(flag ? 1 : 0)</boolean>"
         case .integer(let number):
             text += Int32(exactly: number) == nil ? "<i8>\(number)</i8>" : "<int>\(number)</int>"
-        case .number(let number): text += "<double>\(number)</double>"
+        case .number(let number): text += "<double>\(number.text)</double>"
         case .string(let content): text += "<string>\(escaped(content))</string>"
         case .array(let values):
             text += "<array><data>"

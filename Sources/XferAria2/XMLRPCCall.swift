@@ -77,7 +77,7 @@ public struct XMLRPCCall: Hashable, Sendable {
             return .bool(text == "1")
         case "double":
             guard let number = Double(text), number.isFinite else { throw XMLRPCFault("expected a number in double") }
-            return .number(number)
+            return .number(JSONNumber(number))
         default: throw XMLRPCFault("there is no type \(type.prefix(40))")
         }
     }

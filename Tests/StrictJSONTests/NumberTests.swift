@@ -5,27 +5,44 @@ import XferTestSupport
 @Suite struct NumberTests {
     @Test(arguments: [
         ("0", JSONValue.integer(0)), ("-1", .integer(-1)), ("9223372036854775807", .integer(.max)),
-        ("-9223372036854775808", .integer(.min)), ("9223372036854775808", .number(9_223_372_036_854_775_808)),
-        ("-9223372036854775809", .number(-9_223_372_036_854_775_808)),
-        ("18446744073709551616", .number(18_446_744_073_709_551_616)), ("1.0", .number(1)), ("-0.0", .number(0)),
+        ("-9223372036854775808", .integer(.min)), ("1.0", .number(1)), ("-0.0", .number(0)),
         ("1e2", .number(100)), ("1E+2", .number(100)), ("25e-1", .number(2.5)), ("0.1", .number(0.1)),
-        ("123456789012345678901234567890", .number(1.2345678901234568e29)), ("1e-400", .number(0)),
-        ("0e99999999999999999999", .number(0)), ("5e-324", .number(.leastNonzeroMagnitude)),
-        ("1.7976931348623157e308", .number(.greatestFiniteMagnitude)),
-        ("9007199254740993.0", .number(9_007_199_254_740_992)), ("0.30000000000000004", .number(0.1 + 0.2)),
+        ("0.10", .number(0.1)), ("0e99999999999999999999", .number(0)), ("5e-324", .number(JSONNumber(.leastNonzeroMagnitude))),
+        ("1.7976931348623157e308", .number(1.7976931348623157e308)), ("0.30000000000000004", .number(0.30000000000000004)),
         ("1e22", .number(1e22)), ("1e23", .number(1e23)), ("8.5e-22", .number(8.5e-22)),
     ])
     func numbersAreParsedExactly(text: String, expected: JSONValue) throws {
         #expect(try JSONValue(parsing: text) == expected)
+        #expect(try JSONValue(parsing: text).hashValue == expected.hashValue)
     }
 
-    @Test func theSignOfZeroIsKept() throws {
-        guard case .number(let zero) = try JSONValue(parsing: "-0") else {
-            Issue.record("-0 is no integer")
+    /// RFC 8259 §6 sets no bound; xfer gives back what it got.
+    @Test(arguments: [
+        "9223372036854775808", "-9223372036854775809", "12345678901234567890", "18446744073709551616",
+        "123456789012345678901234567890", "9007199254740993.0", "1.10", "1e2", "1E+2", "-0", "-0.0", "1e-400",
+        "0e99999999999999999999", "1e-99999999999999999999", "3.14159265358979323846264338327950288",
+    ])
+    func aNumberIsWrittenAsItCame(text: String) throws {
+        let value = try JSONValue(parsing: text)
+        #expect(value.text == text && value.integerValue == nil)
+        #expect(try JSONValue(parsing: value.text) == value)
+    }
+
+    @Test(arguments: [
+        ("12345678901234567890", "12345678901234567891"), ("9007199254740993.0", "9007199254740992.0"),
+        ("1e-400", "0.0"), ("1e-99999999999999999999", "1e-99999999999999999998"), ("1.5", "-1.5"), ("1e2", "1e3"),
+    ])
+    func numbersThatADoubleDoesNotTellApartDiffer(left: String, right: String) throws {
+        #expect(try JSONValue(parsing: left) != JSONValue(parsing: right))
+    }
+
+    @Test func theValueIsTheNearestDouble() throws {
+        guard case .number(let number) = try JSONValue(parsing: "12345678901234567890") else {
+            Issue.record("it does not fit 64 bits")
             return
         }
-        #expect(zero.sign == .minus)
-        #expect(JSONValue.number(zero).text == "-0.0")
+        #expect(number.value == 1.2345678901234567e19)
+        #expect(JSONValue.number(JSONNumber(0.1 + 0.2)).text == "0.30000000000000004")
     }
 
     @Test(arguments: [
@@ -41,7 +58,7 @@ import XferTestSupport
         for _ in 0..<20_000 {
             let value = Double(bitPattern: generator.next())
             guard value.isFinite else { continue }
-            let read = try JSONValue(parsing: JSONValue.number(value).text)
+            let read = try JSONValue(parsing: JSONValue.number(JSONNumber(value)).text)
             #expect(double(read)?.bitPattern == value.bitPattern)
         }
     }
@@ -55,14 +72,14 @@ import XferTestSupport
     }
 
     @Test func infinityAndNaNAreWrittenAsNull() {
-        #expect(JSONValue.array([.number(.infinity), .number(.nan)]).text == "[null,null]")
+        #expect(JSONValue.array([.number(JSONNumber(.infinity)), .number(JSONNumber(.nan))]).text == "[null,null]")
     }
 
     /// The value of an integer or any other number.
     private func double(_ value: JSONValue) -> Double? {
         switch value {
         case .integer(let value): Double(value)
-        case .number(let value): value
+        case .number(let number): number.value
         default: nil
         }
     }

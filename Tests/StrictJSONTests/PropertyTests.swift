@@ -62,7 +62,7 @@ extension JSONValue {
         case 0: return .null
         case 1: return .bool(Bool.random(using: &random))
         case 2: return .integer(Int64(bitPattern: random.next()))
-        case 3: return .number(Double.random(in: -1e9...1e9, using: &random))
+        case 3: return .number(JSONNumber(Double.random(in: -1e9...1e9, using: &random)))
         case 4, 5: return .string(randomText(using: &random))
         case 6:
             return .array(

@@ -223,6 +223,26 @@ import XferTrust
         #expect(try await rig.get(stranger.url(), AppliedPolicies(policy)).error?.reason == .trustRejected)
     }
 
+    @Test func aReportOnlyPolicyThatWouldAcceptAStrangerDoesNot() async throws {
+        let own = try TestCA.selfSigned()
+        let stranger = try rig.serve(own)
+        var pinned = TrustPolicy(
+            name: "trial", version: 4, mode: .publicKey, pins: [.key(try KeyPin(own.keyPin))],
+            allowsInvalidCertificates: true)
+        pinned.isReportOnly = true
+        var nameless = TrustPolicy(name: "trial", version: 5, validatesDomainName: false)
+        nameless.isReportOnly = true
+        let other = try rig.serve(rig.authority.issue(.wrongHost))
+        for (policy, server, cause) in [
+            (pinned, stranger, FailureCause.selfSigned), (nameless, other, .wrongHostName),
+        ] {
+            let record = try await rig.get(server.url(), AppliedPolicies(policy))
+            #expect(record.error?.reason == .trustRejected && record.error?.cause == cause, "\(record.outcome)")
+            #expect(record.error?.message.contains("enforced the policy would accept") == true)
+            #expect(server.counts.requests.isEmpty)
+        }
+    }
+
     @Test func aRemovedAuthorityIsNotTrustedOnKeptConnections() async throws {
         let server = try rig.serve()
         #expect(try await rig.get(server.url()).text == "hello\n")

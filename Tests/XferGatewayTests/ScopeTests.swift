@@ -62,6 +62,21 @@ struct ScopeTests {
         #expect(Self.refusal("task.add", plain, scope) == nil, "the names within meta are the client's own")
     }
 
+    /// A task that joins a slot cancels the one in it.
+    @Test func aTokenThatMayOnlyAddNamesNoSlot() {
+        let calls: [(String, JSONValue)] = [
+            ("task.add", ["url": "http://a.example/", "slot": "banner"]),
+            ("batch.add", ["tasks": ["http://a.example/", ["url": "http://b.example/", "slot": "x"]]]),
+            ("batch.add", ["tasks": ["http://a.example/"], "options": ["slot": "x"]]),
+        ]
+        for (method, params) in calls {
+            #expect(Self.refusal(method, params, .add) == "scope", "\(method) \(params.text)")
+            for scope in [TokenScope.own, .operate] { #expect(Self.refusal(method, params, scope) == nil) }
+        }
+        let plain: JSONValue = ["url": "http://a.example/", "slot": nil, "meta": ["slot": "mine"]]
+        #expect(Self.refusal("task.add", plain, .add) == nil)
+    }
+
     @Test func metricsAndEventsAreForTheScopesThatReadThem() {
         let metrics = TokenScope.allCases.filter { RouteRules.allows($0, "/metrics") }
         #expect(metrics == [.metrics, .read, .own, .operate])

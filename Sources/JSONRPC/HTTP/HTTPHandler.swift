@@ -167,6 +167,10 @@ extension HTTPHandler {
     private func receive(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
         let length = head.headers.first(name: "content-length").flatMap { Int($0, radix: 10) } ?? 0
         let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
+        if let refusal = Self.refusalOfFraming(head) {
+            refuse(head, with: refusal, context: context)
+            return
+        }
         guard let target = target(of: head, context: context) else { return }
         switch target {
         case .refused(let answer) where hasBody:
@@ -189,6 +193,20 @@ extension HTTPHandler {
             let go = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(Self.wrapOutboundOut(.head(go)), promise: nil)
         }
+    }
+
+    /// Why the end of the request's body is not certain (RFC 9112 §6.1); nil if it is. NIO's decoder takes a body for
+    /// chunked if that is the last of several codings.
+    private static func refusalOfFraming(_ head: HTTPRequestHead) -> HTTPAnswer? {
+        let codings = head.headers[canonicalForm: "transfer-encoding"]
+        if codings.isEmpty { return nil }
+        guard head.version == .http1_1, !head.headers.contains(name: "content-length") else {
+            return .text("a transfer coding needs HTTP/1.1, and no Content-Length beside it\n", status: 400)
+        }
+        guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+            return .text("the only transfer coding here is chunked\n", status: 501)
+        }
+        return nil
     }
 
     private func receive(

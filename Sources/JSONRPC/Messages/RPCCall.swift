@@ -78,8 +78,9 @@ extension RPCCall {
             guard text.utf8.count <= 1024 else { throw refusal("id has to be at most 1,024 bytes long", path: "id") }
             return .string(text)
         case .number(let number)?:
-            // A double does not hold every larger number, so the client would get back another id than it sent.
-            guard abs(number) < 0x1p53 else { throw refusal("id has to be a number that fits 64 bits", path: "id") }
+            guard number.text.utf8.count <= 1024 else {
+                throw refusal("id has to be at most 1,024 bytes long", path: "id")
+            }
             return .number(number)
         case let value? where value.isNull || value.integerValue != nil: return value
         default: throw refusal("id has to be a string, a number or null", path: "id")

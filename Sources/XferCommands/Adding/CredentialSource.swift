@@ -69,6 +69,10 @@ extension AccessOptions {
             record.form.credential = CredentialRecord(
                 user: proxyUser, password: try Self.ask(proxyUser, "--proxy-user"))
         }
+        if proxyNegotiate {
+            record.form.credential = CredentialRecord()
+            record.form.credential?.scheme = .negotiate
+        }
         return .set(record)
     }
 

@@ -73,7 +73,7 @@ struct AccessOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Go through this proxy: http://, https:// or socks5h:// with host and port.", valueName: "url"))
+            "Go through this proxy: http://, https://, socks5:// or socks5h:// with host and port.", valueName: "url"))
     var proxy: String?
 
     @Option(
@@ -85,6 +85,9 @@ struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Log in at the proxy as this user; the password is asked for.", valueName: "name"))
     var proxyUser: String?
+
+    @Flag(help: "Log in at the proxy with the Kerberos ticket of the daemon's user (Negotiate).")
+    var proxyNegotiate = false
 
     mutating func validate() throws {
         let logins = [
@@ -112,6 +115,10 @@ struct AccessOptions: ParsableArguments {
         }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key need each other.") }
         if proxyUser != nil, proxy == nil { throw ValidationError("--proxy-user needs --proxy URL.") }
+        if proxyNegotiate, proxy == nil { throw ValidationError("--proxy-negotiate needs --proxy URL.") }
+        if proxyNegotiate, proxyUser != nil {
+            throw ValidationError("--proxy-negotiate and --proxy-user exclude each other.")
+        }
         if directHosts != nil, directHosts != "*", proxy == nil {
             throw ValidationError("--no-proxy needs --proxy URL, or * for no proxy at all.")
         }

@@ -42,7 +42,7 @@ struct PageOptions: ParsableArguments {
             left -= max(1, page.entries.count)
             cursor = page.next
         } while cursor != nil && left > 0
-        if let document { return Output.standard.line(JSONValue.object(document).text) }
+        if let document { return Output.standard.document(JSONValue.object(document)) }
         let terminal = Terminal.standard
         for line in lines(entries, terminal) { terminal.output.line(line) }
         if cursor != nil { Self.sayThereAreMore(than: limit, orBy: remedy) }

@@ -15,13 +15,14 @@ struct VerbOptions: ParsableArguments {
     func show<Value>(
         _ answer: DaemonSession.Answer<Value>, on terminal: Terminal = .standard, _ text: (Value, Terminal) -> [String]
     ) {
-        let lines = output.json ? [answer.raw.text] : text(answer.value, terminal)
-        for line in lines { terminal.output.line(line) }
+        if output.json { return terminal.output.document(answer.raw) }
+        for line in text(answer.value, terminal) { terminal.output.line(line) }
     }
 
     /// Prints an answer that was put together here, as one document or as lines.
     func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {
-        for line in output.json ? [document().text] : lines() { Output.standard.line(line) }
+        if output.json { return Output.standard.document(document()) }
+        for line in lines() { Output.standard.line(line) }
     }
 
     /// Says why nothing was done, which is no error.

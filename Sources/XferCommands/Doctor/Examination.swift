@@ -136,6 +136,19 @@ struct Examination: Sendable {
         return .well("dns", "/etc/resolv.conf names a server")
     }
 
+    /// A proxy that the caller's environment names: nil if there is none.
+    func proxies(_ caller: CallerProxies) -> Finding? {
+        guard !caller.urls.isEmpty else { return nil }
+        let named = "your environment names the proxy \(caller.urls.joined(separator: ", "))"
+        if settings["network.proxy_from_environment"] == "true" {
+            return .well("proxy", "\(named); the daemon uses that of its own environment")
+        }
+        return .warning(
+            "proxy", "\(named), which the daemon does not use",
+            "give it to tasks with --proxy, to all of them with a profile, or set network.proxy_from_environment: true "
+                + "and the variable in the daemon's environment (systemctl edit xferd, Environment=)")
+    }
+
     func authorities() -> Finding {
         let path = text(settings["trust.ca_file"]) ?? "/etc/ssl/certs/ca-certificates.crt"
         let advice = "apt install ca-certificates, or set trust.ca_file"

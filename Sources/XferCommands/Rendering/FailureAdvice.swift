@@ -4,6 +4,8 @@ import XferModel
 enum FailureAdvice {
     /// What fits this failure: some reasons have causes that ask for different things.
     static func sentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
+        if let cause = failure.cause { return sentence(cause, failure, id: id) }
+        if let sentence = proxySentence(failure, id: id) { return sentence }
         let retry = SuggestedCommand.text("retry \(id)")
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:

@@ -3,6 +3,8 @@ import XferModel
 /// How a task ended, in lines that stay in the scroll-back: what, where, and for a failure why and what to do.
 struct OutcomeText: Sendable {
     let style: Style
+    /// The proxies that the reader's other programs use.
+    var callerProxies = CallerProxies()
 
     func lines(_ task: TaskSummary) -> [String] {
         let name = SafeText.sanitised(task.name)
@@ -27,7 +29,8 @@ struct OutcomeText: Sendable {
     }
 
     private func advice(_ task: TaskSummary, _ failure: TaskSummary.Failure) -> [String] {
-        FailureAdvice.sentence(failure, id: task.id).map { ["    \($0)"] } ?? []
+        [FailureAdvice.sentence(failure, id: task.id), callerProxies.note(about: failure, id: task.id)]
+            .compactMap { sentence in sentence.map { "    \($0)" } }
     }
 
     private func ending(_ task: TaskSummary) -> String {

@@ -26,6 +26,7 @@ struct TaskDetails: Sendable {
             glance.state == TaskState.failed.rawValue
         {
             entries.append(("what to do", advice))
+            if let note = CallerProxies().note(about: failure, id: glance.id) { entries.append(("", note)) }
         }
         return entries
     }

@@ -46,6 +46,9 @@ struct TaskSummary: Hashable, Sendable {
         var httpStatus: Int?
         /// With the port, as messages have it.
         var host: String?
+        var cause: FailureCause?
+        /// The proxy that failed, refused, or may have given the answer. Not sanitised.
+        var proxy: String?
     }
 
     var isTerminal: Bool { TaskState(rawValue: state)?.isTerminal ?? false }
@@ -212,7 +215,7 @@ extension TaskSummary.Failure {
     init(_ record: FailureRecord) {
         self.init(
             reason: record.reason.description, message: record.message, isRetriable: record.isRetriable,
-            httpStatus: record.httpStatus, host: record.host)
+            httpStatus: record.httpStatus, host: record.host, cause: record.cause?.value, proxy: record.proxy)
     }
 }
 

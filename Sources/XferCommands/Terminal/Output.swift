@@ -1,4 +1,5 @@
 import Glibc
+import StrictJSON
 
 /// One of the process's output streams, written without buffering so that what was printed before a signal is there.
 ///
@@ -23,6 +24,9 @@ struct Output: Sendable {
     }
 
     func line(_ text: String) { write(text + "\n") }
+
+    /// Writes JSON as one line. What would garble a terminal is escaped, which does not change the value.
+    func document(_ value: JSONValue) { line(SafeText.escaped(json: value.text)) }
 
     /// Writes everything or gives up, which `failure` tells of at the end: waiting for a transfer goes on meanwhile. A
     /// closed pipe ends the program.
@@ -106,6 +110,9 @@ enum PlainBytes {
         guard !bytes.contains(where: { $0 < 0x20 && !(8...13).contains($0) || $0 == 0x7f }) else { return false }
         let start = bytes.prefix(3).prefix { $0 & 0xc0 == 0x80 }.count
         let whole = bytes.dropFirst(start)
-        return (0...min(3, whole.count)).contains { String(validating: whole.dropLast($0), as: UTF8.self) != nil }
+        let text = (0...min(3, whole.count)).lazy
+            .compactMap { String(validating: whole.dropLast($0), as: UTF8.self) }.first
+        // C1 controls, which terminals obey as well.
+        return text.map { !$0.unicodeScalars.contains { (0x80..<0xa0).contains($0.value) } } ?? false
     }
 }

@@ -14,6 +14,25 @@ enum SafeText {
         return String(result)
     }
 
+    /// JSON text with the same characters written as escapes (RFC 8259 §7), so that its value is unchanged. Line feeds
+    /// between tokens stay.
+    static func escaped(json: String) -> String {
+        func isEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar != "\n" && isUnsafe(scalar) }
+        guard json.unicodeScalars.contains(where: isEscaped) else { return json }
+        var result = ""
+        for scalar in json.unicodeScalars {
+            guard isEscaped(scalar) else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            }
+        }
+        return result
+    }
+
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7f..<0xa0: true

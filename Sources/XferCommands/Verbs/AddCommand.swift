@@ -129,10 +129,10 @@ struct AddCommand: ParsableCommand {
         } catch {
             if readsFile, let id = added.ids.first { throw StagedReader(id: id, options: options).abandoned(error) }
             // The ids are lost otherwise. After a timeout the waiting has printed them.
-            if options.output.json, error.status != .timedOut { Output.standard.line(added.document.text) }
+            if options.output.json, error.status != .timedOut { Output.standard.document(added.document) }
             throw error
         }
-        if options.output.json, added.ids.isEmpty { Output.standard.line(added.document.text) }
+        if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         try added.finish()
         if status != .done { throw CommandFailure(status) }
         guard let id = added.ids.first else { return }

@@ -116,11 +116,11 @@ struct BatchCommand: ParsableCommand {
                         for: answer.value.batch.id, options, timeout: timeout, notifies: notify, isDaemonKnown: true
                     ) { document["batch"] = $0.raw["batch"] }
                 } catch {
-                    if options.output.json { Output.standard.line(JSONValue.object(document).text) }
+                    if options.output.json { Output.standard.document(JSONValue.object(document)) }
                     throw error
                 }
             }
-            if options.output.json { Output.standard.line(JSONValue.object(document).text) }
+            if options.output.json { Output.standard.document(JSONValue.object(document)) }
             guard refused.isEmpty else { throw CommandFailure(.refused) }
             if status != .done { throw CommandFailure(status) }
         }
@@ -207,7 +207,7 @@ struct BatchCommand: ParsableCommand {
                 return options.show(answer) { result, terminal in BatchText(style: terminal.style).lines(result.batch) }
             }
             let status = try BatchWaiter.wait(for: id, options, timeout: timeout, notifies: notify) {
-                if options.output.json { Output.standard.line($0.raw.text) }
+                if options.output.json { Output.standard.document($0.raw) }
             }
             if status != .done { throw CommandFailure(status) }
         }

@@ -70,6 +70,7 @@ struct DoctorCommand: ParsableCommand {
     /// - Parameter isUser: which service manager's unit; nil for a daemon that is none's.
     private func ofMachine(_ examination: Examination, _ isUser: Bool?) -> [Finding] {
         [examination.clock(), examination.names(host: host), examination.authorities()]
+            + [examination.proxies(CallerProxies())].compactMap(\.self)
             + (isUser.map { examination.service(isUser: $0) } ?? [])
     }
 }

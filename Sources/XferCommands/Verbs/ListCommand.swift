@@ -93,7 +93,7 @@ struct ListCommand: ParsableCommand {
         }
         let isCut = records.count > sorted.count
         if options.output.json {
-            return Output.standard.line(TaskList.Result(tasks: sorted, nextCursor: nil).wire.text)
+            return Output.standard.document(TaskList.Result(tasks: sorted, nextCursor: nil).wire)
         }
         let terminal = Terminal.standard
         for line in lines(sorted, terminal, daemon) { terminal.output.line(line) }

@@ -29,7 +29,7 @@ struct RPCCommand: ParsableCommand {
         let value = try text.map { text throws(CommandFailure) in try Self.parse(text) }
         let daemon = try DaemonSession.open(connection.instance())
         let answer = try daemon.call(method, value, timeout: timeout.map { .seconds($0.seconds) })
-        Output.standard.line(answer.text)
+        Output.standard.document(answer)
     }
 
     private static func parse(_ text: String) throws(CommandFailure) -> JSONValue {

@@ -31,12 +31,12 @@ struct ResultCommand: TaskVerb {
     func run() throws {
         let daemon = try options.open()
         let first = try daemon.call(TaskResult.self, TaskResult.Params(id: id.id))
-        if options.output.json { return Output.standard.line(first.raw.text) }
+        if options.output.json { return Output.standard.document(first.raw) }
         if object {
             guard let object = first.value.object else {
                 throw CommandFailure(.refused, "task \(id.id) was not asked to parse its response, or could not")
             }
-            return Output.standard.line(object.text)
+            return Output.standard.document(object)
         }
         try Self.write(first.value, of: id.id, from: daemon, to: output)
     }

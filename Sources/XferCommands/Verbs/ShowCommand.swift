@@ -34,7 +34,7 @@ struct ShowCommand: TaskVerb {
                 }
             }
         }
-        if options.output.json, let document = selection.document(of: tasks) { terminal.output.line(document.text) }
+        if options.output.json, let document = selection.document(of: tasks) { terminal.output.document(document) }
         if let failure { throw failure }
         guard ids.isEmpty, !options.output.json else { return }
         terminal.output.line("nothing to show: \(SelectionReason(selection, daemon).noMatch())")

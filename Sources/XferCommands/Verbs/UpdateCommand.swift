@@ -146,7 +146,7 @@ struct UpdateCommand: TaskVerb {
             }
         }
         if options.output.json {
-            if let document = selection.document(of: tasks) { Output.standard.line(document.text) }
+            if let document = selection.document(of: tasks) { Output.standard.document(document) }
         } else if ids.isEmpty {
             let reason = SelectionReason(selection, daemon).noMatch(in: .unfinished)
             Output.standard.line("nothing updated: \(reason)")

@@ -125,6 +125,6 @@ struct WaitCommand: TaskVerb {
             if document["timed_out"] != true { document = answer.objectValue ?? JSONObject() }
         }
         document["tasks"] = .array(tasks)
-        Output.standard.line(JSONValue.object(document).text)
+        Output.standard.document(JSONValue.object(document))
     }
 }

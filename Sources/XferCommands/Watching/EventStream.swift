@@ -71,7 +71,11 @@ struct EventStream {
     /// - Throws: when the event cannot be written: the next ones could not be written either.
     private func show(_ event: EventMessage, raw: JSONValue) throws(CommandFailure) {
         let terminal = Terminal.standard
-        terminal.output.line(isRaw ? raw.text : EventLine(style: terminal.style).line(event))
+        if isRaw {
+            terminal.output.document(raw)
+        } else {
+            terminal.output.line(EventLine(style: terminal.style).line(event))
+        }
         if let failure = Output.failure { throw CommandFailure(failure.status) }
     }
 }

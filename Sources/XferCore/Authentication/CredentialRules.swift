@@ -20,22 +20,27 @@ public enum CredentialRules {
         }
         let hasUser = !credential.user.isEmpty
         switch credential.scheme {
-        case .basic where credential.user.contains(":"):
+        case .basic where credential.user.contains(":"), .netrc where credential.user.contains(":"):
             throw CredentialFault("user", "a user name with a colon cannot be told from its password (RFC 7617)")
         case .digest where !hasUser:
             throw CredentialFault("user", "is missing")
-        case .bearer where hasUser, .netrc where hasUser:
+        case .negotiate where audience == .origin:
+            throw CredentialFault("scheme", "is for proxies only")
+        case .negotiate where !isOperator:
+            throw CredentialFault(
+                "scheme", "only operators may use the service's own Kerberos ticket", isPermission: true)
+        case .bearer where hasUser, .negotiate where hasUser:
             throw CredentialFault("user", "has no meaning for this kind of credential")
         case .awsSigV4(let region, let service):
             if !hasUser { throw CredentialFault("user", "the access key's id is missing") }
             if !isName(region) { throw CredentialFault("region", "is not the name of a region, for example us-east-1") }
             if !isName(service) { throw CredentialFault("service", "is not the name of a service, for example s3") }
             if !isName(credential.user) { throw CredentialFault("user", "is not the id of an access key") }
-        case .basic, .digest, .bearer, .netrc:
+        case .basic, .digest, .bearer, .netrc, .negotiate:
             break
         }
-        if audience == .proxy, ![.basic, .digest].contains(credential.scheme) {
-            throw CredentialFault("scheme", "a proxy takes basic or digest")
+        if audience == .proxy, ![.basic, .digest, .negotiate].contains(credential.scheme) {
+            throw CredentialFault("scheme", "a proxy takes basic, digest or negotiate")
         }
         if !isOneLine(credential.user) { throw CredentialFault("user", "contains a line break or NUL") }
         if case .value(let secret) = credential.secret, let problem = problem(of: secret, for: credential.scheme) {
@@ -52,7 +57,7 @@ public enum CredentialRules {
             return "is not a token (RFC 6750): expected visible ASCII characters"
         case .awsSigV4 where secret.isEmpty:
             return "is empty"
-        case .basic, .digest, .bearer, .netrc, .awsSigV4:
+        case .basic, .digest, .bearer, .netrc, .awsSigV4, .negotiate:
             return nil
         }
     }

@@ -38,8 +38,16 @@ public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
             self = .digest(user: credential.user, password: credential.secret)
         case .netrc:
             let (netrc, host) = (Netrc(credential.secret), ServerName(host: hop.host).description)
+            if isBound, !credential.user.isEmpty {
+                let password = netrc.login(for: host, user: credential.user)?.password ?? credential.urlPassword
+                self = .basic(user: credential.user, password: password ?? "")
+                return
+            }
             let login = isBound ? netrc.login(for: host) : netrc.login(naming: host)
             self = login.map { .basic(user: $0.user, password: $0.password) } ?? .none
+        // No origin gets it: `CredentialRules.check`.
+        case .negotiate:
+            self = .none
         case .awsSigV4(let region, let service):
             self = .signature(
                 RequestSigner(
@@ -75,7 +83,7 @@ public struct RequestSigner: Hashable, Sendable, CustomStringConvertible {
 /// A credential whose secret has been read, for one attempt. Never stored, never shown.
 public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
     public var scheme: Credential.Scheme
-    /// Empty for `bearer`.
+    /// Empty for `bearer`; see `Credential`.
     public var user: String
     /// The password, token or secret access key; of `netrc` the file's text.
     public var secret: String
@@ -84,6 +92,8 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
     /// Whether a netrc file also serves every other host that it names, over https only. True for a task's own
     /// credential without origins.
     public var servesNamedHosts: Bool
+    /// See `Credential`.
+    public var urlPassword: String?
 
     public init(
         scheme: Credential.Scheme, user: String, secret: String, origins: [Origin], servesNamedHosts: Bool = false
@@ -103,6 +113,7 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
             scheme: credential.scheme, user: credential.user, secret: secret,
             origins: credential.origins.isEmpty ? [home] : credential.origins,
             servesNamedHosts: credential.servesNamedHosts)
+        urlPassword = credential.urlPassword
     }
 
     public var description: String { Redaction.mask }

@@ -1,7 +1,8 @@
-/// Logins by machine from a netrc(5) file's text.
+/// Logins by machine from a netrc(5) file's text, with the rules of curl.
 ///
-/// `machine`, `default`, `login`, `password`, `account` (ignored) and `macdef` (skipped); words may be quoted with `"`, with
-/// `\` before what stands for itself; a word that begins with `#` begins a comment up to the line's end, unless it is a value.
+/// `machine`, `default`, `login`, `password`, `account` (ignored) and `macdef` (skipped up to an empty line), in any case. A
+/// word that begins with `"` ends at the next one of the same line; in it `\n`, `\r` and `\t` stand for control characters,
+/// and `\` before another character for that one. A keyword that begins with `#` begins a comment up to the line's end.
 public struct Netrc: Sendable {
     public struct Login: Hashable, Sendable {
         public var user: String
@@ -13,42 +14,67 @@ public struct Netrc: Sendable {
         }
     }
 
-    private var machines: [(name: String?, login: Login)] = []
+    private struct Entry {
+        /// Nil for `default`.
+        var machine: String?
+        var user: String?
+        var password: String?
+    }
 
-    /// Never fails: text that cannot be understood is ignored.
+    private var entries: [Entry] = []
+
+    /// Never fails: text that cannot be understood is ignored. After a quotation mark that nothing closes, nothing counts.
     public init(_ text: String) {
         var words = Words(text)
         while let word = words.next() {
-            switch word {
-            case "machine": machines.append((words.value()?.lowercased() ?? "", Login(user: "", password: "")))
-            case "default": machines.append((nil, Login(user: "", password: "")))
+            switch word.lowercased() {
+            case "machine": entries.append(Entry(machine: words.value()?.lowercased() ?? ""))
+            case "default": entries.append(Entry())
             case "login":
-                if let user = words.value(), !machines.isEmpty { machines[machines.count - 1].login.user = user }
+                if let user = words.value(), !entries.isEmpty { entries[entries.count - 1].user = user }
             case "password":
-                if let password = words.value(), !machines.isEmpty {
-                    machines[machines.count - 1].login.password = password
-                }
+                if let password = words.value(), !entries.isEmpty { entries[entries.count - 1].password = password }
             case "account": _ = words.value()
             case "macdef": words.skipMacro()
             default: break
             }
         }
+        // What it began is not complete.
+        if words.isUnclosed { _ = entries.popLast() }
     }
 
-    /// The first entry of the host's name, else the first `default`.
-    public func login(for host: String) -> Login? {
-        login(naming: host) ?? machines.first { $0.name == nil }?.login
+    /// The login for a host, else that of a `default` entry.
+    ///
+    /// - Parameter user: the account to log in with; nil is the first one.
+    public func login(for host: String, user: String? = nil) -> Login? {
+        login(naming: host, user: user) ?? Self.login(in: entries.filter { $0.machine == nil }, user: user)
     }
 
-    /// The first entry of the host's name.
-    public func login(naming host: String) -> Login? {
+    /// The login for a host that the file names.
+    ///
+    /// - Parameter user: the account to log in with; nil is the first one.
+    public func login(naming host: String, user: String? = nil) -> Login? {
         let host = host.lowercased()
-        return machines.first { $0.name == host }?.login
+        return Self.login(in: entries.filter { $0.machine == host }, user: user)
+    }
+
+    /// The first entry with a password counts. An account's password is that of its own entry, else that of an entry
+    /// without a name; never another account's.
+    private static func login(in entries: [Entry], user: String?) -> Login? {
+        if let user {
+            let own = entries.first { $0.user == user && $0.password != nil }
+            let nameless = entries.first { $0.user == nil && $0.password != nil }
+            return (own ?? nameless)?.password.map { Login(user: user, password: $0) }
+        }
+        guard let entry = entries.first(where: { $0.password != nil }) ?? entries.first(where: { $0.user != nil })
+        else { return nil }
+        return Login(user: entry.user ?? "", password: entry.password ?? "")
     }
 
     /// Splits the text into words.
     private struct Words {
         private var rest: Substring
+        private(set) var isUnclosed = false
 
         init(_ text: String) { rest = text[...] }
 
@@ -71,26 +97,31 @@ public struct Netrc: Sendable {
             return String(word)
         }
 
-        private mutating func quoted() -> String {
+        private mutating func quoted() -> String? {
             var word = ""
             rest.removeFirst()
-            while let character = rest.popFirst(), character != "\"" {
-                word.append(character == "\\" ? rest.popFirst() ?? character : character)
+            while let character = rest.popFirst(), !character.isNewline {
+                if character == "\"" { return word }
+                guard character == "\\" else {
+                    word.append(character)
+                    continue
+                }
+                guard let escaped = rest.popFirst(), !escaped.isNewline else { break }
+                let controls: [Character: Character] = ["n": "\n", "r": "\r", "t": "\t"]
+                word.append(controls[escaped] ?? escaped)
             }
-            return word
+            isUnclosed = true
+            rest = ""
+            return nil
         }
 
-        /// A macro ends at an empty line.
+        /// A macro begins with the rest of the line, its name, and ends at an empty line.
         mutating func skipMacro() {
-            var wasEmpty = false
+            _ = nextLine()
             while let line = nextLine() {
-                if line.isEmpty, wasEmpty || !isFirstLine { return }
-                wasEmpty = line.isEmpty
-                isFirstLine = false
+                if line.isEmpty { return }
             }
         }
-
-        private var isFirstLine = true
 
         private mutating func nextLine() -> Substring? {
             guard !rest.isEmpty else { return nil }

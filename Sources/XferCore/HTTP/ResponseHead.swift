@@ -8,6 +8,8 @@ public struct ResponseHead: Hashable, Sendable {
     public var majorVersion: Int
     /// In the order received, names as the server wrote them.
     public var fields: [HeaderField]
+    /// The URL of the HTTP proxy that sent the response, its own or a server's; nil if none can have.
+    public var proxy: String?
 
     public init(status: Int, majorVersion: Int = 1, fields: [HeaderField] = []) {
         self.status = status

@@ -53,17 +53,21 @@ public enum ResponseRules {
                 .authFailed, "\(url.hostKey) answered 401: it wants other credentials", httpStatus: 401,
                 host: url.hostKey)
         }
+        let sender = ResponseSender(head)
         if head.status == 407 {
+            if let proxy = head.proxy {
+                return ProxyChallenge(head.fields).failure(of: proxy, status: 407, host: url.hostKey)
+            }
             return TransferError(
-                .authFailed, "the proxy to \(url.hostKey) answered 407: it wants other credentials", httpStatus: 407,
-                host: url.hostKey)
+                .authFailed, "\(url.hostKey) answered 407, as only a proxy may", httpStatus: 407, host: url.hostKey)
         }
         let isRetriable = isRetriable(status: head.status)
         let complaint = complaint(about: head, acceptedTypes: acceptedTypes).map { ", and with \($0)" } ?? ""
         return TransferError(
-            .httpStatus, "\(url.hostKey) answered \(head.status)\(phrase(head.status))\(complaint)",
+            .httpStatus, "\(sender.name(url.hostKey)) answered \(head.status)\(phrase(head.status))\(complaint)",
             isRetriable: isRetriable,
-            httpStatus: head.status, host: url.hostKey, retryAfter: isRetriable ? retryAfter(head, now: now) : nil)
+            httpStatus: head.status, host: url.hostKey, retryAfter: isRetriable ? retryAfter(head, now: now) : nil,
+            proxy: sender.proxy)
     }
 
     /// 408, 423 (RFC 4918 §11.3: a lock is released some time), 425, 429, and 5xx but 501 and 505.

@@ -50,7 +50,7 @@ public enum ProfileRules {
         } catch {
             throw RequestFault(
                 field: "proxy", reason: "it \(error.description)",
-                expected: "http://, https:// or socks5h:// with host and port")
+                expected: "http://, https://, socks5:// or socks5h:// with host and port")
         }
         if let credential = proxy.credential {
             try check(credential, isOperator: isOperator, field: "proxy.credential", audience: .proxy)

@@ -50,7 +50,7 @@ public enum RequestBuilder {
         request.acceptedTypes = try types(choices.acceptedTypes.applied(to: nil) ?? [])
         request.proxy = fields.proxy.applied(to: profile?.proxy)
         request.clientCertificate = fields.clientCertificate.applied(to: nil)
-        request.credential = fields.credential.applied(to: userInfo)
+        request.credential = fields.credential.map { $0.completed(by: userInfo) }.applied(to: userInfo)
         // Each is cleared by its own field only, and replaced by a value of the client's own.
         request.usesProfileCredential =
             profile?.credential != nil && request.credential == nil && fields.credential != .clear

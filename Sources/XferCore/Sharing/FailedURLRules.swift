@@ -17,6 +17,8 @@ public enum FailedURLRules {
     public static func lists(
         _ error: TransferError, of specification: TaskSpecification, isAuthentic: Bool
     ) -> Bool {
+        // A proxy's refusal says nothing about the URL.
+        if error.proxy != nil { return false }
         guard isAuthentic, error.host.map({ $0 == specification.request.url.hostKey }) ?? true else { return false }
         switch error.reason {
         case .httpStatus:

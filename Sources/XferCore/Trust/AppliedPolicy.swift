@@ -20,13 +20,17 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// Whether a refusal is only reported and not enforced.
     public var isReportOnly: Bool { !isExpired && policy.isReportOnly }
 
+    /// Whether the policy accepts servers that the ordinary check refuses.
+    public var isLax: Bool { !isExpired && !isReportOnly && policy.allowsInvalidCertificates }
+
     /// Whether the server has to staple proof that its certificate is not revoked.
     public var requiresStapledOCSP: Bool { !isExpired && policy.requiresStapledOCSP }
 
-    /// The checks whose results the policy needs. A report-only policy also needs the ordinary ones, which it enforces.
+    /// The checks whose results the decision needs. For a report-only policy these include the ordinary ones, which
+    /// decide.
     public var neededChecks: TrustChecks {
-        guard case .require(let checks) = rule else { return [] }
-        return isReportOnly ? checks.union(.ordinary) : checks
+        let own: TrustChecks = if case .require(let checks) = rule { checks } else { [] }
+        return isReportOnly ? own.union(.ordinary) : own
     }
 
     /// Name and version are enough for a hash; equality compares the whole policy.
@@ -60,9 +64,14 @@ public struct AppliedPolicies: Sendable, Hashable {
     /// identifiers trust the same servers.
     public var judgement: String { all.map { "\($0.policy.version)\($0.isExpired ? "x" : "")" }.joined(separator: "+") }
 
-    public var minimumTLS: TLSVersion { all.map(\.policy.minimumTLS).max() ?? .tls12 }
+    /// The lowest TLS version of a connection. A report-only policy only reports a lower one.
+    public var minimumTLS: TLSVersion { all.filter { !$0.isReportOnly }.map(\.policy.minimumTLS).max() ?? .tls12 }
 
+    /// Whether a policy judges stapled OCSP responses, if only to report.
     public var requiresStapledOCSP: Bool { all.contains(where: \.requiresStapledOCSP) }
+
+    /// Whether a server is refused that staples no proof that its certificate is not revoked.
+    public var enforcesStapledOCSP: Bool { all.contains { $0.requiresStapledOCSP && !$0.isReportOnly } }
 
     /// The client certificate of the task's policy, else that of the host's policy.
     public var clientCertificate: ClientCertificateFiles? {

@@ -4,11 +4,23 @@ public import XferModel
 ///
 /// The pins are already compared: `TrustFactChecker` of `XferTrust` does that.
 public enum TrustDecision {
+    /// Decides by the policy, or by the ordinary check alone if the policy is `report_only`: then the result only says
+    /// what the policy would have decided otherwise.
     public static func judge(_ applied: AppliedPolicy, _ facts: TrustFacts) -> TrustJudgement {
-        let refusal = refusal(applied.rule, facts)
-        guard applied.isReportOnly, let refusal else { return refusal.map { .refused($0) } ?? .accepted }
-        // A `report_only` policy refuses nothing that an ordinary check accepts, and accepts nothing that it refuses.
-        return self.refusal(.require(.ordinary), facts) == nil ? .reported(refusal) : .refused(refusal)
+        var refusal = refusal(applied.rule, facts)
+        guard applied.isReportOnly else { return refusal.map { .refused($0) } ?? .accepted }
+        // An enforced `min_tls` ends the handshake earlier.
+        if let tls = facts.tls, tls < applied.policy.minimumTLS {
+            refusal = refusal ?? TrustRefusal(reason: .trustRejected, code: 0, problems: [])
+            refusal?.add("TLS \(tls.rawValue) is below min_tls \(applied.policy.minimumTLS.rawValue)", isPin: false)
+        }
+        guard var ordinary = self.refusal(.require(.ordinary), facts) else {
+            return refusal.map { .reported($0) } ?? .accepted
+        }
+        ordinary.problems.append(
+            refusal.map { "the policy is report_only; enforced it would refuse, too: \($0.problems.joined(separator: ", "))" }
+                ?? "the policy is report_only, so the ordinary check decides; enforced the policy would accept")
+        return .refused(ordinary)
     }
 
     private static func refusal(_ rule: TrustRule, _ facts: TrustFacts) -> TrustRefusal? {
@@ -43,7 +55,7 @@ public enum TrustDecision {
 public enum TrustJudgement: Hashable, Sendable {
     case accepted
     case refused(TrustRefusal)
-    /// Would have been refused if the policy were not `report_only`.
+    /// Accepted by the ordinary check; refused if the policy were not `report_only`.
     case reported(TrustRefusal)
 }
 

@@ -1,3 +1,5 @@
+public import XferModel
+
 /// Facts about a server's certificates for one policy. A fact that was not checked counts against the server.
 public struct TrustFacts: Hashable, Sendable {
     /// Whether a valid chain could be built, and if not, why.
@@ -25,6 +27,8 @@ public struct TrustFacts: Hashable, Sendable {
     /// Of the chain valid to the system's anchors.
     public var chainHasPinnedKey = false
     public var leafHasPinnedKey = false
+    /// The TLS version of the connection; nil outside a handshake.
+    public var tls: TLSVersion?
 
     public init() {}
 }

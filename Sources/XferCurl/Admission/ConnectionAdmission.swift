@@ -46,12 +46,28 @@ extension EasyHandle {
         // A proxy's answer to CONNECT is not the origin's.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let login = spec.key.proxyLogin {
-            set(CURLOPT_PROXYAUTH, Int(clamping: login.isDigest ? xfer_auth_digest : xfer_auth_basic))
+            set(CURLOPT_PROXYAUTH, Int(clamping: login.scheme.mask))
             set(CURLOPT_PROXYUSERNAME, login.user)
             set(CURLOPT_PROXYPASSWORD, login.password)
         }
         xfer_easy_set_open_socket_function(easy, curlOpenSocketCallback)
         set(CURLOPT_OPENSOCKETDATA, pointer: UnsafeMutableRawPointer(bitPattern: id))
+    }
+}
+
+extension ProxyLogin.Scheme {
+    fileprivate var mask: Int {
+        switch self {
+        case .basic: xfer_auth_basic
+        case .digest: xfer_auth_digest
+        case .negotiate: xfer_auth_negotiate
+        }
+    }
+
+    /// Whether this machine's libcurl was built with the scheme.
+    public var isSupported: Bool {
+        guard self == .negotiate else { return true }
+        return (curl_version_info(xfer_curl_version_now)?.pointee.features ?? 0) & xfer_version_spnego != 0
     }
 }
 

@@ -55,10 +55,13 @@ extension Hop {
 
     /// The step, with what a refusal's body says about it.
     func explained(_ next: AttemptRun.Next) -> AttemptRun.Next {
-        guard case .finish(.failed(var error)) = next, next.isRefusal, SourceExpiry.isStated(in: refusalText) else {
-            return next
+        guard case .finish(.failed(var error)) = next, next.isRefusal, !refusalText.isEmpty else { return next }
+        if url.scheme == .http, head?.status == 400, TLSPortComplaint.isIn(refusalText) {
+            error.cause = .tlsExpected
+            error.message = "\(url.hostKey) expects TLS on this port, and got an http request"
+        } else if SourceExpiry.isStated(in: refusalText) {
+            error.saysExpired = true
         }
-        error.saysExpired = true
         return .finish(.failed(error))
     }
 

@@ -33,6 +33,8 @@ struct HopConnection {
     var handshakes = Handshakes()
     var admission = ConnectionAdmission()
     var addresses = HopAddresses()
+    /// Whether libcurl has reported a connection over which the request could be sent.
+    var isConnected = false
     /// Whether the server has sent anything over the present connection.
     var hasHeard = false
     /// Bytes of requests that were sent before the first connection was ready: a proxy's CONNECT. Nil until then.
@@ -57,6 +59,9 @@ struct Handshakes {
 
     /// The origin of this request showed its certificates and was judged, whatever the verdict.
     private(set) var isOriginJudged = false
+    /// The party of the handshake that was prepared last; nil if there was none.
+    private(set) var latest: Party?
+    private var asking: Set<Party> = []
     private var isProxyNext = false
 
     mutating func onSocket(hasSecureProxy: Bool) {
@@ -66,8 +71,15 @@ struct Handshakes {
     /// The party of the handshake that is being prepared: through an `https` proxy there are two for one socket.
     mutating func onContext() -> Party {
         defer { isProxyNext = false }
-        return isProxyNext ? .proxy : .origin
+        let party: Party = isProxyNext ? .proxy : .origin
+        latest = party
+        return party
     }
+
+    mutating func onCertificateRequest(_ party: Party) { asking.insert(party) }
+
+    /// Whether the party asked for a client certificate.
+    func hasAskedForCertificate(_ party: Party) -> Bool { asking.contains(party) }
 
     mutating func onVerdict(_ party: Party) {
         if party == .origin { isOriginJudged = true }

@@ -25,6 +25,9 @@ extension Hop {
             target: { EngineCore.current?.handle($0)?.hop?.trustTarget(party) },
             onVerdict: { id, verdict, _ in tell(id, verdict) },
             onStatus: policies.requiresStapledOCSP ? onStatus : nil,
+            onCertificateRequest: { id in
+                EngineCore.current?.handle(id)?.hop?.link.handshakes.onCertificateRequest(party)
+            },
             onCloseNotify: { EngineCore.current?.onCloseNotify($0) })
         do {
             let own = party == .origin ? session.key.spec.key.clientCertificate : nil
@@ -72,7 +75,7 @@ extension Hop {
         }
         guard let failure = verdict.failure else { return }
         refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))
-        if party == .origin { refusal?.host = url.hostKey }
+        if party == .origin { refusal?.host = url.hostKey } else { refusal?.proxy = connection?.session.key.spec.key.proxy }
     }
 
     /// Whether the request may be sent. A new connection was judged in its handshake, since TLS sessions are never

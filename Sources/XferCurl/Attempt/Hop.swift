@@ -165,9 +165,7 @@ final class Hop {
         if needsAvoidedAddresses(after: code) { return run.perform(.otherAddress) }
         run.core.shared.onRequestDone(hasNewConnection: handle.hasNewConnection)
         if link.isStale { return run.perform(.reconnect) }
-        let detail = handle.errorText
-        let osError = handle.osError
-        let proxyFailure = proxyFailure(code)
+        let failure = code == CURLE_OK ? nil : failure(code)
         let isCutShort = isSendingCutShort
         let isCutOff = isEndUnproven
         if refusal == nil, !hasAnswer { hearLastWord(after: code) }
@@ -183,7 +181,7 @@ final class Hop {
             if link.isRepeated, run.mayRestart { return run.finish(.restartWithHTTP1) }
             if let refusal { return run.finish(.failed(refusal)) }
             if let headFault { return run.finish(.failed(headFault)) }
-            if (code == CURLE_OK && !isCutOff) || isBodyWhole { return endResponse() }
+            if (failure == nil && !isCutOff) || isBodyWhole { return endResponse() }
             // If the server refused the content early, its error status is the result even if the response's body is
             // incomplete. A repeated request would get the same status.
             if isCutShort || isCutOff, run.attempt.mode == .exchange, case .receiving = stage, let head,
@@ -192,8 +190,10 @@ final class Hop {
                 return run.finish(.complete)
             }
             if code == CURLE_OK { return run.finish(.failed(unprovenEnd)) }
-            let error = namingAddress(CurlError.transferError(code, detail: detail, osError: osError, url: url))
-            run.finish(.failed(link.admission.failure(host: url.hostKey) ?? proxyFailure ?? error))
+            guard let failure = link.admission.failure(host: url.hostKey) ?? failure.map(namingAddress) else {
+                return endResponse()
+            }
+            run.finish(.failed(failure))
         }
     }
 
@@ -221,6 +221,7 @@ final class Hop {
             return false
         }
         guard !isUnclean(route) else { return false }
+        link.isConnected = true
         link.hasHeard = false
         if link.sentBefore == nil { link.sentBefore = handle?.requestSize ?? 0 }
         link.spare = nil
@@ -310,6 +311,8 @@ final class Hop {
     }
 
     func judge(_ head: ResponseHead) -> Bool {
+        var head = head
+        head.proxy = answeringProxy
         reportSent()
         response.head = head
         recordAnsweringAddress()
@@ -335,6 +338,14 @@ final class Hop {
                 .authFailed, "\(url.hostKey) asks for credentials again and again", httpStatus: 401, host: url.hostKey)
             return false
         }
+    }
+
+    /// The HTTP proxy that passes on the response to an `http` request, or gives it in the server's place.
+    private var answeringProxy: String? {
+        guard url.scheme == .http, let proxy = connection?.session.key.spec.key.proxy, !proxy.hasPrefix("socks") else {
+            return nil
+        }
+        return proxy
     }
 
     private func onHead(_ head: ResponseHead) -> Bool {
@@ -365,8 +376,10 @@ final class Hop {
             return drain(.ask(run.plan(segment: plan.segment, plainRange: true)), head)
         case .notModified:
             return drain(.finish(.notModified), head)
-        case .suspect(_, let error), .fail(let error):
+        case .suspect(_, let error):
             return drain(.finish(.failed(error)), head)
+        case .fail(let error):
+            return drain(.finish(.failed(explained(error, head))), head)
         }
     }
 

@@ -61,7 +61,7 @@ extension Hop {
         switch head.status {
         case 401:
             if case .digest = authentication { true } else { false }
-        case 407: connection?.session.key.spec.key.proxyLogin?.isDigest ?? false
+        case 407: connection?.session.key.spec.key.proxyLogin.map { $0.scheme != .basic } ?? false
         default: false
         }
     }

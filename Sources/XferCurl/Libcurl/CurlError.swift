@@ -7,12 +7,16 @@ enum CurlError {
     /// - Parameters:
     ///   - detail: libcurl's error buffer; for certificates it holds OpenSSL's reason.
     ///   - osError: `CURLINFO_OS_ERRNO`, tells an unreachable network from a refused connection.
-    static func transferError(_ code: CURLcode, detail: String, osError: Int, url: HTTPURL) -> TransferError {
+    static func transferError(_ code: CURLcode, detail: String, osError: Int, _ url: HTTPURL) -> TransferError {
         let (reason, isRetriable) = framingFault(code, detail) ?? classify(code, osError: osError)
-        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
         return TransferError(
-            reason, "\(url.hostKey): \(text)", isRetriable: isRetriable, curlCode: Int32(bitPattern: code.rawValue),
-            host: url.hostKey)
+            reason, "\(url.hostKey): \(text(code, detail))", isRetriable: isRetriable,
+            curlCode: Int32(bitPattern: code.rawValue), host: url.hostKey)
+    }
+
+    /// What libcurl says about the failure.
+    static func text(_ code: CURLcode, _ detail: String) -> String {
+        detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     }
 
     /// Framing errors that libcurl detects before `HeadParser` sees the head; only the text identifies them.
@@ -88,51 +92,5 @@ enum CurlError {
 
     private static func isUnreachable(_ osError: Int) -> Bool {
         [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(Int32(truncatingIfNeeded: osError))
-    }
-}
-
-/// Converts a proxy's refusal, which libcurl reports as a broken connection.
-extension Hop {
-    /// Nil when the request did not fail at the proxy. Call it before the handle is reset.
-    func proxyFailure(_ code: CURLcode) -> TransferError? {
-        guard code != CURLE_OK, let (session, handle) = connection, let proxy = session.key.spec.key.proxy else {
-            return nil
-        }
-        let curlCode = Int32(bitPattern: code.rawValue)
-        if code == CURLE_PROXY, handle.refusesProxyLogin {
-            return TransferError(
-                .authFailed, "the proxy \(proxy) wants other credentials", curlCode: curlCode, host: url.hostKey)
-        }
-        switch handle.proxyStatus {
-        // Some proxies answer 401 to wrong credentials.
-        case let status where status == 407 || status == 401:
-            return TransferError(
-                .authFailed, "the proxy \(proxy) answered \(status): it wants other credentials", httpStatus: status,
-                curlCode: curlCode, host: url.hostKey)
-        case let status where status >= 300:
-            // 4xx: the proxy refuses; 5xx: it failed.
-            let isRetriable = status >= 500 || status == 408 || status == 429
-            return TransferError(
-                .connectFailed, "the proxy \(proxy) answered \(status) to the wish to connect to \(url.hostKey)",
-                isRetriable: isRetriable, httpStatus: status, curlCode: curlCode, host: url.hostKey)
-        default:
-            return nil
-        }
-    }
-}
-
-extension EasyHandle {
-    /// The status of the proxy's answer to CONNECT, 0 when there was none.
-    fileprivate var proxyStatus: Int {
-        var status = 0
-        xfer_easy_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &status)
-        return status
-    }
-
-    /// Whether a SOCKS proxy refused user name and password, or requires them.
-    fileprivate var refusesProxyLogin: Bool {
-        var problem = 0
-        xfer_easy_get_long(easy, CURLINFO_PROXY_ERROR, &problem)
-        return [CURLPX_USER_REJECTED, CURLPX_NO_AUTH].contains { Int($0.rawValue) == problem }
     }
 }

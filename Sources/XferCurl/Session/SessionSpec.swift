@@ -52,15 +52,23 @@ public struct SessionKey: Hashable, Sendable {
 
 /// The service's credential for a proxy. Never shown.
 public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
+    public enum Scheme: Hashable, Sendable {
+        /// Sent at once (RFC 7617).
+        case basic
+        /// Sent after a challenge, as a digest (RFC 7616).
+        case digest
+        /// Sent after a challenge: a token of the daemon's own Kerberos ticket (RFC 4559), which has no password.
+        case negotiate
+    }
+
+    public var scheme: Scheme
     public var user: String
     public var password: String
-    /// Sent only after a challenge, as a digest (RFC 7616); else sent at once (RFC 7617).
-    public var isDigest: Bool
 
-    public init(user: String, password: String, isDigest: Bool = false) {
+    public init(_ scheme: Scheme = .basic, user: String, password: String) {
+        self.scheme = scheme
         self.user = user
         self.password = password
-        self.isDigest = isDigest
     }
 
     public var description: String { Redaction.mask }

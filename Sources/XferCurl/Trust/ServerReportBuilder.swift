@@ -27,7 +27,7 @@ struct ServerReportBuilder {
         }
         guard let leaf = chain.first else { return }
         report.stages = [chainStage, nameStage(of: leaf, report.origin), datesStage(of: leaf, at: now)]
-        if let stage = revocationStage(isRequired: policies.requiresStapledOCSP) { report.stages.append(stage) }
+        if let stage = revocationStage(isRequired: policies.enforcesStapledOCSP) { report.stages.append(stage) }
         if let stage = pinStage(of: policies) { report.stages.append(stage) }
     }
 

@@ -22,7 +22,7 @@ public enum SourceJudge {
         guard let version = source.tls, version >= policies.minimumTLS else {
             return "\(source.origin.host) was connected to with less than TLS \(policies.minimumTLS.rawValue)"
         }
-        if policies.requiresStapledOCSP, !isStapleChecked {
+        if policies.enforcesStapledOCSP, !isStapleChecked {
             return "\(source.origin.host) was not asked for a stapled OCSP response"
         }
         let evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: authoritiesFile))

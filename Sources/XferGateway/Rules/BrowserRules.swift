@@ -59,8 +59,10 @@ struct BrowserRules: Hashable, Sendable {
             return false
         }
         guard let origin = request.header("origin") else {
-            // Browsers send `Origin` with every request that could change something or opens a WebSocket.
+            // Browsers send `Origin` with every request that could change something or opens a WebSocket. A `GET` at
+            // aria2's paths may be a call.
             return ["GET", "HEAD"].contains(request.method) && request.path != AccessGate.socketPath
+                && !Aria2Facade.paths.contains(request.path) && request.header("upgrade") == nil
         }
         return origin.lowercased() == "https://\(host.lowercased())"
     }

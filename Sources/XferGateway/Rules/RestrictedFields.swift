@@ -14,6 +14,11 @@ struct RestrictedFields: Sendable {
     }
 
     private let methods: [String: Node]
+    /// The fields that change a task that exists: with a slot the new task cancels the one in it.
+    private let replacing: [String: Node] = {
+        let task = Node.object(["slot": .restricted])
+        return [TaskAdd.name: task, BatchAdd.name: .object(["tasks": .list(task), "options": task])]
+    }()
 
     /// Places to write to stay beneath the user's roots, so they are not restricted.
     private static let places: Set<String> = ["dir", "output"]
@@ -34,6 +39,12 @@ struct RestrictedFields: Sendable {
     /// The path of the first restricted field in the parameters of a call; nil if there is none.
     func first(in params: JSONValue?, of method: String) -> String? {
         guard let node = methods[method], let params else { return nil }
+        return Self.first(in: params, node, path: "")
+    }
+
+    /// The path of the first field of a call by which an added task would change another one; nil if there is none.
+    func firstReplacing(in params: JSONValue?, of method: String) -> String? {
+        guard let node = replacing[method], let params else { return nil }
         return Self.first(in: params, node, path: "")
     }
 

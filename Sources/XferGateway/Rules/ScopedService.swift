@@ -36,6 +36,11 @@ struct ScopedService: RPCService {
                 "\(method) needs a token with the scope \(needed(for: known.scope)); this one has \(scope.rawValue)",
                 reason: "scope")
         }
+        if scope == .add, let path = fields.firstReplacing(in: params, of: method) {
+            return denied(
+                "\(path): the task in the slot would be cancelled, which needs a token with the scope own or operate",
+                reason: "scope", path: path)
+        }
         guard let path = fields.first(in: params, of: method) else { return nil }
         return denied(
             "\(path): naming files of the server, hooks and webhooks needs a token with the scope operate",

@@ -70,7 +70,7 @@ export class Details extends EventTarget {
         setText(byID("details-name"), nameOf(task));
         byID("details-failure").hidden = true;
         if (task.error) {
-            this.#showFailure(task.error.message, task.state === "failed" ? adviceFor(task.error.reason) : "");
+            this.#showFailure(task.error.message, task.state === "failed" ? adviceFor(task.error) : "");
         }
         const facts = factsOf(task).filter(([, text]) => text);
         updateFacts(byID("details-facts"), facts);

@@ -78,8 +78,31 @@ const ADVICE = [
 const ADVICE_OF_REASON = new Map(
     ADVICE.flatMap(([advice, reasons]) => reasons.split(" ").map((reason) => [reason, advice])));
 
+const ADVICE_OF_CAUSE = {
+    tls_version: "Have the server offer TLS 1.2 or later, or lower the trust policy's minimum, then retry.",
+    tls_parameters: "Have the server's TLS brought up to date, then retry.",
+    client_certificate_required: "Give the task a client certificate (cert and key), then retry.",
+    client_certificate_refused: "Ask the server's operator which client certificates it accepts.",
+    unknown_server_name: "Check the host's name in the URL.",
+    not_tls: "Add it again with http:// in place of https://, or with another port.",
+    tls_expected: "Add it again with https:// in place of http://.",
+    self_signed: "If you know that this is the server's key, pin it with a trust policy, then retry.",
+    unknown_authority: "If you know that this is the server's key, pin it with a trust policy, then retry.",
+    wrong_host_name: "Use a name that the server's certificate has.",
+    certificate_dates: "Have the server's certificate renewed, and check the clock of the daemon's machine.",
+    proxy_negotiate: "Log in at the proxy with Negotiate (a Kerberos ticket of the daemon's user), then retry.",
+    proxy_login_unsupported: "Ask the proxy's operator for a login by Basic, Digest or Negotiate.",
+};
+
 /** What to do about a failure. */
-export const adviceFor = (reason) => ADVICE_OF_REASON.get(reason) ?? "";
+export function adviceFor({ reason, cause, proxy }) {
+    if (cause in ADVICE_OF_CAUSE) return ADVICE_OF_CAUSE[cause];
+    if (proxy) {
+        return reason === "auth_failed" ? "Give the task a login for its proxy, then retry."
+            : `Check the proxy ${proxy}, or go another way, then retry.`;
+    }
+    return ADVICE_OF_REASON.get(reason) ?? "";
+}
 
 export const NETWORKS = {
     offline: "network offline", metered: "network metered", unmetered: "network online", unknown: "network unknown",

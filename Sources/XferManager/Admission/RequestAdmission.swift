@@ -1,4 +1,5 @@
 import XferCore
+import XferCurl
 import XferModel
 import XferStore
 
@@ -62,7 +63,7 @@ struct RequestAdmission: Sendable {
             server = try ProxyServer(proxy.url)
         } catch {
             throw ManagerError.invalidField(
-                path: path, reason: "the proxy \(error)", expected: "http://, https:// or socks5h:// with host and port"
+                path: path, reason: "the proxy \(error)", expected: "http://, https://, socks5:// or socks5h:// with host and port"
             )
         }
         if let bad = proxy.exceptions.first(where: { !ProxyExceptions.isValid($0) }) {
@@ -74,6 +75,11 @@ struct RequestAdmission: Sendable {
             throw ManagerError.rejectedByPolicy(path: path, reason: refusal.description)
         }
         guard let credential = proxy.credential else { return }
+        if credential.scheme == .negotiate, !ProxyLogin.Scheme.negotiate.isSupported {
+            throw ManagerError.invalidField(
+                path: path + ".credential", reason: "this machine's libcurl was built without Negotiate (GSS-API)",
+                expected: "basic or digest")
+        }
         // A profile's proxy was set by an operator, so every user of the profile may use it.
         let shared = try await self.profile(named: profile)?.proxy
         try check(credential, for: .proxy, isOperator: isOperator || proxy == shared, path: path)

@@ -16,12 +16,11 @@ struct BriefBody: Sendable {
     /// Names that other files or tasks took in earlier rounds.
     var taken: Set<String> = []
 
-    /// The final name of the file: the client's, else the server's, else the URL's; see `DownloadRun.finalName`.
+    /// The final name of the file, as `DownloadRun.finalName`.
     var name: String {
-        if let name = task.specification.destination.name { return name }
-        if let name = head.value("Content-Disposition").flatMap(FileName.fromContentDisposition) { return name }
-        let requested = task.specification.request.url
-        return FileName.fromURL(requested.lastPathSegment.isEmpty ? finalURL : requested)
+        task.specification.destination.name
+            ?? FileName.suggested(
+                disposition: head.value("Content-Disposition"), urls: task.specification.namingURLs(last: finalURL))
     }
 
     var lease: String? { task.specification.schedule.lease }

@@ -92,6 +92,7 @@ struct AccessResolver: Sendable {
             // A secret file of a profile belongs to the operator: a user that names the profile must not choose which
             // servers get it.
             resolved.servesNamedHosts = own.servesNamedHosts
+            resolved.urlPassword = own.urlPassword
             return resolved
         }
         guard request.usesProfileCredential, let profile, let shared = profile.credential else { return nil }
@@ -189,9 +190,14 @@ struct AccessResolver: Sendable {
         }
         var login: ProxyLogin?
         if let credential = settings.credential {
+            let scheme: ProxyLogin.Scheme =
+                switch credential.scheme {
+                case .negotiate: .negotiate
+                case .digest: .digest
+                default: .basic
+                }
             login = ProxyLogin(
-                user: credential.user, password: try await secret(of: credential, "the proxy"),
-                isDigest: credential.scheme == .digest)
+                scheme, user: credential.user, password: try await secret(of: credential, "the proxy"))
         }
         return ProxyRoute.Proxy(server: server, login: login, exceptions: settings.exceptions)
     }

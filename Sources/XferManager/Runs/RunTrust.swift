@@ -148,7 +148,7 @@ final class RunTrust: Sendable {
     // MARK: Lax policies
 
     private func recordLax(_ applied: AppliedPolicies, host: String) {
-        let uses = applied.all.filter { $0.policy.allowsInvalidCertificates && !$0.isExpired }.map {
+        let uses = applied.all.filter(\.isLax).map {
             LaxUse(policy: $0.policy.name, version: $0.policy.version, host: host)
         }
         guard !uses.isEmpty else { return }

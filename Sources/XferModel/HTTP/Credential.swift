@@ -11,12 +11,16 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
         case netrc
         /// AWS Signature Version 4; the user is the access key's id, the secret is the secret access key.
         case awsSigV4(region: String, service: String)
+        /// RFC 4559, for proxies only: a token of the service's own Kerberos ticket. Has neither user nor secret.
+        case negotiate
     }
 
     public var scheme: Scheme
-    /// Empty for `bearer` and `netrc`.
+    /// Empty for `bearer` and `negotiate`. For `netrc` the account to log in with, empty for the file's first one.
     public var user: String
     public var secret: Secret
+    /// The password in the URL, for a netrc file that has none for the account in the URL.
+    public var urlPassword: String?
     /// Sent to these only; empty is the origin of the request's URL (a profile's: of its `base_url`).
     public var origins: [Origin]
 
@@ -30,6 +34,25 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
     /// User name and password for basic authentication, as in a URL's user info.
     public init(user: String, password: String) {
         self.init(user: user, secret: .value(password))
+    }
+
+    /// The credential for a URL with user info: a netrc file is asked for the account in the URL. Other credentials, and
+    /// those for other servers, ignore it.
+    public func completed(by userInfo: Credential?) -> Credential {
+        guard scheme == .netrc, user.isEmpty, origins.isEmpty, let userInfo, userInfo.scheme == .basic else {
+            return self
+        }
+        var completed = self
+        completed.user = userInfo.user
+        if case .value(let password) = userInfo.secret, !password.isEmpty { completed.urlPassword = password }
+        return completed
+    }
+
+    /// The credential for another URL with user info: a netrc file is asked for the account in that URL.
+    public func renewed(by userInfo: Credential) -> Credential {
+        var renewed = self
+        (renewed.user, renewed.urlPassword) = ("", nil)
+        return renewed.completed(by: userInfo)
     }
 
     /// Whether a task's own credential is sent to every host that its netrc file names, and not to the origin of the
@@ -55,7 +78,7 @@ public enum Secret: Hashable, Sendable, Codable, CustomStringConvertible {
 
 extension Credential: Codable {
     private enum CodingKeys: String, CodingKey {
-        case scheme, user, secret, origins
+        case scheme, user, secret, origins, urlPassword
         /// The key of a basic credential's inline password, as it was before other schemes existed.
         case password
     }
@@ -65,6 +88,7 @@ extension Credential: Codable {
         user = try container.decode(String.self, forKey: .user)
         scheme = try container.decodeIfPresent(Scheme.self, forKey: .scheme) ?? .basic
         origins = try container.decodeIfPresent([Origin].self, forKey: .origins) ?? []
+        urlPassword = try container.decodeIfPresent(String.self, forKey: .urlPassword)
         if let password = try container.decodeIfPresent(String.self, forKey: .password) {
             secret = .value(password)
         } else {
@@ -82,5 +106,6 @@ extension Credential: Codable {
         try container.encode(scheme, forKey: .scheme)
         try container.encode(secret, forKey: .secret)
         if !origins.isEmpty { try container.encode(origins, forKey: .origins) }
+        try container.encodeIfPresent(urlPassword, forKey: .urlPassword)
     }
 }

@@ -68,7 +68,7 @@ public struct LeastRate: Hashable, Sendable, Codable {
 
 /// The proxy a request goes through.
 public struct ProxySettings: Hashable, Sendable, Codable {
-    /// `http://`, `https://` or `socks5h://` with host and port, without user info.
+    /// `http://`, `https://`, `socks5://` or `socks5h://` with host and port, without user info.
     public var url: String
     /// Shown to the proxy only.
     public var credential: Credential?

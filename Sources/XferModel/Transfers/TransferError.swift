@@ -13,11 +13,17 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var retryAfter: Int64?
     /// True if the text of the answer says that the URL, or the permission that it carries, has expired.
     public var saysExpired: Bool?
+    /// What exactly is wrong, where the reason has several causes; nil if that is unknown.
+    public var cause: FailureCause?
+    /// The URL of the proxy that failed, refused, or may have given the answer; nil if no proxy was involved in the
+    /// failure.
+    public var proxy: String?
 
     /// `isRetriable` is the reason's own unless told otherwise.
     public init(
         _ reason: FailureReason, _ message: String, isRetriable: Bool? = nil, httpStatus: Int? = nil,
-        curlCode: Int32? = nil, host: String? = nil, retryAfter: Int64? = nil
+        curlCode: Int32? = nil, host: String? = nil, retryAfter: Int64? = nil, cause: FailureCause? = nil,
+        proxy: String? = nil
     ) {
         self.reason = reason
         self.message = message
@@ -26,6 +32,8 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
         self.curlCode = curlCode
         self.host = host
         self.retryAfter = retryAfter
+        self.cause = cause
+        self.proxy = proxy
     }
 }
 

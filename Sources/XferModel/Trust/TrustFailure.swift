@@ -68,6 +68,25 @@ extension TransferError {
     public init(_ failure: TrustFailure, curlCode: Int32? = nil) {
         self.init(
             failure.reason, failure.description, isRetriable: false, curlCode: curlCode,
-            host: "\(failure.host):\(failure.port)")
+            host: "\(failure.host):\(failure.port)",
+            cause: failure.reason == .trustRejected ? FailureCause(verification: failure.code) : nil)
+    }
+}
+
+extension FailureCause {
+    /// The cause that an X509_V_ERR code (X509_STORE_CTX_get_error(3)) stands for; nil for codes that need no remedy of
+    /// their own.
+    fileprivate init?(verification code: Int32) {
+        switch code {
+        // DEPTH_ZERO_SELF_SIGNED_CERT, SELF_SIGNED_CERT_IN_CHAIN.
+        case 18, 19: self = .selfSigned
+        // UNABLE_TO_GET_ISSUER_CERT, …_LOCALLY, UNABLE_TO_VERIFY_LEAF_SIGNATURE.
+        case 2, 20, 21: self = .unknownAuthority
+        // CERT_NOT_YET_VALID, CERT_HAS_EXPIRED.
+        case 9, 10: self = .certificateDates
+        // HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH.
+        case 62, 64: self = .wrongHostName
+        default: return nil
+        }
     }
 }

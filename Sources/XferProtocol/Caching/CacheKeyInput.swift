@@ -68,6 +68,6 @@ public struct CacheKeyRecord: WireInput, Hashable {
             .count(0...64), example: ["token", "X-Amz-*"]),
         .optional(
             "host", \.host, "A name that stands for scheme, host and port: mirrors of the same files are one.",
-            .length(1...255), .printable, example: "debian-mirrors"),
+            .length(1...255), .visible, example: "debian-mirrors"),
     ]
 }

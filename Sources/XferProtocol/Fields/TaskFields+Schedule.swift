@@ -23,6 +23,6 @@ extension TaskFields {
             task: "It runs, and its file is published, only while the lease of this name is in force: see lease.renew.",
             record: "The lease that has to be in force while it runs.",
             change: .anytime("The lease that has to be in force while it runs; null is none.", isNullable: true),
-            access: .operators, limits: [.length(1...TaskLimits.nameLength), .printable], example: "fleet"),
+            access: .operators, limits: [.length(1...TaskLimits.nameLength), .visible], example: "fleet"),
     ]
 }

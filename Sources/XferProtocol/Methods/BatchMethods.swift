@@ -69,7 +69,7 @@ public enum BatchAdd: RPCMethod {
             .optional(
                 "client_key", \.clientKey,
                 "Makes the add safe to repeat: the same key with the same parameters returns the batch that exists.",
-                .length(1...TaskLimits.nameLength)),
+                .length(1...TaskLimits.nameLength), .visible),
         ]
 
         /// What is wrong with `options` would be wrong with every entry.

@@ -92,7 +92,7 @@ public enum GroupGet: RPCMethod {
 
 extension WireField {
     static func groupName(_ path: any WritableKeyPath<Record, String> & Sendable) -> WireField {
-        .required("name", path, "The group's name.", .length(1...TaskLimits.nameLength), .printable)
+        .required("name", path, "The group's name.", .length(1...TaskLimits.nameLength), .visible)
     }
 
     static func groupOwner(_ path: any WritableKeyPath<Record, Owner?> & Sendable) -> WireField {

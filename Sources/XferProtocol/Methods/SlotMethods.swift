@@ -33,7 +33,7 @@ public enum SlotGet: RPCMethod {
             .required(
                 "slot", \.slot, "The slot's name; every owner has slots of its own.",
                 .length(1...TaskLimits.nameLength),
-                .printable)
+                .visible)
         ]
     }
 

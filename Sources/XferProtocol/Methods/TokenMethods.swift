@@ -54,11 +54,11 @@ public enum TokenAdd: RPCMethod {
         public static let summary = "The token as it is to be."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "name", \.name, "By which it is listed and revoked, unique.", .length(1...64), .printable,
+                "name", \.name, "By which it is listed and revoked, unique.", .length(1...64), .visible,
                 example: "phone"),
             .optional(
                 "user", \.user, "Whom it calls for: a user's name, or a decimal uid; default is the caller.",
-                .length(1...256), .printable, example: "ada"),
+                .length(1...256), .visible, example: "ada"),
             .required("scope", \.scope, "What it allows within the rights of its user."),
             .optional("expires_at", \.expiresAt, "It is refused from then on; default is never."),
         ]

@@ -132,10 +132,18 @@ extension JSONValue {
         case .string(let text): .text(text)
         case .array(let elements): .list(elements.map(\.parameter))
         case .object(let object): .object(object.parameters)
-        // 1e3 and 1.0 are what their sender would write as 1000 and 1.
-        case .number(let number): .text(number.wire.text)
+        case .number(let number): .text(number.plainText)
         case .bool, .integer: .text(text)
         }
+    }
+}
+
+extension JSONNumber {
+    /// A whole number without fraction and exponent: 1e3 and 1.0 are what their sender would write as 1000 and 1.
+    /// Others as they were written.
+    fileprivate var plainText: String {
+        let whole = value.wire
+        return whole.integerValue != nil && JSONNumber(value) == self ? whole.text : text
     }
 }
 

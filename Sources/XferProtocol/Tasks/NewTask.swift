@@ -113,25 +113,25 @@ public struct NewTask: WireInput, Hashable {
                 .restricted(to: .grantedPriority),
             .optional(
                 "group", \.group, "A group of yours to hold back, limit and select tasks by.",
-                .length(1...TaskLimits.nameLength), .printable),
+                .length(1...TaskLimits.nameLength), .visible),
             .optional(
                 "label", \.label, "A text for people and a name to select tasks by.",
-                .length(1...TaskLimits.labelLength), .printable),
+                .length(1...TaskLimits.labelLength), .visible),
             .optional(
                 "client_key", \.clientKey,
                 "Makes the add safe to repeat: the same key with the same request returns the task that exists.",
-                .length(1...TaskLimits.nameLength)),
+                .length(1...TaskLimits.nameLength), .visible),
             .optional(
                 "owner", \.owner,
                 "For whom it is added, with that user's rights: a user's name, or a decimal uid; default is the caller. All tasks of "
                     + "a call have the same.",
-                .length(1...256), .printable, example: "ada"
+                .length(1...256), .visible, example: "ada"
             )
             .restricted(to: .operators),
             .optional(
                 "slot", \.slot,
                 "A place of yours that one task at a time is in: the task that is in it is cancelled (task.superseded).",
-                .length(1...TaskLimits.nameLength), .printable, example: "avatar"),
+                .length(1...TaskLimits.nameLength), .visible, example: "avatar"),
         ], TaskFields.completion.fields(ofTask: \.completion),
         [
             .optional(

@@ -32,8 +32,8 @@ public struct TaskChanges: WireInput, Hashable {
         sections: [
             .optional("priority", \.priority, "Strict order of starting.")
                 .restricted(to: .grantedPriority),
-            .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .printable),
-            .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .printable),
+            .patch("group", \.group, "A name to select tasks by.", .length(1...TaskLimits.nameLength), .visible),
+            .patch("label", \.label, "A text for people.", .length(1...TaskLimits.labelLength), .visible),
             .patch("meta", \.meta, "Any JSON of the client's own.", .encodedSize(TaskLimits.metaSize)),
         ], (TaskFields.retries + TaskFields.rates).fields(ofChanges: \.limits),
         TaskFields.conditions.fields(ofChanges: \.choices), TaskFields.progress.fields(ofChanges: \.limits),

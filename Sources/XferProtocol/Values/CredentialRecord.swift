@@ -23,7 +23,8 @@ public struct CredentialRecord: WireInput, Hashable {
         let scheme = CredentialScheme(credential.scheme)
         self.scheme = scheme == .basic ? nil : scheme
         if !credential.user.isEmpty { user = Redaction.mask }
-        if scheme.hasPassword { password = .value(Redaction.mask) } else { secret = .value(Redaction.mask) }
+        if scheme.hasPassword { password = .value(Redaction.mask) }
+        if scheme.hasSecret { secret = .value(Redaction.mask) }
         origins = credential.origins.isEmpty ? nil : credential.origins
     }
 
@@ -31,7 +32,9 @@ public struct CredentialRecord: WireInput, Hashable {
     public static let wireFields: WireFields<Self> = [
         .optional("scheme", \.scheme, "How it is shown to the server; default basic."),
         .optional(
-            "user", \.user, "User name (basic, digest), or the access key's id (sigv4).", .length(1...256), .printable),
+            "user", \.user,
+            "User name (basic, digest), the access key's id (sigv4), or the account to look up (netrc).",
+            .length(1...256), .printable),
         .optional("password", \.password, "Password (basic, digest): text, or where it is read from at every attempt."),
         .optional(
             "secret", \.secret,
@@ -48,13 +51,16 @@ public struct CredentialRecord: WireInput, Hashable {
     public func validate() throws(WireError) {
         let scheme = scheme ?? .basic
         if scheme.hasUser, user == nil { throw WireError(.missing, at: "user", expected: "the field to be given") }
-        if !scheme.hasUser, user != nil { throw Self.meaningless("user", scheme) }
+        if !scheme.hasUser, scheme != .netrc, user != nil { throw Self.meaningless("user", scheme) }
         if scheme.hasPassword {
             if secret != nil { throw Self.meaningless("secret", scheme) }
             if password == nil { throw WireError(.missing, at: "password", expected: "the field to be given") }
         } else {
             if password != nil { throw Self.meaningless("password", scheme) }
-            if secret == nil { throw WireError(.missing, at: "secret", expected: "the field to be given") }
+            if scheme.hasSecret, secret == nil {
+                throw WireError(.missing, at: "secret", expected: "the field to be given")
+            }
+            if !scheme.hasSecret, secret != nil { throw Self.meaningless("secret", scheme) }
         }
         if scheme == .basic, user?.contains(":") == true {
             throw WireError(.invalidValue, at: "user", expected: "a user name without a colon (RFC 7617)")
@@ -79,6 +85,7 @@ public struct CredentialRecord: WireInput, Hashable {
             case .digest: .digest
             case .bearer: .bearer
             case .netrc: .netrc
+            case .negotiate: .negotiate
             case .sigv4: .awsSigV4(region: region ?? "", service: service ?? "s3")
             }
         return Credential(
@@ -91,6 +98,8 @@ public enum CredentialScheme: String, WireEnum {
     case basic, digest, bearer, netrc
     /// AWS Signature Version 4.
     case sigv4
+    /// RFC 4559 with the daemon's Kerberos ticket; proxies only.
+    case negotiate
 
     init(_ scheme: Credential.Scheme) {
         self =
@@ -100,11 +109,13 @@ public enum CredentialScheme: String, WireEnum {
             case .bearer: .bearer
             case .netrc: .netrc
             case .awsSigV4: .sigv4
+            case .negotiate: .negotiate
             }
     }
 
-    var hasUser: Bool { self != .bearer && self != .netrc }
+    var hasUser: Bool { self != .bearer && self != .netrc && self != .negotiate }
     var hasPassword: Bool { self == .basic || self == .digest }
+    var hasSecret: Bool { !hasPassword && self != .negotiate }
 }
 
 /// A secret as text, or where the service reads it: `{"file": "/path"}`, `{"systemd": "name"}`, `{"env": "VARIABLE"}`.

@@ -5,6 +5,7 @@ extension TaskPhase: WireEnum {}
 extension TaskKind: WireEnum {}
 extension WaitReason: WireEnum {}
 extension FailureReason: WireEnum {}
+extension FailureCause: WireEnum {}
 extension ConflictPolicy: WireEnum {}
 extension HTTPMethod: WireEnum {}
 extension HTTPVersion: WireEnum {}

@@ -9,6 +9,8 @@ public struct FailureRecord: WireRecord, Hashable {
     public var curlCode: Int32?
     public var host: String?
     public var attempts: Int?
+    public var cause: OpenEnum<FailureCause>?
+    public var proxy: String?
 
     public init() {}
 
@@ -20,6 +22,8 @@ public struct FailureRecord: WireRecord, Hashable {
         httpStatus = error.httpStatus
         curlCode = error.curlCode
         host = error.host
+        cause = error.cause.map { OpenEnum($0) }
+        proxy = error.proxy
         self.attempts = attempts
     }
 
@@ -32,5 +36,7 @@ public struct FailureRecord: WireRecord, Hashable {
         .optional("curl_code", \.curlCode, "libcurl's code, see libcurl-errors(3)."),
         .optional("host", \.host, "The host that was talked to."),
         .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
+        .optional("cause", \.cause, "What exactly is wrong, where the reason has several causes. One of a closed list."),
+        .optional("proxy", \.proxy, "The proxy that failed, refused, or may have given the answer."),
     ]
 }

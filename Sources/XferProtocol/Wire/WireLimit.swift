@@ -29,7 +29,7 @@ public struct WireLimit: Sendable {
         return WireLimit(keywords: keywords, expected: expected, reason: .outOfRange) {
             switch $0 {
             case .integer(let value): range.contains(Double(value))
-            case .number(let value): range.contains(value)
+            case .number(let number): range.contains(number.value)
             default: true
             }
         }
@@ -70,11 +70,30 @@ public struct WireLimit: Sendable {
         }
     }
 
-    /// A string without control characters (C0 and DEL).
+    /// A string without control characters (C0, DEL and C1) and line separators.
     public static let printable = WireLimit.form(
-        "^[^\\u0000-\\u001f\\u007f]*$", expected: "text without control characters"
+        "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", expected: "text without control characters"
     ) { text in
-        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029: false
+            default: true
+            }
+        }
+    }
+
+    /// A string as `printable`, and without the controls that change the direction of text (UAX #9 §2): with them a
+    /// name can look like another one.
+    public static let visible = WireLimit.form(
+        "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]*$",
+        expected: "text without control characters and without controls of the writing direction"
+    ) { text in
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7f..<0xa0, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: false
+            default: true
+            }
+        }
     }
 
     /// JSON that is at most so many bytes long when written compactly.

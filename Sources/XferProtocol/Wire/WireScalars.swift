@@ -69,14 +69,14 @@ extension Double: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
         switch value {
         case .integer(let number): self = Double(number)
-        case .number(let number): self = number
+        case .number(let number): self = number.value
         default: throw .wrongType(expected: "a number")
         }
     }
 
     /// Whole numbers are written without a fraction.
     public var wire: JSONValue {
-        guard magnitude <= Self.maxWhole, let whole = Int64(exactly: self) else { return .number(self) }
+        guard magnitude <= Self.maxWhole, let whole = Int64(exactly: self) else { return .number(JSONNumber(self)) }
         return .integer(whole)
     }
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {

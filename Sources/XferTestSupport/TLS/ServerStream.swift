@@ -161,7 +161,8 @@ final class TLSServerContext: @unchecked Sendable {
                 X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
                 X509_free(certificate)
             }
-            SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+            let mode = SSL_VERIFY_PEER | (options.requiresClient ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0)
+            SSL_CTX_set_verify(context, mode, nil)
             // Needed with a session cache that knows clients.
             SSL_CTX_set_session_id_context(context, [1], 1)
         }

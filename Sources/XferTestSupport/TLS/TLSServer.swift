@@ -29,6 +29,8 @@ public final class TLSServer: Sendable {
         public var sendsCloseNotify = false
         /// Whether HTTP/2 is chosen if the client offers it. The backend has to speak it then.
         public var speaksHTTP2 = false
+        /// Whether clients without a certificate are refused.
+        public var requiresClient = false
         /// The OCSP response that is stapled to handshakes whose client asks for one, DER; nil sends none.
         public var staple: [UInt8]?
         /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.

@@ -9,6 +9,8 @@ struct PresentedChain {
     let others: OpaquePointer?
     /// SSL_CTX_set_security_level(3): the weakest keys and signatures that are accepted.
     let securityLevel: Int32
+    /// The version of the connection; nil outside a handshake.
+    var tls: TLSVersion?
 
     /// The certificates, leaf first, at most `TrustFailure.maxChain`.
     var certificates: [Certificate] {

@@ -48,7 +48,7 @@ public struct ServerTrustEvaluator: Sendable {
         for applied in target.policies.all {
             let policy = applied.policy
             if applied.isExpired { verdict.expired.append(policy.name) }
-            if policy.allowsInvalidCertificates, !applied.isExpired { verdict.lax.append(policy.name) }
+            if applied.isLax { verdict.lax.append(policy.name) }
             func failure(_ refusal: TrustRefusal) -> TrustFailure {
                 Self.failure(refusal, of: policy, target, chain: presented.certificates.map(\.shown))
             }

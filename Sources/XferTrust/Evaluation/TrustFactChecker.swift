@@ -20,6 +20,7 @@ struct TrustFactChecker {
 
     mutating func facts(for applied: AppliedPolicy) -> TrustFacts {
         var facts = TrustFacts()
+        facts.tls = presented.tls
         let needed = applied.neededChecks
         let pins = applied.policy.pins
         if needed.contains(.hostName) {

@@ -16,12 +16,7 @@ public struct ConnectedServer: Sendable {
         chain = (0..<count).compactMap { index in
             OPENSSL_sk_value(stack, Int32(clamping: index)).map { Certificate.der(of: OpaquePointer($0)) }
         }
-        version =
-            switch SSL_version(ssl) {
-            case TLS1_2_VERSION: .tls12
-            case TLS1_3_VERSION: .tls13
-            default: nil
-            }
+        version = TLSVersion(number: SSL_version(ssl))
     }
 }
 

@@ -19,6 +19,9 @@ public struct HandshakeHook: Sendable {
     /// Called with the status of the stapled response and its judgement, after `onVerdict` for an accepted chain.
     /// Called in the handshake, on its thread. If nil, no stapled response is requested.
     public let onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
+    /// Called when the server asks for a client certificate, whether or not there is one to show. Called in the
+    /// handshake, on its thread.
+    public let onCertificateRequest: (@Sendable (UInt) -> Void)?
 
     /// Called with the `SSL` of a connection whose server has sent close_notify (RFC 8446 §6.1), on the thread that
     /// reads. If nil, alerts are not observed.
@@ -28,6 +31,7 @@ public struct HandshakeHook: Sendable {
         id: UInt, target: @escaping @Sendable (UInt) -> TrustTarget?,
         onVerdict: @escaping @Sendable (UInt, TrustVerdict, [Certificate]) -> Void,
         onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)? = nil,
+        onCertificateRequest: (@Sendable (UInt) -> Void)? = nil,
         onCloseNotify: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
     ) {
         self.id = id
@@ -35,6 +39,7 @@ public struct HandshakeHook: Sendable {
         self.onVerdict = onVerdict
         self.onStatus = onStatus
         self.onCloseNotify = onCloseNotify
+        self.onCertificateRequest = onCertificateRequest
     }
 
     /// Prepares a context before its first handshake.
@@ -65,6 +70,7 @@ public struct HandshakeHook: Sendable {
             throw HandshakeHookError("data of SSL_CTX")
         }
         SSL_CTX_set_cert_verify_callback(context, verifyServerCertificates, judge.toOpaque())
+        if onCertificateRequest != nil { SSL_CTX_set_cert_cb(context, reportCertificateRequest, judge.toOpaque()) }
         // If no stapled response were requested, a policy that requires one would be bypassed.
         if onStatus != nil, xfer_ssl_ctx_request_status(context, verifyStapledStatus, judge.toOpaque()) != 1 {
             throw HandshakeHookError("asking for a stapled OCSP response")
@@ -104,7 +110,8 @@ private final class InstalledHook: Sendable {
             return verdict
         }
         let presented = PresentedChain(
-            leaf: leaf, others: X509_STORE_CTX_get0_untrusted(context), securityLevel: SSL_get_security_level(ssl))
+            leaf: leaf, others: X509_STORE_CTX_get0_untrusted(context), securityLevel: SSL_get_security_level(ssl),
+            tls: TLSVersion(number: SSL_version(ssl)))
         let verdict = evaluator.evaluate(presented, for: target)
         hook.onVerdict(hook.id, verdict, presented.certificates)
         return verdict
@@ -153,6 +160,14 @@ private nonisolated func verifyServerCertificates(
     return 0
 }
 
+/// SSL_CTX_set_cert_cb(3): 1 goes on with the certificate that is set, or with none.
+private nonisolated func reportCertificateRequest(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let argument else { return 1 }
+    let hook = Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().hook
+    hook.onCertificateRequest?(hook.id)
+    return 1
+}
+
 /// SSL_CTX_set_tlsext_status_cb(3): 1 accepts.
 private nonisolated func verifyStapledStatus(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let ssl, let argument else { return 0 }
@@ -182,5 +197,11 @@ extension TLSVersion {
         case .tls12: TLS1_2_VERSION
         case .tls13: TLS1_3_VERSION
         }
+    }
+
+    /// Nil for versions that this service never negotiates.
+    init?(number: Int32) {
+        guard let version = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = version
     }
 }

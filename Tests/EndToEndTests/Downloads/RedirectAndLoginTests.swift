@@ -20,6 +20,44 @@ import XferTestSupport
         }
     }
 
+    /// A small file takes the way of brief runs, one with mirrors or a longer one an ordinary run.
+    @Test func aFileIsNamedAfterTheLastURLOfItsRedirects() async throws {
+        let server = try await FaultServer()
+        let long = SourceVersion.tagged(41, length: 600_000)
+        server.serve("/v1/small-1.2.iso", source)
+        server.serve("/v1/long-1.2.iso", long)
+        server.serve("/v1/", source)
+        server.on("/latest") { request in
+            .redirect(to: request.target.contains("long") ? "/v1/long-1.2.iso" : "/v1/small-1.2.iso")
+        }
+        server.on("/nameless") { _ in .redirect(to: "/v1/") }
+        try await withDaemon { daemon in
+            let small = try await daemon.complete(try await daemon.add(server.url("/latest")))
+            #expect(small.finalPath?.hasSuffix("/small-1.2.iso") == true)
+            let large = try await daemon.complete(try await daemon.add(server.url("/latest?long")))
+            #expect(large.finalPath?.hasSuffix("/long-1.2.iso") == true)
+            let nameless = try await daemon.complete(try await daemon.add(server.url("/nameless")))
+            #expect(nameless.finalPath?.hasSuffix("/nameless") == true)
+            // The file to compare has to be known before the request.
+            let updated = try await daemon.complete(
+                try await daemon.add(server.url("/latest"), ["on_conflict": "update"]))
+            #expect(updated.finalPath?.hasSuffix("/latest") == true)
+            let urls = [server.url("/latest?long"), server.url("/v1/long-1.2.iso")].map { JSONValue.string($0) }
+            let added = try await daemon.call("task.add", ["urls": .array(urls)])
+            let mirrored = try await daemon.complete(try #require(added["task"]?["id"]?.integerValue))
+            #expect(mirrored.finalPath?.hasSuffix("/latest (1)") == true, "\(mirrored.json.text)")
+        }
+    }
+
+    @Test func httpsToAPortWithoutTLSFailsForGoodWithItsCause() async throws {
+        let server = try await FaultServer()
+        try await withTask("https://127.0.0.1:\(server.port)/f") { daemon, id in
+            try await daemon.fails(id, "connect_failed")
+            let error = try await daemon.finish(id).json["error"]
+            #expect(error?["cause"] == "not_tls" && error?["is_retriable"] == false, "\(error?.text ?? "")")
+        }
+    }
+
     @Test func aRedirectLoopFailsTheTask() async throws {
         let server = try await FaultServer()
         server.on("/a") { _ in .redirect(to: "/b") }

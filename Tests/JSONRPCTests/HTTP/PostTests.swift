@@ -73,6 +73,24 @@ import XferTestSupport
         }
     }
 
+    /// RFC 9112 §6.1: the framing of these is faulty, or of a coding that is not known here.
+    @Test(arguments: [
+        ("1.0", "Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n", 400),
+        ("1.1", "Transfer-Encoding: gzip, chunked\r\n", 501), ("1.1", "Transfer-Encoding: chunked, chunked\r\n", 501),
+        ("1.1", "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", 501),
+    ])
+    func aRequestWhoseEndIsUncertainIsRefusedAndTheConnectionClosed(
+        version: String, fields: String, status: Int
+    ) async throws {
+        try await withServer { fixture in
+            let client = try fixture.connect()
+            try await client.send("POST /rpc HTTP/\(version)\r\n\(fields)\r\n0\r\n\r\n")
+            let answer = try await client.answer()
+            #expect(answer.status == status && answer.headers["connection"] == "close")
+            #expect(try await client.readToEnd() == "")
+        }
+    }
+
     @Test func pipelinedPOSTsAreAnsweredInOrder() async throws {
         try await withServer { fixture in
             let client = try fixture.connect()

@@ -48,6 +48,16 @@ import XferProtocol
         #expect(Examination.rights("refused").level == .problem)
     }
 
+    @Test func aProxyOfTheCallersEnvironmentThatTheDaemonDoesNotUseIsAWarning() {
+        let caller = CallerProxies { $0 == "http_proxy" ? "http://p:3128" : nil }
+        let finding = examination(system()).proxies(caller)
+        #expect(finding?.level == .warning && finding?.message.contains("http://p:3128") == true)
+        #expect(finding?.advice?.contains("network.proxy_from_environment: true") == true)
+        let settings = ["network.proxy_from_environment": "true"]
+        #expect(examination(system(), settings).proxies(caller)?.level == .well)
+        #expect(examination(system()).proxies(CallerProxies { _ in nil }) == nil)
+    }
+
     @Test func anOlderDaemonIsAWarning() {
         #expect(Examination.socket(status, clientVersion: "1.0.0").level == .well)
         #expect(Examination.socket(status, clientVersion: "1.1.0").level == .warning)

@@ -55,6 +55,57 @@ import XferModel
         #expect(try #require(FailureAdvice.sentence(failure, id: 7)).contains(text))
     }
 
+    @Test(arguments: FailureCause.allCases) func everyCauseHasAdviceWithACommandOrAnOption(cause: FailureCause) {
+        var failure = TaskSummary.Failure(
+            reason: "trust_rejected",
+            message: "a:8443 is not trusted by policy \"default\" version 0: self-signed; the server showed "
+                + "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= (CN=a), sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB= (CN=b)",
+            host: "a:8443", cause: cause, proxy: "http://p:3128")
+        failure.isRetriable = false
+        let advice = FailureAdvice.sentence(cause, failure, id: 7)
+        #expect(advice.hasSuffix(".") && advice.first?.isUppercase == true)
+        #expect(FailureAdvice.sentence(failure, id: 7) == advice)
+        let parts: [FailureCause: String] = [
+            .tlsVersion: "--min-tls", .clientCertificateRequired: "`xferctl update 7 --cert FILE --key FILE`",
+            .clientCertificateRefused: "--cert FILE", .notTLS: "http://", .tlsExpected: "https://",
+            .selfSigned:
+                "`xferctl policy set a-8443 --host a:8443 --allow-invalid-certificates --pin sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=`",
+            .wrongHostName: "`xferctl policy test https://a:8443`",
+            .proxyNegotiate: "`xferctl update 7 --proxy http://p:3128 --proxy-negotiate`",
+        ]
+        if let part = parts[cause] { #expect(advice.contains(part), "\(advice)") }
+    }
+
+    @Test func adviceOnAProxysFailureIsAboutTheProxy() throws {
+        func advice(_ reason: String, status: Int? = nil) throws -> String {
+            let failure = TaskSummary.Failure(
+                reason: reason, message: "m", httpStatus: status, host: "a", proxy: "http://p:3128")
+            return try #require(FailureAdvice.sentence(failure, id: 7))
+        }
+        #expect(try advice("auth_failed", status: 407).contains("--proxy http://p:3128 --proxy-user USER"))
+        #expect(try !advice("auth_failed").contains("-u USER"))
+        #expect(try advice("connect_failed").hasPrefix("Check that the proxy is up"))
+        #expect(try advice("http_status", status: 403).contains("--no-proxy '*'"))
+        #expect(try advice("disk_error").contains("dmesg"))
+    }
+
+    @Test func aProxyOfTheCallersEnvironmentIsMentionedWhereItMayBeMissing() {
+        let environment = ["https_proxy": "http://me:s3cret@p:3128", "no_proxy": "local.test,10.0.0.0/8"]
+        let proxies = CallerProxies { environment[$0] }
+        func note(_ reason: String, host: String, proxy: String? = nil) -> String? {
+            proxies.note(
+                about: TaskSummary.Failure(reason: reason, message: "m", host: host, proxy: proxy), id: 7)
+        }
+        #expect(proxies.urls == ["http://p:3128"])
+        let text = note("connect_timeout", host: "a.test:8443") ?? ""
+        #expect(text.contains("`xferctl update 7 --proxy http://p:3128`") && text.contains("network.proxy_from_environment"))
+        #expect(!text.contains("s3cret"))
+        for host in ["local.test", "x.local.test:80", "10.1.2.3:80"] { #expect(note("dns_failure", host: host) == nil) }
+        #expect(note("http_status", host: "a.test") == nil && note("connect_failed", host: "a.test", proxy: "p") == nil)
+        #expect(CallerProxies { _ in nil }.urls.isEmpty)
+        #expect(CallerProxies { $0 == "http_proxy" ? "no proxy at all" : nil }.urls.isEmpty)
+    }
+
     @Test func theAdviceOnAFailedHandshakeIsAboutTheSchemeAndThePort() throws {
         let failure = TaskSummary.Failure(
             reason: "connect_failed", message: "OpenSSL/3: error:0A00010B:SSL routines::wrong version number")

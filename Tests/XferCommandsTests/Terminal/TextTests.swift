@@ -1,3 +1,4 @@
+import StrictJSON
 import Testing
 
 @testable import XferCommands
@@ -26,6 +27,19 @@ import Testing
 }
 
 @Suite struct SafeTextTests {
+    @Test func theControlsInJSONAreEscapedAndTheValueIsTheSame() throws {
+        let value: JSONValue = ["a\u{9b}b": "\u{202e}gpj.exe\u{7f}\u{feff}\u{e0041}é\n\u{1b}", "n": 1]
+        let text = SafeText.escaped(json: value.text)
+        #expect(text.unicodeScalars.allSatisfy { $0.value == 0xe9 || (0x20..<0x7f).contains($0.value) }, "\(text)")
+        #expect(text.contains("\\u009b") && text.contains("\\u202e") && text.contains("\\udb40\\udc41"))
+        #expect(try JSONValue(parsing: Array(text.utf8)) == value)
+        #expect(SafeText.escaped(json: "{\n  \"a\": 1\n}") == "{\n  \"a\": 1\n}")
+    }
+
+    @Test func bytesWithC1ControlsAreNoTextForATerminal() {
+        #expect(!PlainBytes.areText(Array("a\u{9b}31mb".utf8)) && PlainBytes.areText(Array("aéb\n".utf8)))
+    }
+
     @Test func escapeSequencesLoseTheirEffect() {
         #expect(SafeText.sanitised("\u{1b}]0;owned\u{7}x\r\n") == "␛]0;owned␇x␍␊")
     }

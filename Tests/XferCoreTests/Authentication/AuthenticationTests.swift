@@ -105,11 +105,67 @@ import XferModel
 
     @Test(arguments: [
         "", "machine", "login a", "password", "machine a login", "\"", "default", "macdef", "macdef x\n\n",
-        "garbage \\",
+        "garbage \\", "machine host.test login a password \"b\nmachine host.test login c password d",
+        "machine host.test login \"a", "machine host.test login \"a\\",
     ])
     func brokenNetrcTextIsIgnored(text: String) {
-        let login = Netrc(text).login(for: "host.test")
-        #expect(login == nil || login == Netrc.Login(user: "", password: ""))
+        #expect(Netrc(text).login(for: "host.test") == nil)
+    }
+
+    private static let twoAccounts = """
+        # the following two lines were created while testing curl
+        machine host.test login user1 password passwd1
+        machine host.test login user2 password passwd2
+        """
+
+    /// The cases of curl's tests, by their numbers; those with letters are this project's.
+    @Test(
+        arguments: [
+            ("130", twoAccounts + "\ndefault login userdef password passwddef", nil, nil, "user1:passwd1"),
+            ("131", twoAccounts, "user2", nil, "user2:passwd2"),
+            ("132", twoAccounts, "mary", "mark", "mary:mark"),
+            ("133", twoAccounts, "user2", "mark", "user2:passwd2"),
+            (
+                "478",
+                "\nmachine host.test\npassword weird\npassword firstone\nlogin daniel\n\nmachine host.test\n\n"
+                    + "machine host.test\nlogin debbie\n\nmachine host.test\npassword weird\n"
+                    + #"password "second\r""# + "\nlogin debbie\n", "debbie", nil, "debbie:second\r"
+            ),
+            ("684", "machine host.test password 5up3r53cr37", nil, nil, ":5up3r53cr37"),
+            ("685", "machine host.test password 5up3r53cr37", "user", nil, "user:5up3r53cr37"),
+            ("a, no other account's password", twoAccounts, "mary", nil, "mary:"),
+            ("b, a login without password", "machine host.test login a", nil, nil, "a:"),
+            ("c, the first with a password", "machine host.test login a\n\(twoAccounts)", nil, nil, "user1:passwd1"),
+            ("d, default of the account", "default login me password p", "me", nil, "me:p"),
+            ("e, default of another", "default login you password p", "me", nil, "me:"),
+            ("f, macdef within an entry", "machine host.test login a\nmacdef x\npassword no\n\npassword b", nil, nil, "a:b"),
+            ("g, two macros", "macdef a\nx\n\nmacdef b\nlogin no\n\n\(twoAccounts)", nil, nil, "user1:passwd1"),
+            ("h, any case", "MACHINE Host.Test LOGIN a PASSWORD b", nil, nil, "a:b"),
+            ("i, escapes", #"machine host.test login "a b" password "c\\d\"e\n""#, nil, nil, "a b:c\\d\"e\n"),
+            ("j, plain backslashes", #"machine host.test login a password c\d"#, nil, nil, #"a:c\d"#),
+        ] as [(String, String, String?, String?, String)])
+    func aNetrcFileIsReadAsCurlDoes(
+        number: String, text: String, user: String?, password: String?, expected: String
+    ) throws {
+        let own = Credential(scheme: .netrc, user: "", secret: .value(text))
+        let userInfo = user.map { Credential(user: $0, password: password ?? "") }
+        let resolved = ResolvedCredential(inline: own.completed(by: userInfo), home: hop.origin)
+        let field = "Basic " + Base64.encode(expected.utf8)
+        #expect(HopAuthentication(resolved, hop: hop) == .field(field), "\(number)")
+    }
+
+    @Test func theAccountAndThePasswordOfAURLStayAtItsOrigin() {
+        let own = Credential(scheme: .netrc, user: "", secret: .value("machine login.test login you password p"))
+        let netrc = own.completed(by: Credential(user: "me", password: "s3cret"))
+        let resolved = ResolvedCredential(inline: netrc, home: hop.origin)
+        #expect(HopAuthentication(resolved, hop: hop) == .field("Basic bWU6czNjcmV0"))
+        let named = HTTPURL(scheme: .https, host: "login.test", port: 443, target: "/")
+        #expect(HopAuthentication(resolved, hop: named) == .field("Basic eW91OnA="))
+        var bound = own
+        bound.origins = [named.origin]
+        #expect(bound.completed(by: Credential(user: "me", password: "s3cret")) == bound)
+        let basic = Credential(user: "a", password: "b")
+        #expect(basic.completed(by: Credential(user: "me", password: "s3cret")) == basic)
     }
 
     // MARK: AWS
@@ -137,7 +193,8 @@ import XferModel
             (Credential(scheme: .bearer, user: "me", secret: .value("x")), "user"),
             (Credential(scheme: .bearer, user: "", secret: .value("")), "secret"),
             (Credential(scheme: .bearer, user: "", secret: .value("a b")), "secret"),
-            (Credential(scheme: .netrc, user: "me", secret: .file("/x")), "user"),
+            (Credential(scheme: .netrc, user: "a:b", secret: .file("/x")), "user"),
+            (Credential(scheme: .negotiate, user: "", secret: .value("")), "scheme"),
             (Credential(scheme: .awsSigV4(region: "r", service: "s3"), user: "", secret: .value("x")), "user"),
             (Credential(scheme: .awsSigV4(region: "", service: "s3"), user: "k", secret: .value("x")), "region"),
             (Credential(scheme: .awsSigV4(region: "a:b", service: "s3"), user: "k", secret: .value("x")), "region"),
@@ -165,9 +222,19 @@ import XferModel
         #expect(fault?.isPermission == true && fault?.field == "secret")
     }
 
-    @Test func aProxyAcceptsOnlyBasicAndDigestCredentials() {
+    @Test func theDaemonsTicketIsForOperatorsProxiesOnly() {
+        let negotiate = Credential(scheme: .negotiate, user: "", secret: .value(""))
+        #expect(throws: Never.self) { try CredentialRules.check(negotiate, for: .proxy, isOperator: true) }
+        let fault = #expect(throws: CredentialFault.self) {
+            try CredentialRules.check(negotiate, for: .proxy, isOperator: false)
+        }
+        #expect(fault?.isPermission == true)
+    }
+
+    @Test func aProxyAcceptsOnlyCredentialsThatProxiesHave() {
         for (scheme, user, isTaken) in [
-            (Credential.Scheme.basic, "a", true), (.digest, "a", true), (.bearer, "", false), (.netrc, "", false),
+            (Credential.Scheme.basic, "a", true), (.digest, "a", true), (.negotiate, "", true), (.bearer, "", false),
+            (.netrc, "", false),
             (.awsSigV4(region: "r", service: "s3"), "a", false),
         ] {
             let credential = Credential(scheme: scheme, user: user, secret: .value("x"))

@@ -109,10 +109,42 @@ struct StatedTable {
                     policy.mode.rawValue, !policy.pins.isEmpty, policy.allowsInvalidCertificates,
                     policy.validatesDomainName)?.isSubset(of: words) ?? false
             let judgement = TrustDecision.judge(AppliedPolicy(policy, at: Self.now), facts)
+            let isTrial = policy.isReportOnly && !hasExpired
             switch judgement {
-            case .accepted: #expect(accepts)
-            case .reported: #expect(!accepts && policy.isReportOnly && !hasExpired && isOrdinary)
-            case .refused: #expect(!accepts && !(policy.isReportOnly && !hasExpired && isOrdinary))
+            case .accepted: #expect(accepts && (isOrdinary || !isTrial))
+            case .reported: #expect(!accepts && isTrial && isOrdinary)
+            case .refused: #expect(isTrial ? !isOrdinary : !accepts)
+            }
+        }
+    }
+
+    /// RFC 7469 §2.1.2 (report-only pins) for every policy: what is only reported changes nothing.
+    @Test(arguments: TrustPolicy.Mode.allCases, [false, true])
+    func aReportOnlyPolicyNeverChangesTheOrdinaryDecision(mode: TrustPolicy.Mode, hasPins: Bool) {
+        for (invalid, name) in [(false, false), (false, true), (true, false), (true, true)] {
+            var policy = Self.policy(mode, hasPins, invalid, name)
+            policy.isReportOnly = true
+            policy.minimumTLS = .tls13
+            let applied = AppliedPolicy(policy, at: Self.now)
+            #expect(applied.neededChecks.isSuperset(of: .ordinary) && !applied.isLax)
+            #expect(AppliedPolicies(host: applied).minimumTLS == .tls12)
+            for (facts, words) in Self.allFacts {
+                var facts = facts
+                facts.tls = .tls13
+                let isOrdinary = words.isSuperset(of: ["sys", "host"])
+                let accepts =
+                    StatedTable.words(mode.rawValue, hasPins, invalid, name)?.isSubset(of: words) ?? false
+                switch TrustDecision.judge(applied, facts) {
+                case .accepted: #expect(isOrdinary && accepts)
+                case .reported: #expect(isOrdinary && !accepts)
+                case .refused(let refusal):
+                    #expect(!isOrdinary)
+                    let note = accepts ? "enforced the policy would accept" : "enforced it would refuse, too"
+                    #expect(refusal.problems.last?.contains(note) == true, "\(refusal.problems)")
+                }
+                facts.tls = .tls12
+                #expect((TrustDecision.judge(applied, facts) == .accepted) == false)
+                if case .refused = TrustDecision.judge(applied, facts) { #expect(!isOrdinary) }
             }
         }
     }

@@ -101,6 +101,58 @@ import XferTestSupport
         #expect(none.error?.reason == .authFailed, "\(none.outcome)")
     }
 
+    @Test func aProxyThatDoesNotExistIsNamedAndNotTheServer() async throws {
+        let port = try ClosedPort.any()
+        for (scheme, target) in [
+            ("http", "http://origin.test/f"), ("http", "https://origin.test/f"), ("socks5", "https://127.0.0.1:9/f"),
+            ("socks5h", "http://origin.test/f"),
+        ] {
+            let proxy = "\(scheme)://127.0.0.1:\(port)"
+            let error = try await get(target, spec(proxy)).error
+            #expect(error?.reason == .connectFailed && error?.proxy == proxy && error?.isRetriable == true)
+            #expect(error?.message.hasPrefix("the proxy \(proxy): ") == true, "\(error?.message ?? "")")
+        }
+        let unknown = try await get("https://origin.test/f", spec("http://nowhere.invalid:3128")).error
+        #expect(unknown?.reason == .dnsFailure && unknown?.proxy == "http://nowhere.invalid:3128")
+    }
+
+    @Test func aPlainSOCKS5ProxyGetsAddresses() async throws {
+        let server = try await FaultServer()
+        server.serve("/file", version)
+        var options = TLSServer.Options()
+        options.isSOCKS = true
+        let proxy = try TLSServer(options)
+        let url = "socks5://127.0.0.1:\(proxy.port)"
+        let record = try await get("http://localhost:\(server.port)/file", spec(url))
+        #expect(record.outcome.body == version.bytes)
+        #expect(["127.0.0.1", "[::1]", "::1"].contains { proxy.counts.requests == ["SOCKS \($0):\(server.port)"] })
+        let unresolved = try await get("http://nowhere.invalid/file", spec(url)).error
+        #expect(unresolved?.reason == .dnsFailure && unresolved?.proxy == nil, "\(unresolved?.message ?? "")")
+    }
+
+    /// Without a Kerberos ticket there is no token, so the proxy's demand stays.
+    @Test(arguments: [false, true])
+    func aDemandForNegotiateOrNTLMSaysWhatTheProxyAccepts(isSecure: Bool) async throws {
+        let proxy = try await FaultServer()
+        proxy.onAnyOther { _ in
+            Reply(
+                407,
+                headers: [
+                    HeaderField(name: "Proxy-Authenticate", value: "Negotiate"),
+                    HeaderField(name: "Proxy-Authenticate", value: "NTLM"),
+                    HeaderField(name: "Content-Length", value: "0"),
+                ])
+        }
+        let url = "http://127.0.0.1:\(proxy.port)"
+        let target = "\(isSecure ? "https" : "http")://origin.test/f"
+        for login in [nil, ProxyLogin(user: "ada", password: "x"), ProxyLogin(.negotiate, user: "", password: "")] {
+            let error = try await get(target, spec(url, login)).error
+            #expect(error?.reason == .authFailed && error?.cause == .proxyNegotiate, "\(String(describing: error))")
+            #expect(error?.proxy == url && error?.message.contains("it accepts Negotiate, NTLM") == true)
+        }
+        #expect(ProxyLogin.Scheme.negotiate.isSupported, "Debian's libcurl has it")
+    }
+
     @Test func connectionsWithDifferentProxyLoginsAreSeparate() async throws {
         let server = try await FaultServer()
         server.serve("/file", version)
@@ -128,6 +180,7 @@ import XferTestSupport
         let record = try await get("https://origin.test/", spec("http://127.0.0.1:\(proxy.port)"))
         #expect(record.error?.reason == .connectFailed && record.error?.isRetriable == isRetriable, "\(record.outcome)")
         #expect(record.error?.message.contains("127.0.0.1:\(proxy.port) answered \(status)") == true)
+        #expect(record.error?.proxy == "http://127.0.0.1:\(proxy.port)")
     }
 }
 

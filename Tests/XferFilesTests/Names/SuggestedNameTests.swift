@@ -36,7 +36,25 @@ import XferTestSupport
             ("attachment; filename=\"../../etc/passwd\"", "passwd"),
             ("attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd", "passwd"),
             ("attachment; filename=\"..\\\\..\\\\evil.exe\"", "evil.exe"),
-            ("attachment; filename=\"foo%20bar.html\"", "foo%20bar.html"),
+            ("attachment; filename*=utf8''foo-%c3%a4.html", "foo-ä.html"),
+            // As browsers read them.
+            ("attachment; filename=\"foo%20bar.html\"", "foo bar.html"),
+            ("attachment; filename=\"%E4%BD%A0%E5%A5%BD.pdf\"", "你好.pdf"),
+            ("attachment; filename=\"100%.txt\"", "100%.txt"), ("attachment; filename=\"a%E4b.txt\"", "a%E4b.txt"),
+            ("attachment; filename=\"utf-8''foo-%c3%a4.html\"", "foo-ä.html"),
+            ("attachment; filename=UTF8''foo-%c3%a4.html", "foo-ä.html"),
+            ("attachment; filename=\"it's fine's.txt\"", "it's fine's.txt"),
+            ("attachment; filename=\"=?UTF-8?B?w6TDtsO8LnR4dA==?=\"", "äöü.txt"),
+            ("attachment; filename=\"=?utf-8?q?foo_=C3=A4.html?=\"", "foo ä.html"),
+            ("attachment; filename=\"=?ISO-8859-1?Q?foo-=E4.html?=\"", "foo-ä.html"),
+            ("attachment; filename=\"=?UTF-8?Q?=C3?= =?UTF-8?Q?=A4.txt?=\"", "ä.txt"),
+            ("attachment; filename=\"=?UTF-8*en?Q?a?= =?ISO-8859-1?Q?b?= c.txt\"", "ab c.txt"),
+            ("attachment; filename=\"=?x-none?Q?a.txt?=\"", "=?x-none?Q?a.txt?="),
+            ("attachment; filename=\"C:\\dir\\file.txt\"", "file.txt"),
+            ("attachment; filename=\"C:\\\\dir\\\\file.txt\"", "file.txt"),
+            ("attachment; filename=\"\\\\server\\share\\file.txt\"", "file.txt"),
+            ("attachment; filename=C:\\dir\\file.txt", "file.txt"),
+            ("attachment; filename=\"\\\\foo.html\"", "foo.html"),
             ("attachment;;; ; filename=foo.html", "foo.html"),
             ("attachment; filename=\"-rf\"", "rf"), ("attachment; filename*=UTF-8''%2D%2drf%2E", "rf"),
         ])
@@ -79,5 +97,20 @@ import XferTestSupport
     func aURLSuggestsItsLastPathComponent(target: String, name: String) {
         let url = HTTPURL(scheme: .https, host: "example.org", port: 443, target: target)
         #expect(FileName.fromURL(url) == name)
+    }
+
+    @Test func theServersNameComesFirstThenThatOfTheFirstURLThatHasOne() {
+        func url(_ target: String) -> HTTPURL {
+            HTTPURL(scheme: .https, host: "example.org", port: 443, target: target)
+        }
+        let (last, first) = (url("/v1.2/tool-1.2.tgz?t=1"), url("/latest"))
+        func name(_ disposition: String?, _ urls: [HTTPURL]) -> String {
+            FileName.suggested(disposition: disposition, urls: urls)
+        }
+        #expect(name("attachment; filename=a.tgz", [last, first]) == "a.tgz")
+        #expect(name("attachment", [last, first]) == "tool-1.2.tgz")
+        #expect(name(nil, [first]) == "latest")
+        #expect(name(nil, [url("/"), first]) == "latest")
+        #expect(name(nil, [url("/.."), url("/")]) == "download")
     }
 }

@@ -54,7 +54,7 @@ struct OpenRPCDocumentTests {
         func bound(_ schema: JSONObject, _ key: String) -> Double? {
             switch schema[key] {
             case .integer(let value): Double(value)
-            case .number(let value): value
+            case .number(let number): number.value
             default: nil
             }
         }

@@ -122,7 +122,7 @@ struct SchemaComparison {
     private static func number(_ value: JSONValue?) -> Double? {
         switch value {
         case .integer(let number): Double(number)
-        case .number(let number): number
+        case .number(let number): number.value
         default: nil
         }
     }

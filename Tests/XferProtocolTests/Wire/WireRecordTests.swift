@@ -96,6 +96,19 @@ struct WireRecordTests {
         #expect(error?.expected.isEmpty == false)
     }
 
+    /// UAX #9 §2: embeddings, overrides and isolates; ISO 6429: C1.
+    @Test(arguments: ["\u{9b}31m", "a\u{85}b", "\u{202e}gpj.exe", "\u{2066}a\u{2069}", "a\u{2028}b", "\u{feff}a", "a\u{7f}"])
+    func aNameThatCouldLookLikeAnotherIsRefused(name: String) throws {
+        for field in ["label", "group", "slot", "client_key"] {
+            let error = #expect(throws: WireError.self) {
+                try NewTask(strict: ["url": "http://a.example/", field: .string(name)])
+            }
+            #expect(error?.path == field && error?.reason == .invalidValue, "\(field)")
+        }
+        #expect(throws: WireError.self) { try TaskChanges(strict: ["label": .string(name)]) }
+        #expect(throws: Never.self) { try NewTask(strict: ["url": "http://a.example/", "label": "עברית 日本 é"]) }
+    }
+
     @Test func aMisspeltFieldIsSuggested() {
         #expect(fault(["naem": "cup"])?.expected.contains("did you mean \"name\"?") == true)
         #expect(fault(["name": "cup", "colour": "gren"])?.expected.contains("\"green\"") == true)

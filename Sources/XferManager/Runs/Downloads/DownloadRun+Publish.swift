@@ -9,13 +9,14 @@ extension DownloadRun {
     /// Files up to this length, in bytes, are made durable together. Larger ones would make the others wait.
     private static var largestGathered: Int64 { 1 << 20 }
 
-    /// The final name of the file: the client's, else the server's, else the URL's.
+    /// The final name of the file: the client's, else the server's, else that of a URL (`namingURLs`). Before the
+    /// response's head it is what is known so far; after a restart, what an earlier run recorded of its head.
     var finalName: String {
-        if let name = specification.destination.name { return name }
-        if let suggestedName { return suggestedName }
-        let requested = specification.request.url
-        let url = requested.lastPathSegment.isEmpty ? outcome.finalURL ?? requested : requested
-        return FileName.fromURL(url)
+        if let name = specification.destination.name ?? readyName { return name }
+        let head = ResponseHead(status: outcome.httpStatus ?? 0, fields: outcome.responseHeaders)
+        return FileName.suggested(
+            disposition: head.value("Content-Disposition"),
+            urls: specification.namingURLs(last: outcome.finalURL ?? transfer.resumeData.finalURL))
     }
 
     /// Verifies and publishes the complete part, whether or not a checkpoint has committed it.
@@ -168,6 +169,19 @@ extension DownloadRun {
         try await dropBytes(because: error.message)
         try await services.pool.run { try part.truncate(to: 0) }
         throw error
+    }
+}
+
+extension TaskSpecification {
+    /// The URLs that may give the file its name, in order of preference.
+    ///
+    /// A redirect leads from `latest` to the file's own name. With `update` the file to compare has to be known before
+    /// the request; and with mirrors the name must not depend on which of them answers. There the first URL comes first.
+    ///
+    /// - Parameter last: the URL that sent the response; nil if that is unknown.
+    func namingURLs(last: HTTPURL?) -> [HTTPURL] {
+        let urls = [last, request.url].compactMap(\.self)
+        return destination.onConflict == .update || !mirrors.isEmpty ? urls.reversed() : urls
     }
 }
 

@@ -26,7 +26,7 @@ extension DownloadRun {
         }
         defer { file.close() }
         await onBodyEnd()
-        if specification.destination.name == nil { suggestedName = ready.finalName }
+        readyName = ready.finalName
         let length = try file.length()
         return try await finish(file, length: length, isProcessed: ready.isProcessed, in: directory)
     }

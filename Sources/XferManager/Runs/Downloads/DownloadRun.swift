@@ -20,7 +20,8 @@ actor DownloadRun: TransferSubscriber {
     /// From the last response's head.
     var announcedDigest: Checksum?
     var lastModified: String?
-    var suggestedName: String?
+    /// The name that was chosen for the file which an earlier run recorded as ready.
+    var readyName: String?
     /// The response whose body arrives or has arrived; nil if no server was asked.
     var received: ResponseUpdate?
     /// Whether the server's 304 about the kept response was unusable, so that the whole body is requested.
@@ -75,6 +76,7 @@ actor DownloadRun: TransferSubscriber {
 
     /// Gets the body, or a 304 about the known version; nil if the 304 was unusable.
     private func ask(_ asked: Asked, in directory: DirectoryHandle) async throws -> RunEnd? {
+        let comparedName = finalName
         guard let own = try await conditions(in: directory) else { return .stopped }
         switch try await body(in: directory, own.isEmpty ? asked.conditions : own) {
         case .left:
@@ -91,7 +93,7 @@ actor DownloadRun: TransferSubscriber {
             return try await confirm(asked, word, in: directory)
         case .notModified:
             outcome.notModified = true
-            return try already(published: finalName, in: directory)
+            return try already(published: comparedName, in: directory)
         case .whole(let body):
             return try await end(with: body, in: directory)
         }
@@ -174,9 +176,6 @@ actor DownloadRun: TransferSubscriber {
         outcome.responseHeaders = head.fields
         announcedDigest = specification.request.announcedDigest(of: head)
         lastModified = head.lastModified
-        if specification.destination.name == nil {
-            suggestedName = head.value("Content-Disposition").flatMap(FileName.fromContentDisposition)
-        }
     }
 
     /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.

@@ -1,11 +1,11 @@
-public import XferModel
-
 /// The address of a proxy and the protocol it speaks.
 public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
         case http
         /// HTTP over TLS.
         case https
+        /// RFC 1928; names are resolved by this machine.
+        case socks5
         /// RFC 1928; names are resolved by the proxy.
         case socks5h
     }
@@ -15,14 +15,17 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     public let port: UInt16
 
+    /// The forms of a proxy's URL, for messages.
+    public static let forms = "http://, https://, socks5:// or socks5h:// with a host and a port"
+
     /// Reads `scheme://host:port`, with nothing behind it but a slash; a port that is left out is 80, 443 or 1080.
     /// - Throws: what is wrong; user info is never repeated.
     public init(_ text: String) throws(ProxyFault) {
         guard let slashes = text.firstRange(of: "://") else {
-            throw ProxyFault("is no proxy: expected http://, https:// or socks5h:// with a host and a port")
+            throw ProxyFault("is no proxy: expected \(Self.forms)")
         }
         guard let kind = Kind(rawValue: text[..<slashes.lowerBound].lowercased()) else {
-            throw ProxyFault("has a scheme that is not supported: expected http, https or socks5h")
+            throw ProxyFault("has a scheme that is not supported: expected http, https, socks5 or socks5h")
         }
         var rest = text[slashes.upperBound...]
         if rest.hasSuffix("/") { rest = rest.dropLast() }
@@ -49,6 +52,9 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
         return (host, pattern.port ?? defaultPort)
     }
 
+    /// Whether the proxy speaks HTTP, and so answers or passes on requests to `http` URLs itself.
+    public var speaksHTTP: Bool { kind == .http || kind == .https }
+
     /// As libcurl takes it.
     public var url: String { "\(kind.rawValue)://\(host):\(port)" }
 
@@ -63,7 +69,7 @@ extension ProxyServer.Kind {
         switch self {
         case .http: 80
         case .https: 443
-        case .socks5h: 1080
+        case .socks5, .socks5h: 1080
         }
     }
 }

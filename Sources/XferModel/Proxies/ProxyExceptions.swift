@@ -1,5 +1,3 @@
-import XferModel
-
 /// Hosts that are reached without the proxy, in the syntax of CURLOPT_NOPROXY(3): names, which include all names below
 /// them, addresses, CIDR blocks, and `*` for every host.
 ///

@@ -1,0 +1,113 @@
+import XferModel
+
+/// Advice for failures whose cause is known, and for those in which a proxy has a part.
+extension FailureAdvice {
+    static func sentence(_ cause: FailureCause, _ failure: TaskSummary.Failure, id: Int64) -> String {
+        let retry = SuggestedCommand.text("retry \(id)")
+        switch cause {
+        case .tlsVersion:
+            let set = SuggestedCommand.text("policy set")
+            return "Have the server offer TLS 1.2 or later; if a trust policy asks for more, lower it (\(set) with "
+                + "--min-tls); then \(retry)."
+        case .tlsParameters: return "Have the server's TLS brought up to date: nothing that it offers is safe; then \(retry)."
+        case .clientCertificateRequired:
+            return "Give the server a client certificate: "
+                + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + ", then \(retry)."
+        case .clientCertificateRefused:
+            return "Ask the server's operator which client certificates it accepts; "
+                + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + " sets another one, then \(retry)."
+        case .unknownServerName: return "Check the host's name in the URL: the server there has no site of that name."
+        case .notTLS:
+            return "Check the scheme and the port of the URL: what answers there does not use TLS. If it is meant, add it "
+                + "again with http:// in place of https://."
+        case .tlsExpected: return "Add it again with https:// in place of http://: what answers there uses TLS."
+        case .selfSigned, .unknownAuthority:
+            return "If you know from its operator that this is the server's key, pin it: \(pinning(failure)), then "
+                + "\(retry). Or name its CA in the daemon's configuration (trust.ca_file)."
+        case .wrongHostName:
+            let test = SuggestedCommand.text("policy test https://\(host(failure))")
+            return "Use a name that the server's certificate has; \(test) shows them."
+        case .certificateDates:
+            return "Have the server's certificate renewed, and check this machine's clock "
+                + "(\(SuggestedCommand.text("doctor"))); then \(retry)."
+        case .proxyNegotiate:
+            return "Log in at the proxy with Kerberos: "
+                + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-negotiate")
+                + " and a ticket for the daemon's user (kinit), then \(retry)."
+        case .proxyLoginUnsupported:
+            return "Ask the proxy's operator for a login by Basic, Digest or Negotiate, or go through a local proxy that "
+                + "logs in there (such as cntlm)."
+        }
+    }
+
+    /// What fits a failure that is a proxy's, or may be; nil where the reason's own sentence fits.
+    static func proxySentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
+        guard failure.proxy != nil, let reason = FailureReason(rawValue: failure.reason) else { return nil }
+        let retry = SuggestedCommand.text("retry \(id)")
+        let other = SuggestedCommand.text("update \(id) --proxy URL")
+        let direct = SuggestedCommand.text("update \(id) --no-proxy '*'")
+        switch reason {
+        case .authFailed:
+            return "Log in at the proxy: "
+                + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-user USER") + ", then \(retry)."
+        case .connectFailed where failure.httpStatus != nil, .httpStatus:
+            return "Ask the proxy's operator, or go another way (\(other), or \(direct) for none), then \(retry)."
+        case .dnsFailure, .connectFailed, .connectTimeout, .networkUnreachable, .connectionLost:
+            return "Check that the proxy is up and reachable from here, or go another way (\(other), or \(direct) for "
+                + "none), then \(retry)."
+        default: return nil
+        }
+    }
+
+    /// The command that pins the key that the server showed.
+    private static func pinning(_ failure: TaskSummary.Failure) -> String {
+        let host = host(failure)
+        let name = host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
+        let pin = failure.message.firstMatch(of: #/sha256/[A-Za-z0-9+/]{43}=/#).map { String($0.output) } ?? "PIN"
+        return SuggestedCommand.text(
+            "policy set \(String(name.prefix(64))) --host \(host) --allow-invalid-certificates --pin \(pin)")
+    }
+
+    private static func host(_ failure: TaskSummary.Failure) -> String {
+        failure.host.map { SafeText.sanitised($0) } ?? "HOST"
+    }
+
+    private static func proxy(_ failure: TaskSummary.Failure) -> String {
+        failure.proxy.map { SafeText.sanitised($0) } ?? "URL"
+    }
+}
+
+/// The proxies that the environment of this command names. The daemon has another environment.
+struct CallerProxies: Sendable {
+    private let settings: [ProxySettings]
+
+    /// - Parameter environment: a variable that cannot be understood counts as absent.
+    init(_ environment: (String) -> String? = environmentValue) {
+        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
+        let pairs = names.compactMap { name in environment(name).map { (name, $0) } }
+        let proxies = try? EnvironmentProxies(Dictionary(pairs) { $1 })
+        settings = HTTPURL.Scheme.allCases.reversed().compactMap { proxies?.settings(for: $0) }
+    }
+
+    /// The URLs, without user info.
+    var urls: [String] { settings.map(\.url).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+
+    /// The proxy for a host; nil if there is none.
+    /// - Parameter host: with or without a port.
+    func url(for host: String) -> String? {
+        let afterBracket = host.lastIndex(of: "]").map { host.index(after: $0) } ?? host.startIndex
+        let colon = host[afterBracket...].firstIndex(of: ":") ?? host.endIndex
+        return settings.first { !ProxyExceptions.contain(String(host[..<colon]), in: $0.exceptions) }?.url
+    }
+
+    /// A sentence for a failure to connect, where a person's other programs go through a proxy; nil for other failures.
+    func note(about failure: TaskSummary.Failure, id: Int64) -> String? {
+        guard failure.proxy == nil, let reason = FailureReason(rawValue: failure.reason),
+            [.dnsFailure, .connectFailed, .connectTimeout, .networkUnreachable].contains(reason),
+            let host = failure.host, let url = url(for: host)
+        else { return nil }
+        return "Your environment names the proxy \(SafeText.sanitised(url)), which the daemon does not use: "
+            + SuggestedCommand.text("update \(id) --proxy \(SafeText.sanitised(url))")
+            + " sets it, network.proxy_from_environment sets the daemon's own for all tasks."
+    }
+}

@@ -1,0 +1,61 @@
+public import XferModel
+
+/// A proxy's demand for other credentials (RFC 9110 §11.7.1).
+public struct ProxyChallenge: Hashable, Sendable {
+    /// The kinds of credentials that the proxy accepts, as it names them; empty if that is unknown.
+    public var schemes: [String]
+
+    public init(schemes: [String]) { self.schemes = schemes }
+
+    /// Reads the `Proxy-Authenticate` fields of a response.
+    public init(_ fields: [HeaderField]) {
+        schemes = []
+        for field in fields where field.name.equalsIgnoringASCIICase("Proxy-Authenticate") {
+            for scheme in Self.schemes(in: field.value) where !schemes.contains(scheme) { schemes.append(scheme) }
+        }
+    }
+
+    /// A list's elements are challenges and parameters. A challenge begins with a scheme: a word that `=` does not
+    /// follow.
+    private static func schemes(in value: String) -> [String] {
+        var schemes: [String] = []
+        var isQuoted = false
+        var isEscaped = false
+        let elements = value.split { character in
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            }
+            return !isQuoted && character == ","
+        }
+        for element in elements {
+            let words = element.split { $0 == " " || $0 == "\t" }
+            guard let word = words.first, word.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }),
+                words.dropFirst().first?.hasPrefix("=") != true
+            else { continue }
+            schemes.append(String(word.prefix(32)))
+        }
+        return schemes
+    }
+
+    /// What the remedy is, where it is not another user or password.
+    public var cause: FailureCause? {
+        func accepts(_ scheme: String) -> Bool { schemes.contains { $0.equalsIgnoringASCIICase(scheme) } }
+        if schemes.isEmpty || accepts("Basic") || accepts("Digest") { return nil }
+        return accepts("Negotiate") ? .proxyNegotiate : .proxyLoginUnsupported
+    }
+
+    /// The failure of a request that the proxy did not let through.
+    ///
+    /// - Parameter status: the proxy's status; nil for a SOCKS proxy.
+    public func failure(of proxy: String, status: Int?, host: String, curlCode: Int32? = nil) -> TransferError {
+        let answer = status.map { "answered \($0): it " } ?? ""
+        let offer = schemes.isEmpty ? "" : " (it accepts \(schemes.joined(separator: ", ")))"
+        return TransferError(
+            .authFailed, "the proxy \(proxy) \(answer)wants other credentials\(offer)", httpStatus: status,
+            curlCode: curlCode, host: host, cause: cause, proxy: proxy)
+    }
+}

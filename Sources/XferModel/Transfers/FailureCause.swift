@@ -1,0 +1,34 @@
+/// What exactly is wrong, for reasons with causes that need different remedies.
+public enum FailureCause: String, Sendable, Codable, CaseIterable {
+    // The TLS handshake.
+    /// Client and server have no TLS version in common.
+    case tlsVersion = "tls_version"
+    /// Client and server have no cipher, group, signature or protocol in common.
+    case tlsParameters = "tls_parameters"
+    /// The server requires a client certificate, and none was given.
+    case clientCertificateRequired = "client_certificate_required"
+    /// The server refuses the client certificate.
+    case clientCertificateRefused = "client_certificate_refused"
+    /// The server knows no host of the URL's name.
+    case unknownServerName = "unknown_server_name"
+    /// An `https` URL leads to a port that does not answer with TLS.
+    case notTLS = "not_tls"
+    /// An `http` URL leads to a port that expects TLS.
+    case tlsExpected = "tls_expected"
+
+    // The server's certificate.
+    /// The certificate is signed by itself, or its chain ends at such a certificate that is no trust anchor.
+    case selfSigned = "self_signed"
+    /// The chain does not lead to a trust anchor.
+    case unknownAuthority = "unknown_authority"
+    /// The certificate does not name the host.
+    case wrongHostName = "wrong_host_name"
+    /// A certificate of the chain has expired, or is not valid yet.
+    case certificateDates = "certificate_dates"
+
+    // The proxy's authentication.
+    /// The proxy accepts no credential of a kind that was given, but Negotiate (Kerberos).
+    case proxyNegotiate = "proxy_negotiate"
+    /// The proxy accepts only kinds of credentials that xfer does not support, such as NTLM.
+    case proxyLoginUnsupported = "proxy_login_unsupported"
+}
