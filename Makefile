@@ -42,7 +42,7 @@ export XFER_COMMIT := $(shell git rev-parse --short=12 HEAD 2> /dev/null)
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 
-.PHONY: help build run stop test lint instructions install uninstall bench fuzz soak test-alerts test-upgrade release screenshots \
+.PHONY: help build run stop test check lint instructions install uninstall bench fuzz soak test-alerts test-upgrade release screenshots \
 	fleet-demo fleet-demo-stop clean deb test-deb dist image apt-repo reproducible packages-build packages-fleet packages-test packages-soak packages-bench packages-deb
 
 help:
@@ -51,6 +51,7 @@ help:
 	@echo 'make fleet-demo           two nodes of a fleet on this machine, with a PostgreSQL of their own (make fleet-demo-stop)'
 	@echo 'make build                all programs, optimised, in .build/release'
 	@echo 'make test                 every test (make lint: style, imports, schema, units)'
+	@echo 'make check [SINCE=HEAD]   the suites of the targets that changed since then'
 	@echo 'make install [PREFIX=$(PREFIX)] [DESTDIR=]'
 	@echo 'make deb                  Debian packages of what is committed, in .build/deb'
 	@echo 'make dist                 a tarball with the programs and an install script, in .build/dist'
@@ -98,6 +99,9 @@ fleet-demo-stop:
 test: packages-test
 	.ci/test
 
+check: packages-test
+	.ci/check $(SINCE)
+
 lint: packages-test
 	.ci/lint
 
@@ -129,10 +133,10 @@ bench: build packages-bench
 	$(SWIFT) build $(RELEASE) --product fleet-bench
 	Benchmarks/bench.py --programs .build/release --write $(if $(ROW),--rows '$(ROW)') $(ARGS)
 
-# Optimised programs are counted: they are what is installed.
+# The programs of the tests are counted: they are optimised as those that are installed.
 instructions: packages-build packages-test
-	$(SWIFT) build $(PLAIN) --product xferd
-	Benchmarks/instructions.py --programs .build/release $(if $(UPDATE),--update) $(ARGS)
+	.ci/build --product xferd
+	Benchmarks/instructions.py --programs .build/tested/release $(if $(UPDATE),--update) $(ARGS)
 
 fuzz: packages-build
 	.ci/fuzz $(INPUTS)

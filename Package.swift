@@ -51,7 +51,11 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = [], embedded:
 
 /// `fixtures` are read from the source tree by the tests themselves.
 func tests(_ name: String, _ dependencies: [Target.Dependency], fixtures: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: fixtures, swiftSettings: house)
+    .testTarget(
+        name: name, dependencies: dependencies, exclude: fixtures,
+        swiftSettings: house + [
+            .unsafeFlags(["-Onone"], .when(configuration: .release))
+        ])
 }
 
 let package = Package(

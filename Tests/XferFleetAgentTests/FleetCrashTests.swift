@@ -4,7 +4,7 @@ import XferTestSupport
 
 @Suite(.serialized, .enabled(if: FleetFixture.isPossible, "needs PostgreSQL"))
 struct FleetCrashTests {
-    private static let rounds = FleetFixture.isSoak ? 1000 : 30
+    private static let rounds = FleetFixture.isSoak ? 1000 : 8
 
     /// Each node is a machine of its own to the kernel's network, which reaches the database and the server over a bridge.
     @Test(.enabled(if: NetworkNamespace.isPossible, Comment(rawValue: NetworkNamespace.requirement)))

@@ -12,7 +12,7 @@ struct FleetFixture {
 
     var first: FleetNodeFixture { nodes[0] }
 
-    static let isSoak = getenv("XFER_SOAK") != nil
+    static let isSoak = Campaign.isSoak
     static var isPossible: Bool { PostgresCluster.programs != nil }
 
     /// What is wrong over all nodes at the end: each task has one end, and its file is there once.

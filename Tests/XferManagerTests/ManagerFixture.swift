@@ -91,6 +91,8 @@ final class ManagerFixture: Sendable {
                 owner: caller.owner, request: request,
                 destination: Destination(directory: directory, name: name), startsPaused: startsPaused,
                 maxReceiveRate: maxReceiveRate)
+            // Many servers of the tests stall on purpose, and a starved test process can be silent for a minute.
+            specification.request.timeouts.idle = Double(600 * Patience.factor)
             change(&specification)
             return specification
         }

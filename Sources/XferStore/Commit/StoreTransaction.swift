@@ -189,7 +189,7 @@ public final class StoreTransaction: StoreReader {
 
     override func known(_ id: TaskID) -> TransferTask? {
         guard let task = tasks[id] else { return nil }
-        assert((try? row(of: id)) == task, "task \(id) is not as its row")
+        InvariantChecks.require((try? row(of: id)) == task, "task \(id) is not as its row")
         return task
     }
 

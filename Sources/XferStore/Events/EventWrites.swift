@@ -152,7 +152,9 @@ public struct EventSeries: Sendable {
     let owner: Owner
 
     public init(_ payloads: [EventPayload], taskID: TaskID, owner: Owner) {
-        assert(payloads.dropLast().allSatisfy { Self.typesBeforeTheLast.contains($0.type) })
+        InvariantChecks.require(
+            payloads.dropLast().allSatisfy { Self.typesBeforeTheLast.contains($0.type) },
+            "an event before the last one of a series has a type that no query looks for")
         self.payloads = payloads
         self.taskID = taskID
         self.owner = owner

@@ -81,6 +81,7 @@ public final class DaemonFixture: Sendable {
         var environment = [
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": directory.path,
             "XDG_RUNTIME_DIR": directory.path, "LC_ALL": "C.UTF-8", "XFERD_SOCKET": socket,
+            "XFER_CHECK_INVARIANTS": "1",
         ]
         environment.merge(Command.sanitizerOptions) { $1 }
         environment.merge(options.environment) { $1 }

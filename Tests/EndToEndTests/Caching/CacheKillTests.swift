@@ -12,7 +12,7 @@ import XferTestSupport
         let options = DaemonFixture.Options(settings: ["cache": ["max_bytes": "5000000"]])
         var random = SplitMix64(seed: 9)
         try await withDaemon(options) { daemon in
-            for round in 0..<12 {
+            for round in 0..<Campaign.rounds(12) {
                 var ids: [(id: Int64, number: Int)] = []
                 // Kept, over the limit, and used, all at the same time.
                 for turn in 0..<12 {
@@ -35,7 +35,7 @@ import XferTestSupport
                     }
                     #expect(try await daemon.events(of: id).filter { $0["terminal"] == true }.count == 1)
                 }
-                if round % 4 == 3 { try await daemon.expectTidyCache() }
+                if round % 3 == 2 { try await daemon.expectTidyCache() }
                 #expect(try await daemon.cacheStats().size <= 5_900_000)
             }
             await daemon.kill9()

@@ -218,7 +218,7 @@ import XferTestSupport
         try await withDaemon(options(hooks)) { daemon in
             var ids: [Int64] = []
             var random = SplitMix64(seed: 304)
-            for round in 0..<8 {
+            for round in 0..<Campaign.rounds(8) {
                 for index in 0..<4 {
                     let name = JSONValue.string("f\(round)-\(index)")
                     ids.append(try await daemon.add(server.url("/f"), ["on_complete": "tell", "output": name]))

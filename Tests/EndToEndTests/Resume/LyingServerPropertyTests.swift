@@ -6,7 +6,7 @@ import XferTestSupport
 /// to last byte, or the task is not completed.
 @Suite struct LyingServerPropertyTests {
     @Test func aFilePublishedFromALyingServerIsOneVersion() async throws {
-        let seeds = 0..<UInt64(150 * Machine.soakFactor)
+        let seeds = 0..<UInt64(Campaign.rounds(150) * Campaign.soakFactor)
         let options = DaemonFixture.Options(settings: [
             "queue": ["max_active": "8", "max_active_per_host": "8"]
         ])

@@ -6,10 +6,10 @@ enum Machine {
     static let isRoot = getuid() == 0
 
     /// Long runs and what needs much of the machine: `make soak`.
-    static let isSoak = getenv("XFER_SOAK") != nil
+    static let isSoak = Campaign.isSoak
 
     /// How many times as many seeds a property test tries.
-    static let soakFactor = getenv("XFER_SOAK_FACTOR").flatMap { Int(String(cString: $0)) } ?? (isSoak ? 20 : 1)
+    static let soakFactor = Campaign.soakFactor
 
     /// Whether file systems can be mounted here, tried once.
     static let canMount: Bool = {

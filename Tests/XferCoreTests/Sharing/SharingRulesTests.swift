@@ -38,7 +38,9 @@ struct SharingRulesTests {
         let key = Self.key {
             $0.request.url = HTTPURL(scheme: .http, host: "a", port: 80, target: target)
         }
-        #expect(key?.prefix(16) == (Array(name.utf8) + Array(repeating: 0, count: 16 - name.utf8.count))[...])
+        var expected = [UInt8](name.utf8)
+        while expected.count < 16 { expected.append(0) }
+        #expect(key?.prefix(16) == expected[...])
     }
 
     @Test func aTaskThatMayNotShareHasNoSharingKey() {

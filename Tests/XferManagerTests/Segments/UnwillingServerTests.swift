@@ -131,7 +131,9 @@ import XferTestSupport
     }
 
     /// The promise over all of it: whatever each request meets with.
-    @Test(arguments: 0..<40) func aSegmentedFileFromALyingServerIsOneVersion(_ seed: UInt64) async throws {
+    @Test(arguments: 0..<UInt64(Campaign.rounds(40))) func aSegmentedFileFromALyingServerIsOneVersion(_ seed: UInt64)
+        async throws
+    {
         let liar = LyingServer(seed: seed, truthfulAfter: 12)
         let segmented = try await SegmentFixture {
             $0.smallestSegment = 4096

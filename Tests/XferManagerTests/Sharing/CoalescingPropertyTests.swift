@@ -14,7 +14,7 @@ import XferTestSupport
     private static let urls = 5
     private static let clients = 20
     private static let rounds = 50
-    private static let episodes = 10
+    private static let episodes = Campaign.rounds(10) + 1
 
     private static func version(_ url: Int) -> SourceVersion {
         SourceVersion.tagged(UInt64(url), length: 150_000 + Int64(url) * 10_000)
