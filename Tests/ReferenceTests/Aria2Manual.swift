@@ -57,6 +57,7 @@ enum Aria2Manual {
         case .noProxy: "Hosts that are asked without a proxy, with commas between them."
         case .connectTimeout: "Seconds until a connection must stand."
         case .timeout: "Seconds that may pass without a byte, also -t."
+        case .lowestSpeed: "Least bytes per second of a connection; a slower one is tried again; 0 is none."
         case .tries: "Tries of a download, also -m; five unless it is given."
         case .overwrite: "true: replace a file of that name."
         case .rename: "false: fail if there is a file of that name."

@@ -16,8 +16,24 @@ enum ErrorReference {
                 code(reason.rawValue), meaning(of: reason), reason.isTransient ? "yes" : "no", advice(for: reason),
             ])
         }
-        return output + reasons.text
+        var causes = MarkdownTable("cause", "what to do")
+        for cause in FailureCause.allCases {
+            let failure = TaskSummary.Failure(reason: "", message: "", host: "HOST", cause: cause, proxy: "URL")
+            let advice = FailureAdvice.sentence(cause, failure, id: 0)
+            causes.rows.append([
+                code(cause.rawValue), advice.replacing(" 0`", with: " ID`").replacing(" 0 ", with: " ID "),
+            ])
+        }
+        return output + reasons.text + "\n" + introductionOfCauses + causes.text
     }
+
+    private static let introductionOfCauses = """
+        ## Causes
+
+        `error.cause` says what exactly is wrong where a reason has causes with remedies of their own.
+
+
+        """
 
     private static let introduction = """
         ## Reasons a task fails for

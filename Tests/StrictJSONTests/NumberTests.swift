@@ -7,8 +7,10 @@ import XferTestSupport
         ("0", JSONValue.integer(0)), ("-1", .integer(-1)), ("9223372036854775807", .integer(.max)),
         ("-9223372036854775808", .integer(.min)), ("1.0", .number(1)), ("-0.0", .number(0)),
         ("1e2", .number(100)), ("1E+2", .number(100)), ("25e-1", .number(2.5)), ("0.1", .number(0.1)),
-        ("0.10", .number(0.1)), ("0e99999999999999999999", .number(0)), ("5e-324", .number(JSONNumber(.leastNonzeroMagnitude))),
-        ("1.7976931348623157e308", .number(1.7976931348623157e308)), ("0.30000000000000004", .number(0.30000000000000004)),
+        ("0.10", .number(0.1)), ("0e99999999999999999999", .number(0)),
+        ("5e-324", .number(JSONNumber(.leastNonzeroMagnitude))),
+        ("1.7976931348623157e308", .number(1.7976931348623157e308)),
+        ("0.30000000000000004", .number(0.30000000000000004)),
         ("1e22", .number(1e22)), ("1e23", .number(1e23)), ("8.5e-22", .number(8.5e-22)),
     ])
     func numbersAreParsedExactly(text: String, expected: JSONValue) throws {

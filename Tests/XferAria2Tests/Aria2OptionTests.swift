@@ -27,6 +27,7 @@ struct Aria2OptionTests {
             "referer": "*", "user-agent": "me", "http-user": "ada", "http-passwd": "secret", "split": "8",
             "max-connection-per-server": "4", "max-download-limit": "100K", "max-upload-limit": "1M", "pause": "true",
             "max-tries": "3", "allow-overwrite": "true", "remote-time": "true", "connect-timeout": "7", "timeout": "9",
+            "lowest-speed-limit": "2K",
         ])
         #expect(task.url == "http://a.test/x" && task.output == "dir/b.iso" && task.dir == "/srv")
         #expect(task.checksum?.hexDigits == sum)
@@ -38,6 +39,7 @@ struct Aria2OptionTests {
         #expect(task.paused == true && task.retryFailed == true && task.group == "aria2")
         #expect(task.destination.onConflict == .set(.overwrite) && task.destination.usesRemoteTime == .set(true))
         #expect(task.choices.connectTimeout == .set(7) && task.choices.idleTimeout == .set(9))
+        #expect(task.choices.minReceiveRate == .set(2048))
     }
 
     @Test func severalURIsAreMirrors() throws {

@@ -111,12 +111,16 @@ import XferTestSupport
         #expect(try part.bytes == newer.bytes)
     }
 
-    @Test func anEmptyNewVersionReplacesTheKeptBytes() async throws {
+    @Test func anEmptyAnswerLeavesTheKeptBytesAsTheyAre() async throws {
         let empty = SourceVersion.tagged(23, length: 0)
         let (record, part, _) = try await resume([], offered: empty)
-        #expect(record.outcome.result == .complete)
-        #expect(record.outcome.offset == 0)
-        #expect(try part.bytes.isEmpty)
+        guard case .failed(let error) = record.outcome.result else {
+            Issue.record("\(record.outcome.result)")
+            return
+        }
+        #expect(error.reason == .unexpectedAnswer && error.isRetriable)
+        #expect(record.outcome.offset == 100_000 && record.outcome.resumeData.doubt?.count == 1)
+        #expect(try part.bytes == version.bytes(0..<100_000))
     }
 
     @Test func aRangeOfANewVersionStartsOver() async throws {

@@ -136,7 +136,7 @@ struct FleetTransferTests {
     private static func post(_ url: String, bytes: Int) -> JSONValue {
         [
             "url": .string(url), "kind": "data", "method": "POST",
-            "body": ["text": .string(String(repeating: "x", count: bytes))],
+            "body": ["raw": .string(String(repeating: "x", count: bytes))],
         ]
     }
 

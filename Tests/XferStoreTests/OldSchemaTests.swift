@@ -385,14 +385,19 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
-    @Test func aDatabaseWithLastAttemptsIsOpened() async throws {
+    @Test func aTaskOfAnOlderSchemaKeepsItsNextAttempt() async throws {
         let directory = try StoreDirectory()
-        try directory.execute(SchemaFixture.sql(24))
+        try directory.execute(SchemaFixture.sql(23))
         let store = try directory.open()
-        let trace = try await store.read { try $0.task(TaskID(11))?.outcome.lastAttempt }
-        #expect(trace?.address == "127.0.0.1" && trace?.port == 80 && trace?.httpVersion == "HTTP/1.1")
-        #expect(trace?.times.nameLookup == 10 && trace?.times.tls == nil && trace?.times.total == 40)
-        #expect(try await store.read { try $0.task(TaskID(1))?.outcome.lastAttempt } == nil)
+        let trace = try #require(AttemptTrace(text: "127.0.0.1 80 HTTP/1.1 0 10 20 - 30 40 1767268800000000"))
+        #expect(trace.times.nameLookup == 10 && trace.times.tls == nil && trace.times.total == 40)
+        #expect(try await store.read { try $0.task(TaskID(11))?.outcome.lastAttempt } == nil)
+        try await store.write { tx throws in
+            guard var task = try tx.task(TaskID(11)) else { return }
+            task.outcome.lastAttempt = trace
+            try tx.update(task)
+        }
+        #expect(try await store.read { try $0.task(TaskID(11))?.outcome.lastAttempt } == trace)
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
     }

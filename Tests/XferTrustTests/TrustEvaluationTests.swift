@@ -155,6 +155,30 @@ import XferTrust
         }
     }
 
+    @Test func aReportOnlyPolicyBesideAnEnforcedOneChangesNoDecision() throws {
+        let strict = TrustPolicy(.publicKey, [try corpus.certificates[5].certificate.asKeyPin])
+        let lax = TrustPolicy(.none, [], invalid: true, name: false)
+        for (enforced, other) in [(strict, lax), (lax, strict)] {
+            var trial = other
+            trial.name = "trial"
+            trial.isReportOnly = true
+            let policies = AppliedPolicies(
+                host: AppliedPolicy(enforced, at: TrustFixture.now),
+                reporting: [AppliedPolicy(trial, at: TrustFixture.now)])
+            for entry in corpus.entries {
+                let verdict = fixture.evaluator.evaluate(
+                    entry.sent, for: TrustTarget(host: ServerName(host: "localhost"), port: 443, policies: policies))
+                let alone = fixture.judge(entry.sent, enforced)
+                #expect(verdict.isAccepted == alone.isAccepted && verdict.lax == alone.lax, "\(entry.name)")
+                if let failure = alone.failure, !entry.sent.isEmpty {
+                    #expect(verdict.failure?.problem.hasPrefix(failure.problem) == true, "\(entry.name)")
+                    #expect(verdict.failure?.problem.contains("\"trial\" would accept") == true, "\(entry.name)")
+                }
+                #expect(verdict.violations.count == (alone.isAccepted ? 1 : 0), "\(entry.name)")
+            }
+        }
+    }
+
     @Test func anExpiredPolicyIsTheOrdinaryCheckAndSaysSo() throws {
         for policy in [
             TrustPolicy(.publicKey, [try corpus.certificates[5].certificate.asKeyPin]),

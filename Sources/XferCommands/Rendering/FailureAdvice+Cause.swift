@@ -9,7 +9,8 @@ extension FailureAdvice {
             let set = SuggestedCommand.text("policy set")
             return "Have the server offer TLS 1.2 or later; if a trust policy asks for more, lower it (\(set) with "
                 + "--min-tls); then \(retry)."
-        case .tlsParameters: return "Have the server's TLS brought up to date: nothing that it offers is safe; then \(retry)."
+        case .tlsParameters:
+            return "Have the server's TLS brought up to date: nothing that it offers is safe; then \(retry)."
         case .clientCertificateRequired:
             return "Give the server a client certificate: "
                 + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + ", then \(retry)."
@@ -18,7 +19,8 @@ extension FailureAdvice {
                 + SuggestedCommand.text("update \(id) --cert FILE --key FILE") + " sets another one, then \(retry)."
         case .unknownServerName: return "Check the host's name in the URL: the server there has no site of that name."
         case .notTLS:
-            return "Check the scheme and the port of the URL: what answers there does not use TLS. If it is meant, add it "
+            return
+                "Check the scheme and the port of the URL: what answers there does not use TLS. If it is meant, add it "
                 + "again with http:// in place of https://."
         case .tlsExpected: return "Add it again with https:// in place of http://: what answers there uses TLS."
         case .selfSigned, .unknownAuthority:
@@ -35,7 +37,8 @@ extension FailureAdvice {
                 + SuggestedCommand.text("update \(id) --proxy \(proxy(failure)) --proxy-negotiate")
                 + " and a ticket for the daemon's user (kinit), then \(retry)."
         case .proxyLoginUnsupported:
-            return "Ask the proxy's operator for a login by Basic, Digest or Negotiate, or go through a local proxy that "
+            return
+                "Ask the proxy's operator for a login by Basic, Digest or Negotiate, or go through a local proxy that "
                 + "logs in there (such as cntlm)."
         }
     }

@@ -15,6 +15,8 @@ enum FailureAdvice {
                 + "same: \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
         case .checksumMismatch? where failure.message.hasPrefix("another task demands"):
             return "Check the checksum of the other task for the same file; \(retry) fetches it again."
+        case .unacceptableType? where failure.message.hasSuffix("which reject_html refuses"):
+            return "Check what the URL serves now, perhaps behind a sign-in page; \(retry) asks again."
         case .connectFailed? where FailureText.isAboutTLS(failure.message):
             return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)

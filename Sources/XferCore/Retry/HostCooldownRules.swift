@@ -47,7 +47,7 @@ public enum HostCooldownRules {
 
     /// The delay after a 429 that names none: 5 s, doubled with each try up to `longestOwn`.
     public static func ownDelay(tries: Int) -> Duration {
-        min(longestOwn, .seconds(5 << Int64(min(max(tries, 1) - 1, 6))))
+        min(longestOwn, .seconds(5 << Int64(clamping: min(max(tries, 1) - 1, 6))))
     }
 
     private static func asksToWait(_ error: TransferError) -> Bool {

@@ -76,7 +76,7 @@ public enum SourceExpiry {
     public static func isExpired(_ task: TransferTask, after error: TransferError) -> Bool {
         let specification = task.specification
         guard let status = error.httpStatus, error.reason == .httpStatus || error.reason == .authFailed,
-            specification.kind == .download, task.received > 0, !specification.hasCredentials,
+            specification.kind == .download, task.received > 0, !specification.hasCredentials, error.proxy == nil,
             !Refusal.isFromElsewhere(error, specification)
         else { return false }
         let says = error.saysExpired == true

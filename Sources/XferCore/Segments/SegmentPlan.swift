@@ -263,7 +263,10 @@ public struct SegmentPlan: Hashable, Sendable {
     /// A connection that would hold up the end, while another one has no work: it is far slower than the others, and
     /// its piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the whole rest goes
     /// to another connection. It counts as taken over.
-    public mutating func removeLaggard() -> Connection? {
+    ///
+    /// - Parameter ended: bytes per second of the fastest connection that has ended. It may have been done before it
+    ///   could be measured, and all that are left may be slow.
+    public mutating func removeLaggard(ended: Double? = nil) -> Connection? {
         guard takeovers < Self.mostTakeovers, pieces.allSatisfy({ $0.connection != nil || $0.isWritten }) else {
             return nil
         }
@@ -271,7 +274,7 @@ public struct SegmentPlan: Hashable, Sendable {
             guard let connection = piece.connection, let rate = piece.rate.bytesPerSecond,
                 piece.rate.measurements >= Self.leastMeasurements,
                 Double(piece.remaining) > max(1, rate) * Self.slow,
-                let others = meanRate(besides: connection), rate * Self.farBelow < others
+                rate * Self.farBelow < max(meanRate(besides: connection) ?? 0, ended ?? 0)
             else { continue }
             takeovers += 1
             return connection

@@ -17,8 +17,8 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// Whether the policy requires pins now.
     public var isPinning: Bool { !isExpired && policy.mode != .none }
 
-    /// Whether a refusal is only reported and not enforced.
-    public var isReportOnly: Bool { !isExpired && policy.isReportOnly }
+    /// Whether a refusal is only reported and not enforced. An expired policy of this kind reports nothing any more.
+    public var isReportOnly: Bool { policy.isReportOnly }
 
     /// Whether the policy accepts servers that the ordinary check refuses.
     public var isLax: Bool { !isExpired && !isReportOnly && policy.allowsInvalidCertificates }
@@ -26,12 +26,8 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// Whether the server has to staple proof that its certificate is not revoked.
     public var requiresStapledOCSP: Bool { !isExpired && policy.requiresStapledOCSP }
 
-    /// The checks whose results the decision needs. For a report-only policy these include the ordinary ones, which
-    /// decide.
-    public var neededChecks: TrustChecks {
-        let own: TrustChecks = if case .require(let checks) = rule { checks } else { [] }
-        return isReportOnly ? own.union(.ordinary) : own
-    }
+    /// The checks whose results the decision needs.
+    public var neededChecks: TrustChecks { if case .require(let checks) = rule { checks } else { [] } }
 
     /// Name and version are enough for a hash; equality compares the whole policy.
     public func hash(into hasher: inout Hasher) {
@@ -41,47 +37,62 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     }
 }
 
-/// The policies for a connection. Each of them has to accept the server. Requests share a connection only if these
-/// policies are equal.
+/// The policies for a connection. `host` and `task` decide: each of them has to accept the server. Requests share a
+/// connection only if these policies are equal.
+///
+/// Invariant: `host` and `task` are enforced. A report-only policy changes no decision: it neither replaces a policy
+/// nor adds a condition.
 public struct AppliedPolicies: Sendable, Hashable {
-    /// The most specific policy for the host, else the default policy.
+    /// The most specific enforced policy for the host, else the default policy.
     public let host: AppliedPolicy
     /// The policy that the task names; nil if it does not match the hop or is the same as `host`.
     public let task: AppliedPolicy?
+    /// The report-only policies that would apply if they were enforced.
+    public let reporting: [AppliedPolicy]
 
-    public init(host: AppliedPolicy, task: AppliedPolicy? = nil) {
-        self.host = host
-        self.task = task
+    /// A report-only policy that is given as `host` or `task` is moved to `reporting`; the ordinary check takes the
+    /// place of such a `host`.
+    public init(host: AppliedPolicy, task: AppliedPolicy? = nil, reporting: [AppliedPolicy] = []) {
+        let given = [host] + (task.map { [$0] } ?? [])
+        self.host = host.isReportOnly ? AppliedPolicy(.builtInDefault, at: Timestamp(microseconds: 0)) : host
+        self.task = task.flatMap { $0.isReportOnly ? nil : $0 }
+        self.reporting = given.filter(\.isReportOnly) + reporting
     }
 
     /// The policies without any configuration: the built-in default, which is the ordinary check.
     public static let ordinary = AppliedPolicies(
         host: AppliedPolicy(.builtInDefault, at: Timestamp(microseconds: 0)))
 
-    public var all: [AppliedPolicy] { [host] + (task.map { [$0] } ?? []) }
+    /// The policies that decide.
+    public var enforced: [AppliedPolicy] { [host] + (task.map { [$0] } ?? []) }
 
-    /// Identifies these policies: their versions, with an `x` after that of an expired policy. Policies with equal
-    /// identifiers trust the same servers.
-    public var judgement: String { all.map { "\($0.policy.version)\($0.isExpired ? "x" : "")" }.joined(separator: "+") }
+    public var all: [AppliedPolicy] { enforced + reporting }
+
+    /// Identifies the policies that decide: their versions, with an `x` after that of an expired policy. Policies with
+    /// equal identifiers trust the same servers.
+    public var judgement: String {
+        enforced.map { "\($0.policy.version)\($0.isExpired ? "x" : "")" }.joined(separator: "+")
+    }
 
     /// The lowest TLS version of a connection. A report-only policy only reports a lower one.
-    public var minimumTLS: TLSVersion { all.filter { !$0.isReportOnly }.map(\.policy.minimumTLS).max() ?? .tls12 }
+    public var minimumTLS: TLSVersion { enforced.map(\.policy.minimumTLS).max() ?? .tls12 }
 
     /// Whether a policy judges stapled OCSP responses, if only to report.
     public var requiresStapledOCSP: Bool { all.contains(where: \.requiresStapledOCSP) }
 
     /// Whether a server is refused that staples no proof that its certificate is not revoked.
-    public var enforcesStapledOCSP: Bool { all.contains { $0.requiresStapledOCSP && !$0.isReportOnly } }
+    public var enforcesStapledOCSP: Bool { enforced.contains(where: \.requiresStapledOCSP) }
 
-    /// The client certificate of the task's policy, else that of the host's policy.
+    /// The client certificate of the task's policy, else that of the host's policy. That of a report-only policy is
+    /// shown, too: it is no check of the server.
     public var clientCertificate: ClientCertificateFiles? {
-        task?.policy.clientCertificate ?? host.policy.clientCertificate
+        ((task.map { [$0] } ?? []) + reporting + [host]).lazy.compactMap(\.policy.clientCertificate).first
     }
 
     /// The error for a plain `http` request to a host with an enforced pinning policy, because `http` would bypass the
     /// pins. Nil for other hosts.
     public func refusalOfPlainHTTP(host: @autoclosure () -> String) -> TransferError? {
-        guard let pinning = all.first(where: { $0.isPinning && !$0.isReportOnly }) else { return nil }
+        guard let pinning = enforced.first(where: \.isPinning) else { return nil }
         let host = host()
         return TransferError(
             .trustRejected, "\(host) has the pinning policy \"\(pinning.policy.name)\": http is refused, use https",

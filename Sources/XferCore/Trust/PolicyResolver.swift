@@ -33,32 +33,40 @@ public struct PolicyResolver: Sendable, Hashable {
         name == TrustPolicy.defaultName ? defaultPolicy : policies.first { $0.name == name }
     }
 
-    /// The policy of the most specific pattern, else the default.
-    public func policy(for host: ServerName, port: UInt16) -> TrustPolicy {
-        var best: (pattern: HostPattern, policy: TrustPolicy)?
+    /// The policies with a pattern that matches, the most specific one first, then the default.
+    private func candidates(for host: ServerName, port: UInt16) -> [TrustPolicy] {
+        var matching: [(pattern: HostPattern, policy: TrustPolicy)] = []
         for policy in policies {
-            for pattern in policy.hosts where pattern.matches(host, port: port) {
-                if best.map({ pattern.isMoreSpecific(than: $0.pattern) }) ?? true { best = (pattern, policy) }
-            }
+            let patterns = policy.hosts.filter { $0.matches(host, port: port) }
+            guard let best = patterns.max(by: { $1.isMoreSpecific(than: $0) }) else { continue }
+            matching.append((best, policy))
         }
-        return best?.policy ?? defaultPolicy
+        return matching.sorted { $0.pattern.isMoreSpecific(than: $1.pattern) }.map(\.policy) + [defaultPolicy]
     }
 
-    /// The policies for a hop. A policy that the task names counts where one of its patterns matches.
+    /// The policies for a hop: the most specific one that is enforced, the report-only ones that are more specific, and
+    /// the one that the task names where one of its patterns matches.
     /// - Throws: `policyMissing` when the named policy does not exist any more; `plainHTTP` for `http` to a host that
     ///   has pins.
     public func resolve(
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         let name = ServerName(host: origin.host)
-        let host = policy(for: name, port: origin.port)
+        let candidates = candidates(for: name, port: origin.port)
+        var reporting = Array(candidates.prefix { $0.isReportOnly })
+        let host = candidates.dropFirst(reporting.count).first ?? .builtInDefault
         var named: TrustPolicy?
         if let taskPolicy {
             guard let found = policy(named: taskPolicy) else { throw .policyMissing(taskPolicy) }
             if found != host, found.hosts.contains(where: { $0.matches(name, port: origin.port) }) { named = found }
         }
+        if let trial = named, trial.isReportOnly {
+            named = nil
+            reporting = [trial] + reporting.filter { $0 != trial }
+        }
         let applied = AppliedPolicies(
-            host: AppliedPolicy(host, at: now), task: named.map { AppliedPolicy($0, at: now) })
+            host: AppliedPolicy(host, at: now), task: named.map { AppliedPolicy($0, at: now) },
+            reporting: reporting.map { AppliedPolicy($0, at: now) })
         if origin.scheme == .http, let refusal = applied.refusalOfPlainHTTP(host: name.description) {
             throw .plainHTTP(refusal)
         }
@@ -70,8 +78,7 @@ public struct PolicyResolver: Sendable, Hashable {
         _ origin: Origin, taskPolicy: String? = nil, at now: Timestamp
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         let applied = try resolve(origin, taskPolicy: taskPolicy, at: now)
-        if let taskPolicy, applied.task == nil, applied.host.policy.name != taskPolicy || applied.host.policy.isDefault
-        {
+        if let taskPolicy, !applied.all.contains(where: { $0.policy.name == taskPolicy && !$0.policy.isDefault }) {
             throw .policyDoesNotMatch(taskPolicy, host: ServerName(host: origin.host).description)
         }
         return applied

@@ -4,23 +4,29 @@ public import XferModel
 ///
 /// The pins are already compared: `TrustFactChecker` of `XferTrust` does that.
 public enum TrustDecision {
-    /// Decides by the policy, or by the ordinary check alone if the policy is `report_only`: then the result only says
-    /// what the policy would have decided otherwise.
+    /// The judgement of one policy. That of a report-only policy says what it would have decided if it were enforced,
+    /// and is never `refused`.
     public static func judge(_ applied: AppliedPolicy, _ facts: TrustFacts) -> TrustJudgement {
         var refusal = refusal(applied.rule, facts)
         guard applied.isReportOnly else { return refusal.map { .refused($0) } ?? .accepted }
+        if applied.isExpired { return .accepted }
         // An enforced `min_tls` ends the handshake earlier.
         if let tls = facts.tls, tls < applied.policy.minimumTLS {
             refusal = refusal ?? TrustRefusal(reason: .trustRejected, code: 0, problems: [])
             refusal?.add("TLS \(tls.rawValue) is below min_tls \(applied.policy.minimumTLS.rawValue)", isPin: false)
         }
-        guard var ordinary = self.refusal(.require(.ordinary), facts) else {
-            return refusal.map { .reported($0) } ?? .accepted
+        return refusal.map { .reported($0) } ?? .accepted
+    }
+
+    /// The note of a report-only policy on a server that the policies in force refuse; nil from other policies.
+    public static func note(of applied: AppliedPolicy, _ judgement: TrustJudgement) -> String? {
+        guard applied.isReportOnly, !applied.isExpired else { return nil }
+        let policy = "the report_only policy \"\(applied.policy.name)\""
+        return switch judgement {
+        case .accepted: "\(policy) would accept the server if it were enforced"
+        case .reported(let refusal), .refused(let refusal):
+            "\(policy) would refuse it, too: \(refusal.problems.joined(separator: ", "))"
         }
-        ordinary.problems.append(
-            refusal.map { "the policy is report_only; enforced it would refuse, too: \($0.problems.joined(separator: ", "))" }
-                ?? "the policy is report_only, so the ordinary check decides; enforced the policy would accept")
-        return .refused(ordinary)
     }
 
     private static func refusal(_ rule: TrustRule, _ facts: TrustFacts) -> TrustRefusal? {
@@ -55,7 +61,7 @@ public enum TrustDecision {
 public enum TrustJudgement: Hashable, Sendable {
     case accepted
     case refused(TrustRefusal)
-    /// Accepted by the ordinary check; refused if the policy were not `report_only`.
+    /// Refused if the policy were not `report_only`.
     case reported(TrustRefusal)
 }
 

@@ -285,7 +285,8 @@ final class AttemptRun {
             reason == .idleTimeout
             ? "nothing came from \(request.url.hostKey) for \(attempt.request.timeouts.idle) s"
             : "the attempt took longer than \(attempt.request.timeouts.total) s"
-        return TransferError(reason, message, host: request.url.hostKey)
+        let way = hop?.connection?.session.key.spec.key.proxy.map { " (through the proxy \($0))" } ?? ""
+        return TransferError(reason, message + way, host: request.url.hostKey)
     }
 
     // MARK: Pausing
@@ -372,6 +373,9 @@ final class AttemptRun {
         pacing.expectBytes(core.now, delays: core.loop.stalls.length)
         core.schedule(self, at: pacing.deadline)
     }
+
+    /// The answer is doubted, and nothing of it is written: the doubt belongs to what is kept.
+    func onDoubt(_ keeping: ResumeData) { received.kept = keeping }
 
     /// Whether the body waits until the caller moves it to a file.
     func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }

@@ -7,7 +7,9 @@ import XferModel
 extension Hop {
     /// Call it before the handle is reset.
     func failure(_ code: CURLcode) -> TransferError {
-        guard let (session, handle) = connection else { return CurlError.transferError(code, detail: "", osError: 0, url) }
+        guard let (session, handle) = connection else {
+            return CurlError.transferError(code, detail: "", osError: 0, url)
+        }
         let (detail, osError) = (handle.errorText, handle.osError)
         let proxy = session.key.spec.key.proxy
         if let proxy, let refusal = refusal(of: proxy, code, detail) { return refusal }
@@ -122,7 +124,8 @@ extension Hop {
             return ProxyChallenge(schemes: []).failure(of: proxy, status: nil, host: url.hostKey, curlCode: curlCode)
         case CURLPX_RESOLVE_HOST:
             return TransferError(
-                .dnsFailure, "\(url.hostKey): the name could not be resolved here (the proxy \(proxy) gets addresses; "
+                .dnsFailure,
+                "\(url.hostKey): the name could not be resolved here (the proxy \(proxy) gets addresses; "
                     + "with socks5h:// it resolves names)", curlCode: curlCode, host: url.hostKey)
         case CURLPX_REPLY_NOT_ALLOWED: return failure("its rules do not allow it", isRetriable: false)
         case CURLPX_REPLY_NETWORK_UNREACHABLE: return failure("network unreachable")
@@ -161,7 +164,7 @@ extension EasyHandle {
         return [
             (xfer_auth_negotiate, "Negotiate"), (xfer_auth_ntlm, "NTLM"), (xfer_auth_digest, "Digest"),
             (xfer_auth_basic, "Basic"), (xfer_auth_bearer, "Bearer"),
-        ].filter { mask & Int($0.0) != 0 }.map(\.1)
+        ].filter { mask & Int(clamping: $0.0) != 0 }.map(\.1)
     }
 
     /// What went wrong at a SOCKS proxy.

@@ -75,7 +75,11 @@ extension Hop {
         }
         guard let failure = verdict.failure else { return }
         refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))
-        if party == .origin { refusal?.host = url.hostKey } else { refusal?.proxy = connection?.session.key.spec.key.proxy }
+        if party == .origin {
+            refusal?.host = url.hostKey
+        } else {
+            refusal?.proxy = connection?.session.key.spec.key.proxy
+        }
     }
 
     /// Whether the request may be sent. A new connection was judged in its handshake, since TLS sessions are never

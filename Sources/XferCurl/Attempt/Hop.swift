@@ -377,6 +377,7 @@ final class Hop {
         case .notModified:
             return drain(.finish(.notModified), head)
         case .suspect(_, let error):
+            run.onDoubt(keeping)
             return drain(.finish(.failed(error)), head)
         case .fail(let error):
             return drain(.finish(.failed(explained(error, head))), head)

@@ -32,10 +32,8 @@ struct ServerReportBuilder {
     }
 
     private func verdict(of applied: AppliedPolicy) -> TrustVerdict {
-        var target = target
-        target.policies = AppliedPolicies(host: applied)
-        var verdict = evaluator.evaluate(chain, for: target)
-        if let stapledStatus { verdict.add(evaluator.evaluate(stapledStatus, of: chain, for: target)) }
+        var verdict = evaluator.evaluate(chain, for: target, by: applied)
+        if let stapledStatus { verdict.add(evaluator.evaluate(stapledStatus, of: chain, for: target, by: applied)) }
         return verdict
     }
 

@@ -53,7 +53,7 @@ struct FleetAdmission: Sendable {
             throw RPCFailure(
                 .limitExceeded,
                 "\(what) task has \(specification.utf8.count) bytes of JSON, a fleet takes at most \(Self.largestTask): shorten its content, or send it from a file",
-                data: ErrorData(reason: "limit_exceeded", limit: Int64(Self.largestTask)))
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: Self.largestTask)))
         }
         return FleetNewTask(
             owner: owner, clientKey: task.clientKey,

@@ -45,8 +45,8 @@ const ADVICE = [
     ["Check the URL. When the server has the file again, retry.", "http_status"],
     ["Add it again with the right credential.", "auth_failed"],
     ["Tell the server's operator that its answer breaks HTTP. Retry asks again.", "protocol_error invalid_framing"],
-    ["Check the digest you expect and where the file comes from. Retry fetches it anew.",
-        "length_mismatch checksum_mismatch"],
+    ["Check the checksum of the task, or let it ignore the digests that the server announces: the failure says whose "
+        + "it was. Retry fetches it again.", "length_mismatch checksum_mismatch"],
     ["Have results.max_ratio raised, or ask for no content coding.", "expansion_limit"],
     ["Use the final URL, or allow the redirect when you add it.",
         "too_many_redirects redirect_denied insecure_redirect"],

@@ -63,7 +63,8 @@ struct RequestAdmission: Sendable {
             server = try ProxyServer(proxy.url)
         } catch {
             throw ManagerError.invalidField(
-                path: path, reason: "the proxy \(error)", expected: "http://, https://, socks5:// or socks5h:// with host and port"
+                path: path, reason: "the proxy \(error)",
+                expected: "http://, https://, socks5:// or socks5h:// with host and port"
             )
         }
         if let bad = proxy.exceptions.first(where: { !ProxyExceptions.isValid($0) }) {

@@ -152,9 +152,7 @@ extension TaskRun {
     private func commitEventsWhileReceiving() async {
         guard !pendingEvents.isEmpty, control.progress.phase == .transferring, !control.isStopRequested else { return }
         do {
-            try await commit(.gathered) { _, machine in
-                guard machine.task.state == .running else { throw Overtaken() }
-            }
+            try await commit(.gathered) { _, _ in }
         } catch is Overtaken {
             // The run finds out by itself.
         } catch {

@@ -204,7 +204,11 @@ struct SchedulingPass: Sendable {
     ) throws {
         var machine = TaskStateMachine(task)
         if task.transferID != transfer.id {
-            if let left = task.transferID { starts.abandoned.append(left) }
+            if let left = task.transferID {
+                starts.abandoned.append(left)
+                try tx.discardBytes(
+                    of: &machine, because: "the task shares the transfer of another task from here on", at: now)
+            }
             machine.onJoin(received: transfer.resumeData.committedByteCount, total: transfer.resumeData.totalLength)
         }
         let transition = machine.onStart(at: now)

@@ -62,7 +62,8 @@ extension TaskSpecification {
         if isGuests, profile != nil, url.origin != origin { ProfileSecretRules.unbind(&request) }
         request.url = url
         if let userInfo {
-            request.credential = request.credential?.scheme == .netrc ? request.credential?.renewed(by: userInfo) : userInfo
+            request.credential =
+                request.credential?.scheme == .netrc ? request.credential?.renewed(by: userInfo) : userInfo
         } else if let credential = request.credential, credential.origins.isEmpty {
             request.credential?.origins = [origin]
         }

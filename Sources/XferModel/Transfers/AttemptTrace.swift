@@ -30,13 +30,13 @@ public struct AttemptTrace: Hashable, Sendable, Codable {
 extension AttemptTrace {
     public init?(text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map { $0 == "-" ? nil : String($0) }
-        guard words.count == 10, let began = words[9].flatMap({ Int64($0) }) else { return nil }
+        guard words.count == 10, let began = words[9].flatMap({ Int64($0, radix: 10) }) else { return nil }
         beganAt = Timestamp(microseconds: began)
         address = words[0]
-        port = words[1].flatMap { UInt16($0) }
+        port = words[1].flatMap { UInt16($0, radix: 10) }
         httpVersion = words[2]
         isReused = words[3] == "1"
-        func time(_ index: Int) -> Int64? { words[index].flatMap { Int64($0) }.map { max(0, $0) } }
+        func time(_ index: Int) -> Int64? { words[index].flatMap { Int64($0, radix: 10) }.map { max(0, $0) } }
         times.nameLookup = time(4)
         times.connect = time(5)
         times.tls = time(6)

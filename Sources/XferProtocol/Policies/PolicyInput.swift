@@ -38,7 +38,7 @@ public struct PolicyInput: WireInput, Hashable {
         .defaulted("validates_domain_name", \.validatesDomainName, "The leaf has to name the host."),
         .defaulted(
             "report_only", \.reportOnly,
-            "Tell with policy.violation what would have been refused; refuse nothing that the ordinary check accepts."),
+            "Report with policy.violation what would be refused; decide as if this policy did not exist."),
         .optional("expires_at", \.expiresAt, "After this the policy is the ordinary check, and says so."),
         .defaulted("min_tls", \.minTLS, "Lowest TLS version of a connection."),
         .optional("client_certificate", \.clientCertificate, "Shown to servers that ask for one."),

@@ -18,7 +18,7 @@ public struct AttemptRecord: WireRecord, Hashable {
     public init(_ trace: AttemptTrace) {
         beganAt = trace.beganAt
         address = trace.address
-        port = trace.port.map { Int($0) }
+        port = trace.port.map { Int(clamping: $0) }
         httpVersion = trace.httpVersion
         isReused = trace.isReused ? true : nil
         func seconds(_ microseconds: Int64?) -> Double? { microseconds.map { Double($0) / 1_000_000 } }

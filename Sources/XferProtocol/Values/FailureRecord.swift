@@ -36,7 +36,8 @@ public struct FailureRecord: WireRecord, Hashable {
         .optional("curl_code", \.curlCode, "libcurl's code, see libcurl-errors(3)."),
         .optional("host", \.host, "The host that was talked to."),
         .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
-        .optional("cause", \.cause, "What exactly is wrong, where the reason has several causes. One of a closed list."),
+        .optional(
+            "cause", \.cause, "What exactly is wrong, where the reason has several causes. One of a closed list."),
         .optional("proxy", \.proxy, "The proxy that failed, refused, or may have given the answer."),
     ]
 }

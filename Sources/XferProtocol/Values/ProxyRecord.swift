@@ -17,7 +17,8 @@ public struct ProxyRecord: WireValue, Hashable {
         public static let summary = "A proxy, how to log in there, and which hosts are reached without it."
         public static let wireFields: WireFields<Self> = [
             .required(
-                "url", \.url, "http://, https://, socks5:// or socks5h:// with host and port; no user info.", .length(1...512),
+                "url", \.url, "http://, https://, socks5:// or socks5h:// with host and port; no user info.",
+                .length(1...512),
                 .printable, example: "http://proxy.example.org:3128"),
             .optional("credential", \.credential, "Shown to the proxy only; basic, digest or negotiate."),
             .optional(

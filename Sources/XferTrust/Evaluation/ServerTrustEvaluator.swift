@@ -29,30 +29,39 @@ public struct ServerTrustEvaluator: Sendable {
     /// Judges certificates outside a handshake.
     /// - Parameters:
     ///   - certificates: the list that the server sent, leaf first.
+    ///   - policy: the only policy to judge by; nil for those of the target.
     ///   - securityLevel: 0 … 5, SSL_CTX_set_security_level(3).
     public func evaluate(
-        _ certificates: [Certificate], for target: TrustTarget, securityLevel: Int32 = 2
+        _ certificates: [Certificate], for target: TrustTarget, by policy: AppliedPolicy? = nil,
+        securityLevel: Int32 = 2
     ) -> TrustVerdict {
         guard let leaf = certificates.first else { return refuseWithoutCertificate(target) }
         let stack = OPENSSL_sk_new_null()
         defer { OPENSSL_sk_free(stack) }
         for certificate in certificates { OPENSSL_sk_push(stack, UnsafeRawPointer(certificate.pointer)) }
         return withExtendedLifetime(certificates) {
-            evaluate(PresentedChain(leaf: leaf.pointer, others: stack, securityLevel: securityLevel), for: target)
+            evaluate(
+                PresentedChain(leaf: leaf.pointer, others: stack, securityLevel: securityLevel), for: target,
+                by: policy)
         }
     }
 
-    func evaluate(_ presented: PresentedChain, for target: TrustTarget) -> TrustVerdict {
+    func evaluate(
+        _ presented: PresentedChain, for target: TrustTarget, by policy: AppliedPolicy? = nil
+    ) -> TrustVerdict {
         var gatherer = TrustFactChecker(presented, host: target.host, anchors: anchors)
         var verdict = TrustVerdict()
-        for applied in target.policies.all {
+        var notes = ""
+        for applied in policy.map({ [$0] }) ?? target.policies.all {
             let policy = applied.policy
             if applied.isExpired { verdict.expired.append(policy.name) }
             if applied.isLax { verdict.lax.append(policy.name) }
             func failure(_ refusal: TrustRefusal) -> TrustFailure {
                 Self.failure(refusal, of: policy, target, chain: presented.certificates.map(\.shown))
             }
-            switch TrustDecision.judge(applied, gatherer.facts(for: applied)) {
+            let judgement = TrustDecision.judge(applied, gatherer.facts(for: applied))
+            if let note = TrustDecision.note(of: applied, judgement) { notes += "; \(note)" }
+            switch judgement {
             case .accepted:
                 break
             case .reported(let refusal):
@@ -60,6 +69,11 @@ public struct ServerTrustEvaluator: Sendable {
             case .refused(let refusal):
                 if verdict.failure == nil { verdict.failure = failure(refusal) }
             }
+        }
+        // A violation is something that was accepted.
+        if verdict.failure != nil {
+            verdict.failure?.problem += notes
+            verdict.violations = []
         }
         return verdict
     }
@@ -74,11 +88,13 @@ public struct ServerTrustEvaluator: Sendable {
     }
 
     /// Judges the stapled OCSP response, after `evaluate` has accepted the chain.
+    /// - Parameter policy: the only policy to judge by; nil for those of the target.
     public func evaluate(
-        _ status: StapledStatus, of certificates: [Certificate], for target: TrustTarget
+        _ status: StapledStatus, of certificates: [Certificate], for target: TrustTarget,
+        by policy: AppliedPolicy? = nil
     ) -> TrustVerdict {
         var verdict = TrustVerdict()
-        for applied in target.policies.all {
+        for applied in policy.map({ [$0] }) ?? target.policies.all {
             func failure(_ refusal: TrustRefusal) -> TrustFailure {
                 Self.failure(refusal, of: applied.policy, target, chain: certificates.map(\.shown))
             }

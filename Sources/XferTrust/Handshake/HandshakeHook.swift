@@ -161,7 +161,9 @@ private nonisolated func verifyServerCertificates(
 }
 
 /// SSL_CTX_set_cert_cb(3): 1 goes on with the certificate that is set, or with none.
-private nonisolated func reportCertificateRequest(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+private nonisolated func reportCertificateRequest(
+    _ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
     guard let argument else { return 1 }
     let hook = Unmanaged<InstalledHook>.fromOpaque(argument).takeUnretainedValue().hook
     hook.onCertificateRequest?(hook.id)

@@ -1,6 +1,7 @@
 import Glibc
 import StrictJSON
 import Testing
+import XferModel
 import XferTestSupport
 
 /// Downloads to file systems that lie on others, and number files in ways of their own.

@@ -50,7 +50,11 @@ import XferTestSupport
     }
 
     @Test func httpsToAPortWithoutTLSFailsForGoodWithItsCause() async throws {
-        let server = try await FaultServer()
+        // nginx's answer to TLS on a plain port.
+        let server = try RawServer { connection in
+            _ = connection.read(5)
+            connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
         try await withTask("https://127.0.0.1:\(server.port)/f") { daemon, id in
             try await daemon.fails(id, "connect_failed")
             let error = try await daemon.finish(id).json["error"]

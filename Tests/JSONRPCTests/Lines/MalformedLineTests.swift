@@ -49,9 +49,6 @@ import XferTestSupport
         Fault(
             line: #"{"jsonrpc":"2.0","method":"echo","id":true}"#, code: -32600, reason: "invalid_request", path: "id"),
         Fault(line: #"{"jsonrpc":"2.0","method":"echo","id":{}}"#, code: -32600, reason: "invalid_request", path: "id"),
-        Fault(
-            line: #"{"jsonrpc":"2.0","method":"echo","id":12345678901234567890}"#, code: -32600,
-            reason: "invalid_request", path: "id"),
         Fault(line: #" "text""#, code: -32600, reason: "invalid_request"),
         Fault(line: " 17", code: -32600, reason: "invalid_request"),
         Fault(line: "[]", code: -32600, reason: "empty_batch"),
@@ -67,6 +64,15 @@ import XferTestSupport
             #expect(answer["id"] == fault.id)
             #expect(try await client.call("echo")["id"] == "call")
             #expect(fixture.service.begun == ["echo"])
+        }
+    }
+
+    @Test(arguments: ["12345678901234567890", "1.50", "-0"])
+    func anIDIsAnsweredAsItWasWritten(id: String) async throws {
+        try await withServer { fixture in
+            let client = try fixture.connect()
+            try await client.send(#"{"jsonrpc":"2.0","method":"echo","id":\#(id)}"# + "\n")
+            #expect(try await client.message()["id"]?.text == id)
         }
     }
 

@@ -56,7 +56,7 @@ import XferTestSupport
         case "--client-key" where verb == "policy set": ["--client-certificate", "c"]
         case "--cert": ["--key", "k"]
         case "--key": ["--cert", "c"]
-        case "--proxy-user", "--no-proxy": ["--proxy", "http://p:1"]
+        case "--proxy-user", "--proxy-negotiate", "--no-proxy": ["--proxy", "http://p:1"]
         case "--server": ["--token-file", "t"]
         case "--token-file", "--server-ca":
             ["--server", "https://h"] + (option == "--token-file" ? [] : ["--token-file", "t"])

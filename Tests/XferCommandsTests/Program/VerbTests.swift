@@ -206,7 +206,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
             ])
         let result = try await Program.run(["show", "7"], daemon: daemon)
         #expect(result.output.contains("error              sha-256 differs (checksum_mismatch)"))
-        #expect(result.output.contains("what to do         Check the digest"))
+        #expect(result.output.contains("what to do         Check the checksum you gave"))
     }
 
     @Test func updateSendsOnlyChangedFieldsAndClearsUnsetOnes() async throws {

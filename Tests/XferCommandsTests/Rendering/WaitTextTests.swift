@@ -98,7 +98,9 @@ import XferModel
         }
         #expect(proxies.urls == ["http://p:3128"])
         let text = note("connect_timeout", host: "a.test:8443") ?? ""
-        #expect(text.contains("`xferctl update 7 --proxy http://p:3128`") && text.contains("network.proxy_from_environment"))
+        #expect(
+            text.contains("`xferctl update 7 --proxy http://p:3128`") && text.contains("network.proxy_from_environment")
+        )
         #expect(!text.contains("s3cret"))
         for host in ["local.test", "x.local.test:80", "10.1.2.3:80"] { #expect(note("dns_failure", host: host) == nil) }
         #expect(note("http_status", host: "a.test") == nil && note("connect_failed", host: "a.test", proxy: "p") == nil)

@@ -233,7 +233,7 @@ private struct MirrorWorld {
             switch plan.check {
             case .etag(let wanted): wanted == tag
             case .date: false
-            case .none, .answerOnly, .unsafe: true
+            case .none, .answerOnly, .unsafe, .digest: true
             }
         }
         guard mirror.doesRanges, let range = plan.range, allows() else {

@@ -161,7 +161,7 @@ import XferModel
             #expect(
                 NetworkCondition(isOffline: true).explanation(of: error) == (isUnreachable ? .waits : nil), "\(reason)")
             let isConnection = [
-                .connectFailed, .connectTimeout, .connectionLost, .idleTimeout, .shortBody,
+                .connectFailed, .connectTimeout, .connectionLost, .idleTimeout, .tooSlow, .shortBody,
             ].contains(reason)
             #expect(
                 NetworkCondition(hasLostSinceStart: true).explanation(of: error)

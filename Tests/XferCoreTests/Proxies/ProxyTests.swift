@@ -8,6 +8,7 @@ import XferModel
         ("HTTPS://Proxy.Example/", "https://proxy.example:443"),
         ("socks5h://[::1]:9050", "socks5h://[::1]:9050"), ("http://10.0.0.1", "http://10.0.0.1:80"),
         ("socks5h://tor.example", "socks5h://tor.example:1080"),
+        ("socks5://near.example", "socks5://near.example:1080"),
     ])
     func aProxyURLIsParsedAndWritten(text: String, url: String) throws {
         let server = try ProxyServer(text)
@@ -16,7 +17,7 @@ import XferModel
     }
 
     @Test(arguments: [
-        "", "proxy.example:3128", "socks5://proxy.example:1", "socks4://p:1", "ftp://p:1", "http://", "http://:80",
+        "", "proxy.example:3128", "socks://proxy.example:1", "socks4://p:1", "ftp://p:1", "http://", "http://:80",
         "http://a b:1", "http://proxy.example:0", "http://proxy.example:70000", "http://proxy.example/path",
         "http://*.example:1", "http://.example:1", "http://me:hunter2@proxy.example:1",
     ])

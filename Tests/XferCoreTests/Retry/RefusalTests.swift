@@ -72,6 +72,10 @@ import XferTestSupport
             // An answer behind a redirect is about the URL that the redirect named.
             #expect(!SourceExpiry.isExpired(task, after: Self.error(status, host: "mirror.example", says: says)))
             #expect(!SourceExpiry.isExpired(Self.task(target, received: 5, kind: .data), after: error))
+            // What a proxy refuses is not the URL.
+            var refused = error
+            refused.proxy = "http://proxy.example:3128"
+            #expect(!SourceExpiry.isExpired(task, after: refused))
         }
     }
 

@@ -153,6 +153,20 @@ import XferModel
         #expect(plan.removeLaggard() == nil)
     }
 
+    /// The other connection was done before it could be measured.
+    @Test(arguments: [(nil, nil), (79.0, nil), (81.0, 1)] as [(Double?, Int?)])
+    func aConnectionIsALaggardBesideOneThatHasEnded(_ ended: Double?, _ laggard: Int?) {
+        var plan = plan(4, 2)
+        plan.begin(0)
+        _ = fill(&plan, connections: 1..<2)
+        plan.onEnd(0, at: 2 << 20)
+        for second in 0...4 {
+            plan.onWritten(1, to: (4 << 20) - 1000 + Int64(second) * 10)
+            _ = plan.measure(at(Double(second)))
+        }
+        #expect(plan.removeLaggard(ended: ended) == laggard)
+    }
+
     @Test func aConnectionAloneIsNoLaggard() {
         var plan = plan(4, 1)
         plan.begin(0)

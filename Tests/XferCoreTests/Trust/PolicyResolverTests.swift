@@ -41,7 +41,7 @@ import XferModel
         let all = try [policy("a", ".example.org"), policy("b", "*.example.org"), policy("c", "www.example.org")]
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let resolver = try PolicyResolver(order.map { all[$0] })
-            #expect(resolver.policy(for: ServerName(host: "www.example.org"), port: 443).name == "c")
+            #expect(try resolver.resolve(origin("www.example.org"), at: now).host.policy.name == "c")
         }
     }
 
@@ -96,7 +96,7 @@ import XferModel
     @Test func plainHTTPToAPinnedHostIsRefused() throws {
         var expiring = try policy("expiring", "expiring.test", mode: .publicKey)
         expiring.expiresAt = now
-        var trial = try policy("trial", "trial.test", mode: .publicKey)
+        var trial = try policy("trial", "trial.test", "trial.lab", mode: .publicKey)
         trial.isReportOnly = true
         let resolver = try PolicyResolver([
             policy("pinned", ".pinned.test", mode: .certificate), policy("task", ".test", mode: .publicKey), expiring,
@@ -117,7 +117,8 @@ import XferModel
         #expect(try !isRefused("free.test"))
         #expect(try isRefused("free.test", "task"))
         #expect(try !isRefused("expiring.test"))
-        #expect(try !isRefused("trial.test"))
+        #expect(try !isRefused("trial.lab"))
+        #expect(try isRefused("trial.test"), "the enforced policy of .test applies")
         #expect(try !isRefused("elsewhere.example"))
     }
 
@@ -125,14 +126,83 @@ import XferModel
         var policy = try policy("p", "a.test", mode: .publicKey)
         policy.allowsInvalidCertificates = true
         policy.validatesDomainName = false
-        policy.isReportOnly = true
         policy.expiresAt = now
         let before = AppliedPolicy(policy, at: now.advanced(by: .seconds(-1)))
         #expect(before.rule == .require(.leafKey) && !before.isExpired && before.isPinning)
         let after = AppliedPolicy(policy, at: now)
         #expect(after.rule == .require([.systemChain, .hostName]) && after.isExpired && !after.isPinning)
-        #expect(!after.isReportOnly)
         #expect(before != after)
+    }
+
+    // MARK: Report-only policies
+
+    private func trial(_ name: String, _ hosts: String...) throws -> TrustPolicy {
+        var trial = TrustPolicy(
+            name: name, version: 9, mode: .publicKey, pins: [pin], hosts: try hosts.map { try HostPattern($0) })
+        trial.isReportOnly = true
+        trial.minimumTLS = .tls13
+        trial.requiresStapledOCSP = true
+        return trial
+    }
+
+    /// RFC 7469 §2.3.2: a host may have enforced pins and pins that are only reported at the same time; the latter
+    /// replace nothing.
+    @Test func aReportOnlyPolicyLeavesTheLessSpecificPolicyInForce() throws {
+        var strict = try policy("strict", ".example.org", mode: .certificate)
+        strict.minimumTLS = .tls13
+        let resolver = try PolicyResolver([
+            strict, trial("wide", "*.example.org"), trial("narrow", "a.example.org"), trial("lower", ".org"),
+        ])
+        let without = try PolicyResolver([strict])
+        for host in ["a.example.org", "b.example.org", "example.org", "a.b.example.org", "else.org", "other.test"] {
+            let (applied, plain) = (
+                try resolver.resolve(origin(host), at: now), try without.resolve(origin(host), at: now)
+            )
+            #expect(applied.enforced == plain.enforced && applied.judgement == plain.judgement, "\(host)")
+            #expect(applied.minimumTLS == plain.minimumTLS && !applied.enforcesStapledOCSP, "\(host)")
+        }
+        func reporting(_ host: String, _ task: String? = nil) throws -> [String] {
+            try resolver.resolve(origin(host), taskPolicy: task, at: now).reporting.map(\.policy.name)
+        }
+        #expect(try reporting("a.example.org") == ["narrow", "wide"])
+        #expect(try reporting("b.example.org") == ["wide"])
+        #expect(try reporting("a.b.example.org") == [])
+        #expect(try reporting("else.org") == ["lower"])
+        // The task's own is asked as well, also where the host's is more specific.
+        #expect(try reporting("a.example.org", "lower") == ["lower", "narrow", "wide"])
+        #expect(try reporting("a.example.org", "wide") == ["wide", "narrow"])
+        #expect(try resolver.resolve(origin("b.example.org"), taskPolicy: "lower", at: now).task == nil)
+        #expect(try resolver.admit(origin("a.example.org"), taskPolicy: "wide", at: now).host.policy == strict)
+    }
+
+    @Test func anExpiredReportOnlyPolicyReplacesNothing() throws {
+        let strict = try policy("strict", ".example.org", mode: .publicKey)
+        var expired = try trial("expired", "a.example.org")
+        expired.expiresAt = now
+        let applied = try PolicyResolver([strict, expired]).resolve(origin("a.example.org"), at: now)
+        #expect(applied.host.policy == strict && applied.reporting.map(\.isExpired) == [true])
+        #expect(TrustDecision.judge(applied.reporting[0], TrustFacts()) == .accepted)
+    }
+
+    @Test func aReportOnlyDefaultLeavesTheOrdinaryCheckInForce() throws {
+        var fallback = try trial("default")
+        fallback.allowsInvalidCertificates = true
+        let applied = try PolicyResolver([fallback]).resolve(origin("a.test"), at: now)
+        #expect(applied.enforced == AppliedPolicies.ordinary.enforced && applied.reporting.map(\.policy) == [fallback])
+    }
+
+    @Test func theCertificateOfAReportOnlyPolicyIsShown() throws {
+        let (own, general) = (
+            ClientCertificateFiles(certificate: "/own.pem", key: "/own.key"),
+            ClientCertificateFiles(certificate: "/general.pem", key: "/general.key")
+        )
+        var (strict, narrow) = (try policy("strict", ".example.org"), try trial("narrow", "a.example.org"))
+        strict.clientCertificate = general
+        #expect(
+            try PolicyResolver([strict, narrow]).resolve(origin("a.example.org"), at: now).clientCertificate == general)
+        narrow.clientCertificate = own
+        #expect(
+            try PolicyResolver([strict, narrow]).resolve(origin("a.example.org"), at: now).clientCertificate == own)
     }
 
     @Test func connectionsAreSharedBetweenEqualVersionsOnly() throws {

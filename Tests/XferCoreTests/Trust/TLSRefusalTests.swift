@@ -37,7 +37,8 @@ import XferModel
         #expect(Self.cause(text, asked: true) == .clientCertificateRequired)
         #expect(Self.cause(text, asked: true, has: true) == .clientCertificateRefused)
         #expect(Self.cause(text, has: true) == .tlsParameters)
-        #expect(Self.cause(Self.text(1048, "tlsv1 alert unknown ca"), asked: true, has: true) == .clientCertificateRefused)
+        #expect(
+            Self.cause(Self.text(1048, "tlsv1 alert unknown ca"), asked: true, has: true) == .clientCertificateRefused)
         #expect(Self.cause(Self.text(1042, "bad certificate"), asked: true) == .clientCertificateRequired)
     }
 
@@ -65,7 +66,9 @@ import XferModel
         let refusal = try #require(
             TLSRefusal(
                 Self.text(1070, "tlsv1 alert protocol version"), TLSRefusal.Circumstances(minimumTLS: .tls13)))
-        #expect(refusal.problem.contains("1.3 and later") && refusal.problem.hasSuffix("(TLS: tlsv1 alert protocol version)"))
+        #expect(
+            refusal.problem.contains("1.3 and later")
+                && refusal.problem.hasSuffix("(TLS: tlsv1 alert protocol version)"))
     }
 
     @Test func aPageOfATLSPortIsRecognised() {

@@ -102,7 +102,7 @@ import XferTestSupport
     }
 
     @Test func aProxyThatDoesNotExistIsNamedAndNotTheServer() async throws {
-        let port = try ClosedPort.any()
+        let port = try FreePort.any()
         for (scheme, target) in [
             ("http", "http://origin.test/f"), ("http", "https://origin.test/f"), ("socks5", "https://127.0.0.1:9/f"),
             ("socks5h", "http://origin.test/f"),

@@ -33,6 +33,8 @@ import XferModel
         expected.download.checkpointBytes = 8 << 20
         expected.download.checkpointInterval = .milliseconds(500)
         expected.download.segments = .automatic
+        expected.download.minReceiveRate = 10 << 10
+        expected.download.minReceiveTime = .seconds(45)
         expected.sharing.negativeTTL = .seconds(90)
         expected.sharing.betweenOwners = true
         expected.bandwidth.limits = BandwidthLimits(receive: 2_000_000, send: 512_000)

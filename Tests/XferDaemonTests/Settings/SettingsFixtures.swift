@@ -39,6 +39,8 @@ let everyKeyChanged = """
       checkpoint_bytes: 8Mi
       checkpoint_interval: 500ms
       segments: auto
+      min_recv_rate: 10Ki
+      min_recv_time: 45s
     sharing: { negative_ttl: 90, between_owners: true }
     cache: { max_bytes: 2Mi, max_age: 60 }
     trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }

@@ -92,7 +92,8 @@ import XferModel
         let reload = before.reload(to: after)
         #expect(
             reload.waitingForRestart == [
-                "download.checkpoint_bytes", "download.checkpoint_interval", "download.segments", "trust.ca_file",
+                "download.checkpoint_bytes", "download.checkpoint_interval", "download.segments",
+                "download.min_recv_rate", "download.min_recv_time", "trust.ca_file",
                 "engine.loops", "rpc.max_line", "rpc.max_clients", "rpc.max_clients_per_user", "rpc.reserved_clients",
                 "rpc.request_timeout", "rpc.max_waiting", "rpc.max_waiting_per_user", "rpc.max_in_flight",
                 "listen", "gateway.max_clients", "gateway.aria2", "redaction.names", "log.format",

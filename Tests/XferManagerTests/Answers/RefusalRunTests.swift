@@ -46,9 +46,7 @@ import XferTestSupport
         good.serve("/f", Self.source)
         bad.onAnyOther { _ in .failure(404) }
         let urls = (bad: bad.url("/f"), good: good.url("/f"))
-        fixture.server.on("/f") { request in
-            Reply(302, headers: [HeaderField(name: "Location", value: request.index < 2 ? urls.bad : urls.good)])
-        }
+        fixture.server.on("/f") { request in .redirect(to: request.index < 2 ? urls.bad : urls.good) }
         let manager = try await fixture.open()
         try await manager.start()
         let id = try await fixture.add("/f", as: "f", to: manager)
@@ -63,7 +61,7 @@ import XferTestSupport
         let bad = try await FaultServer()
         bad.onAnyOther { _ in .failure(404) }
         let target = bad.url("/f")
-        fixture.server.on("/f") { _ in Reply(302, headers: [HeaderField(name: "Location", value: target)]) }
+        fixture.server.on("/f") { _ in .redirect(to: target) }
         let manager = try await fixture.open()
         try await manager.start()
         let id = try await fixture.add("/f", as: "f", to: manager)
@@ -172,7 +170,7 @@ import XferTestSupport
 
     @Test func anAnswerOverANetworkThatMayBeAPortalsListsNothing() async throws {
         let fixture = try await ManagerFixture()
-        fixture.server.on("/loop") { _ in Reply(302, headers: [HeaderField(name: "Location", value: "/loop")]) }
+        fixture.server.on("/loop") { _ in .redirect(to: "/loop") }
         fixture.server.on("/picture") { _ in
             Reply(200, headers: [HeaderField(name: "Content-Type", value: "image/png")], text: "x")
         }

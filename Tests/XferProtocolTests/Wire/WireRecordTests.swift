@@ -97,7 +97,9 @@ struct WireRecordTests {
     }
 
     /// UAX #9 §2: embeddings, overrides and isolates; ISO 6429: C1.
-    @Test(arguments: ["\u{9b}31m", "a\u{85}b", "\u{202e}gpj.exe", "\u{2066}a\u{2069}", "a\u{2028}b", "\u{feff}a", "a\u{7f}"])
+    @Test(arguments: [
+        "\u{9b}31m", "a\u{85}b", "\u{202e}gpj.exe", "\u{2066}a\u{2069}", "a\u{2028}b", "\u{feff}a", "a\u{7f}",
+    ])
     func aNameThatCouldLookLikeAnotherIsRefused(name: String) throws {
         for field in ["label", "group", "slot", "client_key"] {
             let error = #expect(throws: WireError.self) {

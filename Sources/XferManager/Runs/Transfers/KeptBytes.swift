@@ -1,3 +1,4 @@
+import Logging
 import XferCore
 import XferFiles
 import XferModel

@@ -29,8 +29,10 @@ struct SegmentConnections {
     private var hasTriedAlone = false
     /// How the round ends once no connection is live.
     private(set) var verdict: Result<AttemptOutcome.Result, any Error>?
-    /// Connections that were asked to stop because there are too many.
+    /// Connections that were asked to stop because there are too many, or because they are slow.
     private var retiring: Set<Int> = []
+    /// Bytes per second of the fastest connection that has ended.
+    private var fastest: Double?
 
     init(plan: SegmentPlan?, maySplit: Bool) {
         self.plan = plan
@@ -124,7 +126,8 @@ struct SegmentConnections {
     /// A slow connection that gives back its segment to one without work; see `SegmentPlan.removeLaggard`. It counts as
     /// asked to stop from now on.
     mutating func retireLaggard() -> AttemptHandle? {
-        guard hasIdle, retiring.isEmpty, let connection = plan?.removeLaggard(), let handle = handle(of: connection)
+        guard hasIdle, retiring.isEmpty, let connection = plan?.removeLaggard(ended: fastest),
+            let handle = handle(of: connection)
         else { return nil }
         retiring.insert(connection)
         return handle
@@ -163,6 +166,13 @@ struct SegmentConnections {
         var effect = Effect.none
         /// Whether the next attempt, or the round's end, is about this connection's source.
         var isDecisive = false
+    }
+
+    /// Records how fast a connection was that is about to be removed.
+    mutating func recordSpeed(of connection: Int, received: Int64, at now: MonotonicInstant) {
+        guard received > 0, let began = began[connection] else { return }
+        let speed = Double(received) / max(0.001, began.duration(to: now) / .seconds(1))
+        fastest = max(fastest ?? speed, speed)
     }
 
     /// Removes a connection whose attempt has ended. Returns whether it was asked to stop as surplus.

@@ -272,6 +272,7 @@ final class SegmentedDownload {
     ) async -> SharedTransfer.Round? {
         let received = connections.handle(of: connection)?.progress.snapshot.received ?? 0
         recordSpeed(of: connection, on: transfer)
+        connections.recordSpeed(of: connection, received: received, at: Clocks.monotonic())
         connections.recordProgress()
         let wasRetiring = connections.remove(connection)
         stake.setAttempts(connections.live.count)

@@ -22,6 +22,7 @@ from .records import (
     ResumeMode,
     RedirectPolicy,
     HTTPVersion,
+    AnnouncedDigests,
     ResponseParser,
     CredentialRecord,
     ClientCertificateRecord,
@@ -163,8 +164,12 @@ class AsyncTaskMethods:
         connect_timeout: Maybe[Optional[float]] = UNSET,
         idle_timeout: Maybe[Optional[float]] = UNSET,
         total_timeout: Maybe[Optional[float]] = UNSET,
+        min_recv_rate: Maybe[Optional[int]] = UNSET,
+        min_recv_time: Maybe[Optional[float]] = UNSET,
         accept_status: Maybe[Optional[str]] = UNSET,
         accept_types: Maybe[Optional[Sequence[str]]] = UNSET,
+        reject_html: Maybe[Optional[bool]] = UNSET,
+        announced_digests: Maybe[Optional[AnnouncedDigests]] = UNSET,
         parse: Maybe[Sequence[ResponseParser]] = UNSET,
         strip_nulls: Maybe[bool] = UNSET,
         credential: Maybe[Optional[CredentialRecord]] = UNSET,
@@ -269,9 +274,16 @@ class AsyncTaskMethods:
             idle_timeout: Seconds without a byte that end a try; 0 is none; default 15 for data, 60
                 for files.
             total_timeout: Seconds that one try may take; 0, the default, is none.
+            min_recv_rate: Bytes per second that each connection has to receive, measured over
+                min_recv_time; a slower one ends the try; 0 is none; default download.min_recv_rate.
+            min_recv_time: Seconds over which min_recv_rate is measured; pauses of the service do
+                not count; default download.min_recv_time.
             accept_status: Status codes that count as success; default 200-299.
             accept_types: Media types that count as success, or the presets json, xml, plist, image;
                 default all.
+            reject_html: Whether an answer with a web page (text/html) is a failure; default false.
+            announced_digests: Whether digests that the server announces are verified; default
+                verify.
             parse: Of data and uploads: what task.result makes of the response; the first that
                 succeeds.
             strip_nulls: Leave null members of objects out of what parse made; default false.
@@ -355,8 +367,12 @@ class AsyncTaskMethods:
             "connect_timeout": connect_timeout,
             "idle_timeout": idle_timeout,
             "total_timeout": total_timeout,
+            "min_recv_rate": min_recv_rate,
+            "min_recv_time": min_recv_time,
             "accept_status": accept_status,
             "accept_types": accept_types,
+            "reject_html": reject_html,
+            "announced_digests": announced_digests,
             "parse": parse,
             "strip_nulls": strip_nulls,
             "credential": credential,
@@ -436,7 +452,7 @@ class AsyncTaskMethods:
         fields: Maybe[TaskColumns] = UNSET,
     ) -> TaskWaitResult:
         """Answers when each task is terminal or staged, or in a state of until; or when the timeout
-        has passed.
+        has passed. The open calls of a user may name 100,000 tasks together.
 
         Args:
             ids: The tasks.
@@ -481,8 +497,8 @@ class AsyncTaskMethods:
         ids: Maybe[Sequence[TaskID]] = UNSET,
         filter: Maybe[TaskFilter] = UNSET,
     ) -> SelectionResult:
-        """Queues paused tasks again; waiting ones try now where that can help (retry, network,
-        host_cooldown, out_of_descriptors, suspect).
+        """Queues paused tasks again; waiting ones try now, unless they wait for their own
+        conditions (schedule, dependency, lease).
 
         Args:
             ids: These tasks, in one transaction.
@@ -606,7 +622,7 @@ class AsyncTaskMethods:
     async def set_source(self, id: TaskID, url: str) -> TaskGetResult:
         """Gives a download another URL for the same bytes, for instance a freshly signed one; not
         while it runs. What is kept is continued only if the server shows that it is the same
-        version. A task that waits as source_expired goes on at once.
+        version. A task that waits because of its former URL, or has failed, goes on at once.
 
         Args:
             id: The task.
@@ -654,8 +670,8 @@ class AsyncTaskMethods:
         """A stretch of a task's bytes: of a download that has not ended what it has committed so
         far, of a staged one its file, of a completed one the published file, if it still is the
         one that was published (inode, time of birth, size and time); of data tasks and uploads
-        the response that is kept. Pages of different version are of different files: begin anew
-        then.
+        the response that is kept, of a running data task what has arrived. Pages of different
+        version are of different files: begin anew then.
 
         Args:
             id: The task.
@@ -723,12 +739,18 @@ class AsyncQueueMethods:
         }
         return await self._caller.ask("queue.pause", parameters, QueuePauseResult.from_wire)
 
-    async def resume(self) -> QueuePauseResult:
-        """Lets tasks start again. Tasks that are paused themselves stay so.
+    async def resume(self, *, now: Maybe[bool] = UNSET) -> QueuePauseResult:
+        """Lets tasks start again. Tasks that are paused themselves stay so; with now, waiting ones
+        try at once.
+
+        Args:
+            now: Whether waiting tasks try now and hosts are asked before their cooldowns end. Tasks
+                that wait for their own conditions (schedule, dependency, lease) and suspects keep
+                waiting.
 
         Takes the scope operate.
         """
-        return await self._caller.ask("queue.resume", {}, QueuePauseResult.from_wire)
+        return await self._caller.ask("queue.resume", {"now": now}, QueuePauseResult.from_wire)
 
     async def set_limits(
         self,

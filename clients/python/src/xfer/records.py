@@ -55,10 +55,13 @@ RedirectPolicy = Literal["follow", "same_origin", "deny"]
 HTTPVersion = Literal["auto", "1.1", "2"]
 
 
+AnnouncedDigests = Literal["verify", "ignore"]
+
+
 ResponseParser = Literal["json"]
 
 
-CredentialScheme = Literal["basic", "digest", "bearer", "netrc", "sigv4"]
+CredentialScheme = Literal["basic", "digest", "bearer", "netrc", "sigv4", "negotiate"]
 
 
 CachePolicy = Literal[
@@ -130,6 +133,7 @@ FailureReason = Literal[
     "connection_lost",
     "idle_timeout",
     "total_timeout",
+    "too_slow",
     "trust_rejected",
     "pin_mismatch",
     "revocation_unknown",
@@ -148,6 +152,7 @@ FailureReason = Literal[
     "insecure_redirect",
     "rejected_by_policy",
     "unacceptable_type",
+    "unexpected_answer",
     "parse_failed",
     "upload_rejected",
     "source_file_changed",
@@ -168,6 +173,23 @@ FailureReason = Literal[
     "blocked_url",
     "only_if_cached_miss",
     "internal_error",
+]
+
+
+FailureCause = Literal[
+    "tls_version",
+    "tls_parameters",
+    "client_certificate_required",
+    "client_certificate_refused",
+    "unknown_server_name",
+    "not_tls",
+    "tls_expected",
+    "self_signed",
+    "unknown_authority",
+    "wrong_host_name",
+    "certificate_dates",
+    "proxy_negotiate",
+    "proxy_login_unsupported",
 ]
 
 
@@ -195,6 +217,7 @@ TaskColumns = Sequence[
     "transfer",
     "ranges",
     "staged_file",
+    "discarded",
     "url",
     "urls",
     "kind",
@@ -241,8 +264,12 @@ TaskColumns = Sequence[
     "connect_timeout",
     "idle_timeout",
     "total_timeout",
+    "min_recv_rate",
+    "min_recv_time",
     "accept_status",
     "accept_types",
+    "reject_html",
+    "announced_digests",
     "parse",
     "strip_nulls",
     "credential",
@@ -267,9 +294,11 @@ TaskColumns = Sequence[
     "response_headers",
     "etag",
     "content_encoding",
+    "last_attempt",
     "attempts",
     "skipped",
     "not_modified",
+    "warning",
     "created_at",
     "started_at",
     "finished_at",
@@ -337,6 +366,8 @@ EventType = Literal[
     "task.paused",
     "task.resumed",
     "task.source_changed",
+    "task.bytes_discarded",
+    "task.warning",
     "cache.hit",
     "task.refreshed",
     "task.not_modified",
@@ -368,6 +399,8 @@ EventName = Literal[
     "task.paused",
     "task.resumed",
     "task.source_changed",
+    "task.bytes_discarded",
+    "task.warning",
     "cache.hit",
     "task.refreshed",
     "task.not_modified",
@@ -484,7 +517,7 @@ class CredentialRecord(TypedDict, total=False):
     """How it is shown to the server; default basic."""
 
     user: str
-    """User name (basic, digest), or the access key's id (sigv4)."""
+    """User name (basic, digest), the access key's id (sigv4), or the account to look up (netrc)."""
 
     password: Union[str, SecretReference]
     """Password (basic, digest): text, or where it is read from at every attempt."""
@@ -562,14 +595,14 @@ class ProxyRecordFormRequired(TypedDict):
     """The fields that every ProxyRecordForm has."""
 
     url: str
-    """http://, https:// or socks5h:// with host and port; no user info."""
+    """http://, https://, socks5:// or socks5h:// with host and port; no user info."""
 
 
 class ProxyRecordForm(ProxyRecordFormRequired, total=False):
     """A proxy, how to log in there, and which hosts are reached without it."""
 
     credential: CredentialRecord
-    """Shown to the proxy only; basic or digest."""
+    """Shown to the proxy only; basic, digest or negotiate."""
 
     no_proxy: Sequence[str]
     """Hosts that are reached directly: names with their subdomains, addresses, CIDR blocks; * is
@@ -780,11 +813,27 @@ class TaskOptions(TypedDict, total=False):
     total_timeout: Optional[float]
     """Seconds that one try may take; 0, the default, is none."""
 
+    min_recv_rate: Optional[int]
+    """Bytes per second that each connection has to receive, measured over min_recv_time; a slower
+    one ends the try; 0 is none; default download.min_recv_rate.
+    """
+
+    min_recv_time: Optional[float]
+    """Seconds over which min_recv_rate is measured; pauses of the service do not count; default
+    download.min_recv_time.
+    """
+
     accept_status: Optional[str]
     """Status codes that count as success; default 200-299."""
 
     accept_types: Optional[Sequence[str]]
     """Media types that count as success, or the presets json, xml, plist, image; default all."""
+
+    reject_html: Optional[bool]
+    """Whether an answer with a web page (text/html) is a failure; default false."""
+
+    announced_digests: Optional[AnnouncedDigests]
+    """Whether digests that the server announces are verified; default verify."""
 
     parse: Sequence[ResponseParser]
     """Of data and uploads: what task.result makes of the response; the first that succeeds."""
@@ -927,6 +976,11 @@ class TaskRecord:
     staged_file: Optional[StagedFileRecord] = None
     """Of a staged task the file that waits for its name. Only when asked for by task.get."""
 
+    discarded: Optional[DiscardRecord] = None
+    """The last time that received bytes of this download were discarded, as long as the event is
+    kept. task.get gives it, listings only when asked.
+    """
+
     url: Optional[str] = None
     """What is fetched, the first of urls; secrets in it are ***."""
 
@@ -1067,11 +1121,23 @@ class TaskRecord:
     total_timeout: Optional[float] = None
     """Seconds that one try may take; 0 is none."""
 
+    min_recv_rate: Optional[int] = None
+    """Bytes per second that each connection has to receive; absent is download.min_recv_rate."""
+
+    min_recv_time: Optional[float] = None
+    """Seconds over which min_recv_rate is measured; absent is download.min_recv_time."""
+
     accept_status: Optional[str] = None
     """Status codes that count as success."""
 
     accept_types: Optional[List[str]] = None
     """Media types that count as success; absent accepts all."""
+
+    reject_html: Optional[bool] = None
+    """True when an answer with a web page is a failure."""
+
+    announced_digests: Optional[AnnouncedDigests] = None
+    """Whether digests that the server announces are verified; absent is verify."""
 
     parse: Optional[List[ResponseParser]] = None
     """What task.result makes of the response."""
@@ -1145,6 +1211,11 @@ class TaskRecord:
     content_encoding: Optional[str] = None
     """The coding the bytes were kept in, if not identity."""
 
+    last_attempt: Optional[AttemptRecord] = None
+    """How its last attempt went: address, protocol, times. task.get gives it, listings only when
+    asked.
+    """
+
     attempts: Optional[int] = None
     """Tries so far that count against max_retries."""
 
@@ -1153,6 +1224,11 @@ class TaskRecord:
 
     not_modified: Optional[bool] = None
     """True when on_conflict update found the file current."""
+
+    warning: Optional[str] = None
+    """What is odd about a completed download, in English: a web page came under a name that no page
+    has.
+    """
 
     created_at: Optional[datetime] = None
     """When it was added."""
@@ -1178,6 +1254,7 @@ class TaskRecord:
             transfer=wire.get("transfer"),
             ranges=optional(listed(SegmentRecord.from_wire), wire.get("ranges")),
             staged_file=optional(StagedFileRecord.from_wire, wire.get("staged_file")),
+            discarded=optional(DiscardRecord.from_wire, wire.get("discarded")),
             url=wire.get("url"),
             urls=wire.get("urls"),
             kind=wire.get("kind"),
@@ -1224,8 +1301,12 @@ class TaskRecord:
             connect_timeout=wire.get("connect_timeout"),
             idle_timeout=wire.get("idle_timeout"),
             total_timeout=wire.get("total_timeout"),
+            min_recv_rate=wire.get("min_recv_rate"),
+            min_recv_time=wire.get("min_recv_time"),
             accept_status=wire.get("accept_status"),
             accept_types=wire.get("accept_types"),
+            reject_html=wire.get("reject_html"),
+            announced_digests=wire.get("announced_digests"),
             parse=wire.get("parse"),
             strip_nulls=wire.get("strip_nulls"),
             credential=wire.get("credential"),
@@ -1250,9 +1331,11 @@ class TaskRecord:
             response_headers=wire.get("response_headers"),
             etag=wire.get("etag"),
             content_encoding=wire.get("content_encoding"),
+            last_attempt=optional(AttemptRecord.from_wire, wire.get("last_attempt")),
             attempts=wire.get("attempts"),
             skipped=wire.get("skipped"),
             not_modified=wire.get("not_modified"),
+            warning=wire.get("warning"),
             created_at=optional(parse_time, wire.get("created_at")),
             started_at=optional(parse_time, wire.get("started_at")),
             finished_at=optional(parse_time, wire.get("finished_at")),
@@ -1261,8 +1344,8 @@ class TaskRecord:
 
 @dataclass(frozen=True)
 class WaitRecord:
-    """Why a waiting task cannot start now; of a queued one, that its host asked for patience; of a
-    queued or running one, that the database cannot be written.
+    """Why a waiting task cannot start now; of a queued one, that its host is not asked for a while;
+    of a queued or running one, that the database cannot be written.
     """
 
     reason: WaitReason
@@ -1274,6 +1357,11 @@ class WaitRecord:
     detail: Optional[str] = None
     """In a fleet: why every node that could take it has declined it, in English."""
 
+    url: Optional[str] = None
+    """Of host_cooldown, the URL whose answer set it, with its secrets masked; absent if it is
+    another user's.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WaitRecord:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -1281,6 +1369,7 @@ class WaitRecord:
             reason=wire["reason"],
             until=optional(parse_time, wire.get("until")),
             detail=wire.get("detail"),
+            url=wire.get("url"),
         )
 
 
@@ -1309,6 +1398,12 @@ class FailureRecord:
     attempts: Optional[int] = None
     """Tries so far that count against max_retries."""
 
+    cause: Optional[FailureCause] = None
+    """What exactly is wrong, where the reason has several causes. One of a closed list."""
+
+    proxy: Optional[str] = None
+    """The proxy that failed, refused, or may have given the answer."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FailureRecord:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -1320,6 +1415,8 @@ class FailureRecord:
             curl_code=wire.get("curl_code"),
             host=wire.get("host"),
             attempts=wire.get("attempts"),
+            cause=wire.get("cause"),
+            proxy=wire.get("proxy"),
         )
 
 
@@ -1413,6 +1510,29 @@ class StagedFileRecord:
 
 
 @dataclass(frozen=True)
+class DiscardRecord:
+    """When and why received bytes of a download were discarded."""
+
+    at: datetime
+    """When."""
+
+    bytes: int
+    """How many bytes."""
+
+    reason: str
+    """Why they could not be used."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> DiscardRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            at=parse_time(wire["at"]),
+            bytes=wire["bytes"],
+            reason=wire["reason"],
+        )
+
+
+@dataclass(frozen=True)
 class BodyRecord:
     """What is sent, without the bytes themselves."""
 
@@ -1432,6 +1552,57 @@ class BodyRecord:
             form=wire["form"],
             length=wire.get("length"),
             file=wire.get("file"),
+        )
+
+
+@dataclass(frozen=True)
+class AttemptRecord:
+    """How the last request of an attempt went."""
+
+    began_at: datetime
+    """When the attempt began."""
+
+    address: Optional[str] = None
+    """Address of the connection: the server's, or the proxy's."""
+
+    port: Optional[int] = None
+    """Port of the connection."""
+
+    protocol: Optional[str] = None
+    """Protocol of the response, for example HTTP/2."""
+
+    reused: Optional[bool] = None
+    """True if the connection had been made for an earlier request."""
+
+    name_lookup: Optional[float] = None
+    """When the name was resolved, in seconds from the request's beginning."""
+
+    connect: Optional[float] = None
+    """When the connection was made, likewise."""
+
+    tls: Optional[float] = None
+    """When the TLS handshake was done, likewise."""
+
+    first_byte: Optional[float] = None
+    """When the first byte of the response came, likewise."""
+
+    total: Optional[float] = None
+    """When the request ended, likewise; of a running one, when its response began."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> AttemptRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            began_at=parse_time(wire["began_at"]),
+            address=wire.get("address"),
+            port=wire.get("port"),
+            protocol=wire.get("protocol"),
+            reused=wire.get("reused"),
+            name_lookup=wire.get("name_lookup"),
+            connect=wire.get("connect"),
+            tls=wire.get("tls"),
+            first_byte=wire.get("first_byte"),
+            total=wire.get("total"),
         )
 
 
@@ -1758,6 +1929,24 @@ class TaskChanges(TypedDict, total=False):
     total_timeout: float
     """Seconds; 0 is none; only while not running."""
 
+    min_recv_rate: Optional[int]
+    """Bytes per second that each connection has to receive; null is download.min_recv_rate; only
+    while not running.
+    """
+
+    min_recv_time: Optional[float]
+    """Seconds over which min_recv_rate is measured; null is download.min_recv_time; only while not
+    running.
+    """
+
+    reject_html: bool
+    """Whether an answer with a web page is a failure; only while not running."""
+
+    announced_digests: AnnouncedDigests
+    """Whether digests that the server announces are verified (ignore: a wrong one is no failure);
+    only while not running.
+    """
+
     ip_version: IPVersion
     """Which addresses to connect to; only while not running."""
 
@@ -1801,7 +1990,7 @@ class TaskReadResult:
     """The state the task is in."""
 
     version: Optional[str] = None
-    """Tells these bytes from those of another version of the source. Absent of a kept response."""
+    """Tells these bytes from those of another version of the source, or of another attempt."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskReadResult:
@@ -2678,8 +2867,7 @@ class PolicyInput(PolicyInputRequired, total=False):
     """The leaf has to name the host."""
 
     report_only: bool
-    """Tell with policy.violation what would have been refused; refuse nothing that the ordinary
-    check accepts.
+    """Report with policy.violation what would be refused; decide as if this policy did not exist.
     """
 
     expires_at: Time
@@ -2926,11 +3114,23 @@ class ProfileRecord:
     total_timeout: Optional[float] = None
     """Seconds that one try may take; 0 is none."""
 
+    min_recv_rate: Optional[int] = None
+    """Bytes per second that each connection has to receive; 0 is none."""
+
+    min_recv_time: Optional[float] = None
+    """Seconds over which min_recv_rate is measured."""
+
     accept_status: Optional[str] = None
     """Status codes that count as success."""
 
     accept_types: Optional[List[str]] = None
     """Media types, or the presets json, xml, plist, image."""
+
+    reject_html: Optional[bool] = None
+    """Whether an answer with a web page (text/html) is a failure."""
+
+    announced_digests: Optional[AnnouncedDigests] = None
+    """Whether digests that the server announces are verified."""
 
     cache_policy: Optional[CachePolicy] = None
     """Whether kept responses are used; default reload: never."""
@@ -2985,8 +3185,12 @@ class ProfileRecord:
             connect_timeout=wire.get("connect_timeout"),
             idle_timeout=wire.get("idle_timeout"),
             total_timeout=wire.get("total_timeout"),
+            min_recv_rate=wire.get("min_recv_rate"),
+            min_recv_time=wire.get("min_recv_time"),
             accept_status=wire.get("accept_status"),
             accept_types=wire.get("accept_types"),
+            reject_html=wire.get("reject_html"),
+            announced_digests=wire.get("announced_digests"),
             cache_policy=wire.get("cache_policy"),
             store=wire.get("store"),
             cache_key=wire.get("cache_key"),
@@ -3084,11 +3288,23 @@ class ProfileInput(ProfileInputRequired, total=False):
     total_timeout: float
     """Seconds that one try may take; 0 is none."""
 
+    min_recv_rate: int
+    """Bytes per second that each connection has to receive; 0 is none."""
+
+    min_recv_time: float
+    """Seconds over which min_recv_rate is measured."""
+
     accept_status: str
     """Status codes that count as success."""
 
     accept_types: Sequence[str]
     """Media types, or the presets json, xml, plist, image."""
+
+    reject_html: bool
+    """Whether an answer with a web page (text/html) is a failure."""
+
+    announced_digests: AnnouncedDigests
+    """Whether digests that the server announces are verified."""
 
     cache_policy: CachePolicy
     """Whether kept responses are used; default reload: never."""
@@ -3792,6 +4008,106 @@ class TaskSourceChangedEvent:
             owner=wire["owner"],
             reason=wire["reason"],
             dropped=wire["dropped"],
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class TaskBytesDiscardedEvent:
+    """Received bytes are discarded, for another reason than a new version of the source; they are
+    fetched again if the task goes on.
+    """
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["task.bytes_discarded"]
+
+    task_id: TaskID
+    """The task it is about."""
+
+    owner: Owner
+    """The uid of that task's owner."""
+
+    reason: str
+    """Why they cannot be used."""
+
+    dropped: int
+    """Bytes that were discarded."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TaskBytesDiscardedEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire["task_id"],
+            owner=wire["owner"],
+            reason=wire["reason"],
+            dropped=wire["dropped"],
+            node=wire.get("node"),
+            prev_seq=wire.get("prev_seq"),
+            subscription=wire.get("subscription"),
+        )
+
+
+@dataclass(frozen=True)
+class TaskWarningEvent:
+    """Something about the response is odd; the task goes on."""
+
+    seq: int
+    """Grows by one per durable event over the whole service, over restarts too."""
+
+    time: datetime
+    """When it happened."""
+
+    type: Literal["task.warning"]
+
+    task_id: TaskID
+    """The task it is about."""
+
+    owner: Owner
+    """The uid of that task's owner."""
+
+    warning: str
+    """What is odd, in English."""
+
+    node: Optional[str] = None
+    """In a fleet: the node that carries the task out. Its file lies there, under that node's names.
+    """
+
+    prev_seq: Optional[int] = None
+    """In a notification: the durable event before it in this subscription; 0 before the first."""
+
+    subscription: Optional[int] = None
+    """In a notification: the subscription it belongs to."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> TaskWarningEvent:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            seq=wire["seq"],
+            time=parse_time(wire["time"]),
+            type=wire["type"],
+            task_id=wire["task_id"],
+            owner=wire["owner"],
+            warning=wire["warning"],
             node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
@@ -5817,6 +6133,8 @@ Event = Union[
     TaskPausedEvent,
     TaskResumedEvent,
     TaskSourceChangedEvent,
+    TaskBytesDiscardedEvent,
+    TaskWarningEvent,
     CacheHitEvent,
     TaskRefreshedEvent,
     TaskNotModifiedEvent,
@@ -5878,6 +6196,8 @@ EVENT_TYPES: Dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "task.paused": TaskPausedEvent.from_wire,
     "task.resumed": TaskResumedEvent.from_wire,
     "task.source_changed": TaskSourceChangedEvent.from_wire,
+    "task.bytes_discarded": TaskBytesDiscardedEvent.from_wire,
+    "task.warning": TaskWarningEvent.from_wire,
     "cache.hit": CacheHitEvent.from_wire,
     "task.refreshed": TaskRefreshedEvent.from_wire,
     "task.not_modified": TaskNotModifiedEvent.from_wire,
