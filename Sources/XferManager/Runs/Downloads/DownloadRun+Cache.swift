@@ -28,7 +28,7 @@ extension DownloadRun {
         // Every byte is here already, or the server's 304 was not about the kept response.
         let bytes = transfer.resumeData.committedByteCount
         guard bytes == 0 || bytes != transfer.resumeData.totalLength, !isDistrustful,
-            transfer.sourceUse.suspects.isEmpty,
+            transfer.sourceUse.suspects.isEmpty, transfer.sourceUse.condemned.isEmpty,
             specification.request.caching.policy.usesCache
         else { return .whole }
         switch try await consultCache() {
@@ -117,6 +117,8 @@ extension DownloadRun {
     func keepInCache(_ part: PartialFile, length: Int64) async {
         // A mirror's response must not be kept under the URL of the task.
         guard let received, transfer.sourceUse.senders == SourceUse().senders else { return }
+        // Bytes that may be of two versions are for the task that allowed it, unless a strong digest has proven them.
+        guard !specification.resumesUnsafely || specification.checksum?.algorithm.isStrong == true else { return }
         let (control, url) = (control, received.url ?? specification.request.url)
         await services.cache.keep(
             ResponseCache.Received(

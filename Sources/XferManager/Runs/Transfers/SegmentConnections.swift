@@ -191,7 +191,9 @@ struct SegmentConnections {
         plan?.onEnd(connection, at: offset)
         switch result {
         case .stopped where wasRetiring: return Consequence()
-        case .complete, .restartWithHTTP1: return Consequence()
+        case .complete: return Consequence()
+        // The round ends, and the next one makes its requests over HTTP/1.1.
+        case .restartWithHTTP1: return end(.success(result))
         case .stopped, .notModified: return end(.success(.stopped))
         case .startOver(let reason): return onLoss(.otherVersion(reason), from: source)
         case .failed(let error) where error.reason.isLocal: return end(.success(result))

@@ -201,7 +201,9 @@ extension SharedTransfer {
         let joinsUnderDigest = choice.mode == .own && mayJoinUnproven
         let isUnderDigest = choice.mode == .underDigest
         let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
-        let isUnsafe = specification.resumesUnsafely && choice.mode != .anew
+        if joinsUnderDigest { response.joinDigest = demandedDigest }
+        // The client allows it for one source, not for the combination of several.
+        let isUnsafe = specification.resumesUnsafely && choice.mode == .own
         var outcome = try await attempt(
             request(for: connection), into: .file(descriptor: part.descriptor), countingFrom: segment?.committed ?? 0,
             tellsRedirects: isFirst

@@ -69,7 +69,9 @@ extension SharedTransfer {
     /// byte is written.
     func acceptBody(from choice: MirrorSelector.Choice, at offset: Int64, isUnproven: Bool = false) {
         sources.selector.onBody(of: choice, at: offset, isUnproven: isUnproven)
-        if sources.selector.use.unprovenFrom != nil { kept.holdingDigest = kept.holdingDigest ?? demandedDigest }
+        guard sources.selector.use.unprovenFrom != nil else { return }
+        // The task that demanded the digest may have left since the request.
+        kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? response.joinDigest
     }
 
     /// Commits which sources sent the bytes, before the file holds any of a further source.
