@@ -77,7 +77,7 @@ extension EventMessage {
         var seen: Set<String> = []
         for (key, value) in object.members {
             if let index = EventEnvelope.wireFields.index(of: key) {
-                do { try EventEnvelope.wireFields.decoders[index](value, mode, &envelope) } catch {
+                do { try EventEnvelope.wireFields.decode(index, value, mode, into: &envelope) } catch {
                     throw error.under(key)
                 }
                 seen.insert(key)
@@ -130,7 +130,8 @@ extension EventMessage {
     /// One type of event with the envelope's fields.
     static func schema(of name: EventName, in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: name.schemaName) { schemas in
-            let envelope = EventEnvelope.objectSchema(in: &schemas)
+            let envelope = EventEnvelope.wireFields.table.schema(
+                EventEnvelope.summary, isInput: EventEnvelope.isInput, in: &schemas)
             let own = EventSchema(name.example, in: schemas)
             schemas = own.schemas
             var properties = envelope["properties"]?.objectValue ?? JSONObject()

@@ -27,9 +27,10 @@ struct ChoiceField<Choices: Sendable>: Sendable {
     let isOfDownloads: Bool
     private let limits: [WireLimit]
     private let example: JSONValue?
-    private let form: PatchForm<Choices>
+    /// The code of the field in a record whose choices begin at the offset.
+    private let code: @Sendable (_ offset: Int, _ limits: [WireLimit], _ isNullable: Bool) -> FieldCode
 
-    @inline(__always)
+    @inline(never)
     init<Value: WireValue>(
         _ name: String, _ choice: any WritableKeyPath<Choices, Patch<Value>> & Sendable, task: String, record: String,
         profile: String? = nil, isNullable: Bool? = nil, change: Change? = nil, access: FieldAccess? = nil,
@@ -40,7 +41,12 @@ struct ChoiceField<Choices: Sendable>: Sendable {
         (self.access, self.isOfDownloads) = (access, isOfDownloads)
         (inTask, inRecord, inProfile, self.change) = (task, record, profile, change)
         (self.limits, self.example) = (limits, example)
-        form = PatchForm(choice)
+        guard let place = MemoryLayout<Choices>.offset(of: choice) else {
+            preconditionFailure("\(name) is not stored in \(Choices.self)")
+        }
+        code = { offset, limits, isNullable in
+            .patch(Value.self, at: offset + place, FieldLabel(name), limits, isNullable: isNullable)
+        }
     }
 
     /// A field for a client to write.
@@ -48,23 +54,17 @@ struct ChoiceField<Choices: Sendable>: Sendable {
         in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String, isNullable: Bool = false,
         showsExample: Bool = true
     ) -> WireField<Record> {
-        .patch(
-            name, form, at: Self.offset(of: choices), documentation, limits, isNullable: isNullable,
-            example: showsExample ? example : nil)
+        WireField(
+            name, documentation, isRequired: false, example: showsExample ? example : nil,
+            code(WireField.offset(of: choices), limits, isNullable))
     }
 
     /// A field that is shown.
     fileprivate func output<Record>(
         in choices: any WritableKeyPath<Record, Choices> & Sendable, _ documentation: String
     ) -> WireField<Record> {
-        .patch(name, form, at: Self.offset(of: choices), documentation, [], isNullable: false, example: nil)
-    }
-
-    private static func offset<Record>(of choices: WritableKeyPath<Record, Choices>) -> Int {
-        guard let offset = MemoryLayout<Record>.offset(of: choices) else {
-            preconditionFailure("the choices of \(Record.self) are not stored in it")
-        }
-        return offset
+        WireField(
+            name, documentation, isRequired: false, example: nil, code(WireField.offset(of: choices), [], false))
     }
 }
 

@@ -130,7 +130,7 @@ extension NewTask {
         }
         var task = NewTask()
         do throws(WireError) {
-            try wireFields[index].decode(value, .strict, &task)
+            try wireFields.decode(index, value, .strict, into: &task)
         } catch {
             throw error.under(name)
         }

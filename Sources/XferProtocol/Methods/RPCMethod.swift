@@ -94,11 +94,7 @@ public struct ParameterDescription: Sendable {
 
 extension WireParams where Self: WireRecord {
     public static func parameters(in schemas: inout WireSchemas) -> [ParameterDescription] {
-        wireFields.map {
-            ParameterDescription(
-                name: $0.name, documentation: $0.documentation, isRequired: $0.isRequired,
-                schema: $0.schema(in: &schemas))
-        }
+        wireFields.table.parameters(in: &schemas)
     }
 }
 

@@ -60,7 +60,7 @@ extension NewTask {
 
     /// The response is kept by the service: nothing is published.
     private func checkResponse() throws(WireError) {
-        let field = Self.wireFields.first { Self.fieldsOfDownloads.contains($0.name) && $0.encode(self) != nil }
+        let field = Self.wireFields.first(in: self) { Self.fieldsOfDownloads.contains($0) }
         if let field {
             throw Self.conflict(field.name, "kind download; the response of other kinds is kept for task.result")
         }

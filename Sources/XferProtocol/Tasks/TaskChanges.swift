@@ -68,7 +68,7 @@ public struct TaskChanges: WireInput, Hashable {
         ])
 
     public func validate() throws(WireError) {
-        guard Self.wireFields.contains(where: { $0.encode(self) != nil }) else {
+        guard Self.wireFields.first(in: self, where: { _ in true }) != nil else {
             throw WireError(.missing, expected: "at least one field to change")
         }
     }
@@ -83,7 +83,7 @@ public struct TaskChanges: WireInput, Hashable {
             .namesRefusedWhileRunning()
             + TaskFields.destination.namesRefusedWhileRunning() + TaskFields.schedule.namesRefusedWhileRunning()
             + TaskFields.access.namesRefusedWhileRunning()
-        return Self.wireFields.first { names.contains($0.name) && $0.encode(self) != nil }?.name
+        return Self.wireFields.first(in: self) { names.contains($0) }?.name
     }
 
     /// The field that names the directory, where one does.

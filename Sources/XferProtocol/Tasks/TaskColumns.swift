@@ -61,8 +61,8 @@ extension TaskRecord {
     /// The record with only these fields, and `id`.
     public func selecting(_ columns: TaskColumns) -> TaskRecord {
         var record = self
-        for (position, field) in Self.wireFields.enumerated() where !columns.positions.contains(position) {
-            field.clear(&record)
+        for position in Self.wireFields.indices where !columns.positions.contains(position) {
+            Self.wireFields.clear(position, in: &record)
         }
         return record
     }

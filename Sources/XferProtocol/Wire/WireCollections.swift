@@ -22,7 +22,7 @@ extension Array: WireValue where Element: WireValue {
     }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        ["type": "array", "items": Element.schema(in: &schemas)]
+        SchemaText.array(of: Element.schema(in: &schemas))
     }
 }
 
@@ -46,7 +46,7 @@ public struct OneOrMany<Element: WireValue>: WireValue, ExpressibleByArrayLitera
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         let element = Element.schema(in: &schemas)
-        return ["anyOf": [element, ["type": "array", "items": element]]]
+        return SchemaText.either(element, SchemaText.array(of: element))
     }
 }
 

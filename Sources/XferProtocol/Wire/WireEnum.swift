@@ -24,14 +24,26 @@ extension WireEnum {
     public func write(to output: inout [UInt8]) { output.appendJSON(wireName) }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        schemas.reference(to: schemaName) { _ in ["type": "string", "enum": .array(allCases.map(\.wire))] }
+        schemas.reference(to: schemaName) { _ in SchemaText.word(of: words) }
     }
 
     /// The type's name with those it is nested in.
     static var schemaName: String { WireSchemas.name(of: Self.self) }
 
-    private static func choice(for name: String?) -> String {
-        let names = allCases.map(\.wireName)
+    /// The known words in the order of their declaration.
+    private static var words: [String] {
+        var words: [String] = []
+        for known in allCases { words.append(known.wireName) }
+        return words
+    }
+
+    private static func choice(for name: String?) -> String { WordChoice.expected(of: words, for: name) }
+}
+
+/// The advice for a client that gave a word that is not known.
+private enum WordChoice {
+    @inline(never)
+    static func expected(of names: [String], for name: String?) -> String {
         if let name, let close = names.closest(to: name) { return "one of the known words; did you mean \"\(close)\"?" }
         return names.count == 1 ? "\"\(names[0])\"" : "one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
     }

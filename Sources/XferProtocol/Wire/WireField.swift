@@ -2,162 +2,99 @@ public import StrictJSON
 public import XferModel
 
 /// One declaration of a record's field: strict reading, writing, schema and documentation follow from it.
-public struct WireField<Record: WireRecord>: Sendable {
+public struct FieldDeclaration: Sendable {
     public let name: String
     /// One or two sentences: meaning, unit, default.
     public let documentation: String
-    /// Whether the object must have the field.
+    /// True if the object must have the field.
     public let isRequired: Bool
     public let example: JSONValue?
-    /// Which of its values guests may give; nil if all.
-    public private(set) var access: FieldAccess?
-    let decode: Decoder
-    /// The field's value; nil leaves it out. Records are large: they are handed about by address.
-    let read: Reader
-    /// Appends the field with its name to the text of an object; nothing when it is left out.
-    let write: Writer
-    /// Makes the field absent again; nothing for fields that are always there.
-    let clear: @Sendable (inout Record) -> Void
-    private let buildSchema: @Sendable (inout WireSchemas) -> JSONValue
-
-    typealias Decoder = @Sendable (JSONValue, WireMode, inout Record) throws(WireError) -> Void
-    typealias Reader = @Sendable (UnsafePointer<Record>) -> JSONValue?
-    typealias Writer = @Sendable (UnsafePointer<Record>, inout [UInt8]) -> Void
-
-    /// The field's value; nil leaves it out.
-    func encode(_ record: Record) -> JSONValue? { withUnsafePointer(to: record) { read($0) } }
+    /// The values of the field that guests may give; nil if all.
+    public fileprivate(set) var access: FieldAccess?
+    let code: FieldCode
 
     /// The field's schema with its documentation.
     func schema(in schemas: inout WireSchemas) -> JSONValue {
         var keywords: JSONObject = ["description": .string(documentation)]
         if let example { keywords.append(newKey: "examples", [example]) }
         if let access { keywords.append(newKey: "x-access", .string(access.rawValue)) }
-        return SchemaText.extending(buildSchema(&schemas), with: keywords)
+        return SchemaText.extending(code.schema(&schemas), with: keywords)
     }
+}
+
+/// A field's declaration with the type of its record. Fields are stored properties.
+public struct WireField<Record: WireRecord>: Sendable {
+    var declaration: FieldDeclaration
 
     /// The same field, some or all values of which guests may not give.
     public func restricted(to access: FieldAccess) -> WireField {
         var field = self
-        field.access = access
+        field.declaration.access = access
         return field
     }
 
     /// Always there.
+    @inline(never)
     public static func required<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        let (place, label) = (FieldPlace(path), FieldLabel(name))
-        return WireField(name: name, documentation: documentation, isRequired: true, example: example) {
-            (json, mode, record) throws(WireError) in
-            record[keyPath: path] = try Value.read(json, mode, limits)
-        } read: {
-            place.value(of: $0).wire
-        } write: {
-            label.write(to: &$1)
-            place.value(of: $0).write(to: &$1)
-        } clear: { _ in
-        } buildSchema: {
-            limited(Value.schema(in: &$0), limits)
-        }
+        let code = FieldCode.required(Value.self, at: offset(of: path), FieldLabel(name), limits)
+        return WireField(name, documentation, isRequired: true, example: example, code)
     }
 
     /// May be left out; `null` is refused where clients write, so that it can get a meaning later.
+    @inline(never)
     public static func optional<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        let (place, label) = (FieldPlace(path), FieldLabel(name))
-        return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
-            (json, mode, record) throws(WireError) in
-            do throws(WireError) {
-                record[keyPath: path] = try Value.read(json, mode, limits)
-            } catch {
-                guard mode == .lenient, json == .null || error.reason == .unknownValue else { throw error }
-                record[keyPath: path] = nil
-            }
-        } read: {
-            place.value(of: $0)?.wire
-        } write: {
-            guard let value = place.value(of: $0) else { return }
-            label.write(to: &$1)
-            value.write(to: &$1)
-        } clear: {
-            $0[keyPath: path] = nil
-        } buildSchema: {
-            limited(Value.schema(in: &$0), limits)
-        }
+        let code = FieldCode.optional(Value.self, at: offset(of: path), FieldLabel(name), limits)
+        return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
     /// May be left out, which means what the record's `init()` sets.
+    @inline(never)
     public static func defaulted<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        let (place, label) = (FieldPlace(path), FieldLabel(name))
-        return WireField(name: name, documentation: documentation, isRequired: false, example: example) {
-            (json, mode, record) throws(WireError) in
-            record[keyPath: path] = try Value.read(json, mode, limits)
-        } read: {
-            place.value(of: $0).wire
-        } write: {
-            label.write(to: &$1)
-            place.value(of: $0).write(to: &$1)
-        } clear: {
-            $0[keyPath: path] = Record()[keyPath: path]
-        } buildSchema: {
-            let keywords: JSONObject = ["default": Record()[keyPath: path].wire]
-            return SchemaText.extending(limited(Value.schema(in: &$0), limits), with: keywords)
-        }
+        let code = FieldCode.defaulted(
+            Record()[keyPath: path], at: offset(of: path), FieldLabel(name), limits)
+        return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
     /// Always there, `null` while unknown.
+    @inline(never)
     public static func nullable<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Value?> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        let (place, label) = (FieldPlace(path), FieldLabel(name))
-        return WireField(name: name, documentation: documentation, isRequired: true, example: example) {
-            (json, mode, record) throws(WireError) in
-            record[keyPath: path] = json == .null ? nil : try Value.read(json, mode, limits)
-        } read: {
-            place.value(of: $0)?.wire ?? .null
-        } write: {
-            label.write(to: &$1)
-            if let value = place.value(of: $0) { value.write(to: &$1) } else { JSONValue.null.write(to: &$1) }
-        } clear: { _ in
-        } buildSchema: {
-            SchemaText.nullable(limited(Value.schema(in: &$0), limits))
-        }
+        let code = FieldCode.nullable(Value.self, at: offset(of: path), FieldLabel(name), limits)
+        return WireField(name, documentation, isRequired: true, example: example, code)
     }
 
     /// May be left out (nothing changes), be `null` (unset), or have a value.
+    @inline(never)
     public static func patch<Value: WireValue>(
         _ name: String, _ path: any WritableKeyPath<Record, Patch<Value>> & Sendable, _ documentation: String,
         _ limits: WireLimit..., example: JSONValue? = nil
     ) -> WireField {
-        patch(name, PatchForm(path), at: 0, documentation, limits, isNullable: true, example: example)
+        let code = FieldCode.patch(Value.self, at: offset(of: path), FieldLabel(name), limits, isNullable: true)
+        return WireField(name, documentation, isRequired: false, example: example, code)
     }
 
-    static func limited(_ base: JSONValue, _ limits: [WireLimit]) -> JSONValue {
-        limits.reduce(base) { SchemaText.extending($0, with: $1.keywords) }
+    /// The offset of a stored part in the record.
+    static func offset<Part>(of path: WritableKeyPath<Record, Part>) -> Int {
+        guard let offset = MemoryLayout<Record>.offset(of: path) else {
+            preconditionFailure("a field of \(Record.self) is not stored in it")
+        }
+        return offset
     }
 
-    init(
-        name: String, documentation: String, isRequired: Bool, example: JSONValue?,
-        decode: @escaping Decoder, read: @escaping Reader, write: @escaping Writer,
-        clear: @escaping @Sendable (inout Record) -> Void,
-        buildSchema: @escaping @Sendable (inout WireSchemas) -> JSONValue
-    ) {
-        self.name = name
-        self.documentation = documentation
-        self.isRequired = isRequired
-        self.example = example
-        self.decode = decode
-        self.read = read
-        self.write = write
-        self.clear = clear
-        self.buildSchema = buildSchema
+    init(_ name: String, _ documentation: String, isRequired: Bool, example: JSONValue?, _ code: FieldCode) {
+        declaration = FieldDeclaration(
+            name: name, documentation: documentation, isRequired: isRequired, example: example, access: nil, code: code)
     }
 }
 
@@ -170,10 +107,10 @@ extension WireValue {
             value = try Self(wire: json, mode: mode)
         } catch {
             // The field's own range says more than its type's.
-            if mode == .strict, error.reason == .outOfRange { for limit in limits { try limit.check(json) } }
+            if mode == .strict, error.reason == .outOfRange { try WireLimit.check(json, limits) }
             throw error
         }
-        if mode == .strict { for limit in limits { try limit.check(json) } }
+        if mode == .strict, !limits.isEmpty { try WireLimit.check(json, limits) }
         return value
     }
 }

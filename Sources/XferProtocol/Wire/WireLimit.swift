@@ -13,6 +13,12 @@ public struct WireLimit: Sendable {
         guard admits(value) else { throw WireError(reason, expected: expected) }
     }
 
+    /// Checks a value against all bounds of its field.
+    @inline(never)
+    static func check(_ value: JSONValue, _ limits: [WireLimit]) throws(WireError) {
+        for limit in limits { try limit.check(value) }
+    }
+
     /// An integer within the range.
     public static func range(_ range: ClosedRange<Int64>) -> WireLimit {
         let keywords: JSONObject = ["minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)]

@@ -31,56 +31,22 @@ extension WireRecord {
     public func validate() throws(WireError) {}
 
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {
-        guard case .object(let object) = value else { throw .wrongType(expected: "an object") }
         self.init()
-        let fields = Self.wireFields
-        var seen = FieldSet()
-        for (key, value) in object.members {
-            guard let index = fields.index(of: key) else {
-                if mode == .lenient { continue }
-                throw WireError(.unknownField, at: key, expected: fields.suggestion(for: key))
-            }
-            do { try fields.decoders[index](value, mode, &self) } catch { throw error.under(key) }
-            seen.insert(index)
-        }
-        if let missing = fields.firstRequired(notIn: seen) {
-            throw WireError(.missing, at: missing.name, expected: "the field to be given")
+        try withUnsafeMutablePointer(to: &self) { (record) throws(WireError) in
+            try Self.wireFields.table.decode(value, mode, into: record)
         }
         if mode == .strict { try validate() }
     }
 
-    public var wire: JSONValue {
-        var object = JSONObject()
-        withUnsafePointer(to: self) { record in
-            for (name, read) in Self.wireFields.readers {
-                if let value = read(record) { object.append(newKey: name, value) }
-            }
-        }
-        return .object(object)
-    }
+    public var wire: JSONValue { withUnsafePointer(to: self) { Self.wireFields.table.value(of: $0) } }
 
     public func write(to output: inout [UInt8]) {
-        output.append(UInt8(ascii: "{"))
-        withUnsafePointer(to: self) { record in
-            for write in Self.wireFields.writers { write(record, &output) }
-        }
-        output.append(UInt8(ascii: "}"))
+        withUnsafePointer(to: self) { Self.wireFields.table.write($0, to: &output) }
     }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
-        schemas.reference(to: schemaName) { objectSchema(in: &$0) }
-    }
-
-    /// The object's schema itself, without a reference.
-    static func objectSchema(in schemas: inout WireSchemas) -> JSONValue {
-        var properties = JSONObject()
-        for field in wireFields { properties.append(newKey: field.name, field.schema(in: &schemas)) }
-        var schema: JSONObject = ["description": .string(summary), "type": "object"]
-        schema.append(newKey: "properties", .object(properties))
-        let required = wireFields.filter(\.isRequired).map { JSONValue.string($0.name) }
-        if !required.isEmpty { schema.append(newKey: "required", .array(required)) }
-        if isInput { schema.append(newKey: "additionalProperties", false) }
-        return .object(schema)
+        let isInput = isInput
+        return schemas.reference(to: schemaName) { wireFields.table.schema(summary, isInput: isInput, in: &$0) }
     }
 
     /// The type's name with those it is nested in: `TaskAdd.Result` is `TaskAddResult`.
@@ -89,38 +55,125 @@ extension WireRecord {
 
 /// A record's fields with an index by name, at most `FieldSet.capacity` of them.
 public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
-    let fields: [WireField<Record>]
-    // The functions of the fields, by themselves: to take a whole field out of an array copies it, with a dozen references.
-    let decoders: [WireField<Record>.Decoder]
-    let readers: [(name: String, read: WireField<Record>.Reader)]
-    let writers: [WireField<Record>.Writer]
-    private let positions: [String: Int]
-    private let required: FieldSet
+    let table: FieldTable
 
+    @inline(never)
     public init(arrayLiteral elements: WireField<Record>...) { self.init(elements) }
 
     /// Concatenates sections of fields. A section can be shared by several records.
+    @inline(never)
     public init(sections: [WireField<Record>]...) { self.init(sections.flatMap(\.self)) }
 
+    @inline(never)
     public init(_ fields: [WireField<Record>]) {
-        precondition(fields.count <= FieldSet.capacity, "\(Record.self) has more fields than FieldSet can tell apart")
+        var declarations: [FieldDeclaration] = []
+        for field in fields { declarations.append(field.declaration) }
+        table = FieldTable(declarations, of: Record.self)
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { table.fields.count }
+    public subscript(position: Int) -> FieldDeclaration { table.fields[position] }
+
+    /// The position of the field with this name.
+    public func index(of name: String) -> Int? { table.positions[name] }
+
+    /// Reads the field at the position from JSON.
+    func decode(
+        _ position: Int, _ value: JSONValue, _ mode: WireMode, into record: inout Record
+    ) throws(WireError) {
+        try withUnsafeMutablePointer(to: &record) { (record) throws(WireError) in
+            try table.decoders[position](value, mode, record)
+        }
+    }
+
+    /// Makes the field at the position absent again.
+    func clear(_ position: Int, in record: inout Record) {
+        withUnsafeMutablePointer(to: &record) { table.fields[position].code.clear($0) }
+    }
+
+    /// The first field that the record has, of those that satisfy the predicate.
+    func first(in record: Record, where predicate: (String) -> Bool) -> FieldDeclaration? {
+        withUnsafePointer(to: record) { record in
+            table.fields.first { predicate($0.name) && $0.code.read(record) != nil }
+        }
+    }
+
+    /// Advice for a client that gave a field of this unknown name.
+    func suggestion(for name: String) -> String { table.suggestion(for: name) }
+}
+
+/// The fields of a record, by position and by name. It knows its record by address only (see `FieldCode`).
+final class FieldTable: Sendable {
+    let fields: [FieldDeclaration]
+    // The functions of the fields, by themselves: to take a whole field out of an array copies it, with a dozen references.
+    let decoders: [@Sendable (JSONValue, WireMode, UnsafeMutableRawPointer) throws(WireError) -> Void]
+    private let readers: [(name: String, read: @Sendable (UnsafeRawPointer) -> JSONValue?)]
+    private let writers: [@Sendable (UnsafeRawPointer, inout [UInt8]) -> Void]
+    let positions: [String: Int]
+    private let required: FieldSet
+
+    init(_ fields: [FieldDeclaration], of record: Any.Type) {
+        precondition(fields.count <= FieldSet.capacity, "\(record) has more fields than FieldSet can tell apart")
         self.fields = fields
-        decoders = fields.map(\.decode)
-        readers = fields.map { ($0.name, $0.read) }
-        writers = fields.map(\.write)
+        decoders = fields.map(\.code.decode)
+        readers = fields.map { ($0.name, $0.code.read) }
+        writers = fields.map(\.code.write)
         positions = Dictionary(uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
         required = fields.enumerated().reduce(into: FieldSet()) { if $1.element.isRequired { $0.insert($1.offset) } }
     }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { fields.count }
-    public subscript(position: Int) -> WireField<Record> { fields[position] }
+    /// Reads the members of an object into the record at the address.
+    func decode(_ value: JSONValue, _ mode: WireMode, into record: UnsafeMutableRawPointer) throws(WireError) {
+        guard case .object(let object) = value else { throw .wrongType(expected: "an object") }
+        var seen = FieldSet()
+        for (key, value) in object.members {
+            guard let index = positions[key] else {
+                if mode == .lenient { continue }
+                throw WireError(.unknownField, at: key, expected: suggestion(for: key))
+            }
+            do { try decoders[index](value, mode, record) } catch { throw error.under(key) }
+            seen.insert(index)
+        }
+        if let missing = required.first(notIn: seen) {
+            throw WireError(.missing, at: fields[missing].name, expected: "the field to be given")
+        }
+    }
 
-    /// The position of the field with this name.
-    public func index(of name: String) -> Int? { positions[name] }
+    /// The record at the address as JSON.
+    func value(of record: UnsafeRawPointer) -> JSONValue {
+        var object = JSONObject()
+        for (name, read) in readers {
+            if let value = read(record) { object.append(newKey: name, value) }
+        }
+        return .object(object)
+    }
 
-    func firstRequired(notIn seen: FieldSet) -> WireField<Record>? {
-        required.first(notIn: seen).map { fields[$0] }
+    /// Appends the record at the address as compact text.
+    func write(_ record: UnsafeRawPointer, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "{"))
+        for write in writers { write(record, &output) }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    func schema(_ summary: String, isInput: Bool, in schemas: inout WireSchemas) -> JSONValue {
+        var properties = JSONObject()
+        for field in fields { properties.append(newKey: field.name, field.schema(in: &schemas)) }
+        var schema: JSONObject = ["description": .string(summary), "type": "object"]
+        schema.append(newKey: "properties", .object(properties))
+        let required = fields.filter(\.isRequired).map { JSONValue.string($0.name) }
+        if !required.isEmpty { schema.append(newKey: "required", .array(required)) }
+        if isInput { schema.append(newKey: "additionalProperties", false) }
+        return .object(schema)
+    }
+
+    /// The fields as parameters of a method.
+    func parameters(in schemas: inout WireSchemas) -> [ParameterDescription] {
+        fields.map {
+            ParameterDescription(
+                name: $0.name, documentation: $0.documentation, isRequired: $0.isRequired,
+                schema: $0.schema(in: &schemas))
+        }
     }
 
     func suggestion(for name: String) -> String {

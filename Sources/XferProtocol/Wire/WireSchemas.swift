@@ -8,6 +8,7 @@ public struct WireSchemas: Sendable {
     public init() {}
 
     /// A reference to the named schema, which is built at its first mention.
+    @inline(never)
     public mutating func reference(
         to name: String, build: (inout WireSchemas) -> JSONValue
     ) -> JSONValue {
@@ -20,6 +21,7 @@ public struct WireSchemas: Sendable {
     }
 
     /// The type's name with those it is nested in, without its module: `TaskAdd.Result` is `TaskAddResult`.
+    @inline(never)
     static func name(of type: Any.Type) -> String {
         String(reflecting: type).split(separator: ".").dropFirst().joined()
     }
@@ -27,7 +29,28 @@ public struct WireSchemas: Sendable {
 
 /// A field's schema put together from its type's and what the field adds.
 enum SchemaText {
+    /// The schema of an array.
+    @inline(never)
+    static func array(of element: JSONValue) -> JSONValue { ["type": "array", "items": element] }
+
+    /// The schema of a value that has one of two forms.
+    @inline(never)
+    static func either(_ first: JSONValue, _ second: JSONValue) -> JSONValue { ["anyOf": [first, second]] }
+
+    /// The schema of a string that is one of the words.
+    @inline(never)
+    static func word(of words: [String]) -> JSONValue {
+        ["type": "string", "enum": .array(words.map { .string($0) })]
+    }
+
+    /// `base` with a default value.
+    @inline(never)
+    static func defaulting(_ base: JSONValue, to value: JSONValue) -> JSONValue {
+        extending(base, with: ["default": value])
+    }
+
     /// `base` with more keywords. Draft 7 ignores what stands beside `$ref`, so a reference is wrapped.
+    @inline(never)
     static func extending(_ base: JSONValue, with keywords: JSONObject) -> JSONValue {
         guard !keywords.members.isEmpty else { return base }
         var object = JSONObject()
@@ -41,6 +64,7 @@ enum SchemaText {
     }
 
     /// `base` or `null`.
+    @inline(never)
     static func nullable(_ base: JSONValue) -> JSONValue {
         if case .object(var object) = base, let type = object["type"]?.stringValue, object["enum"] == nil {
             object["type"] = [.string(type), "null"]
