@@ -23,11 +23,12 @@ extension RunScheduler {
         let run = makeRun(of: task, transfer, control: control, live)
         machine.onStart(id, of: transfer.id, from: task.lane, descriptors: start.descriptors)
         context.inFlight.launch(id)
-        runs[id] = LiveRun(
+        let launched = LiveRun(
             run: run, transfer: transfer.id, host: task.host, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification), reevaluatesTrust: isStale,
             allowsMetered: task.specification.request.allowsMetered, begunAt: brief?.begunAt ?? Clocks.monotonic())
+        runs[id] = launched
         // The stop was requested between the start's commit and this point: the run ends before its first byte.
         let isStopped = passes.stops.removeValue(forKey: id) != nil || isKeptOffMetered(id)
         if isStopped || isStale || isShuttingDown { _ = control.requestStop() }
@@ -37,6 +38,8 @@ extension RunScheduler {
         startTicker()
         delegate?.onRunningCount(machine.runningCount)
         Task {
+            // While the task is expected, the transfer does not stop.
+            if isStopped { await letOthersJoin(launched) }
             let result = await run.execute()
             await self.onRunEnd(id, result)
         }

@@ -72,14 +72,18 @@ extension RunScheduler {
         await withCheckedContinuation { drainWaiters.append($0) }
     }
 
-    /// Before the last member leaves a transfer, lets queued tasks join it, so that the transfer continues.
-    private func letOthersJoin(_ live: LiveRun) async {
+    /// Before the last member leaves a transfer, lets queued tasks join it, so that the transfer continues. When this
+    /// returns, every task that a pass has started on the transfer is launched.
+    func letOthersJoin(_ live: LiveRun) async {
         guard isLast(live) else { return }
         // A pass may have started a task on it that is not launched yet.
         await passEnded()
-        guard isLast(live), let key = transfers[live.transfer]?.key, !isHeld,
-            let found = try? await store.read({ try $0.queued(coalescing: key, limit: 1) }), !found.isEmpty
-        else { return }
+        guard isLast(live), let key = transfers[live.transfer]?.key, !isHeld else { return }
+        let found = try? await store.read { try $0.queued(coalescing: key, limit: 1) }
+        guard let found, !found.isEmpty else {
+            // Nothing is queued, perhaps because a pass that began meanwhile has just started it.
+            return await passEnded()
+        }
         await scheduleNow()
     }
 
