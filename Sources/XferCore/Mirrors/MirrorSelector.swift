@@ -183,6 +183,9 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
+    /// Nothing but a digest shows that the body was not cut off where it ended.
+    public mutating func onUnprovenEnd(at offset: Int64) { use.onUnprovenJoin(at: offset) }
+
     /// The source sends another version from its first byte, and what was kept of all of them is given up.
     public mutating func begin(with source: Int) {
         use = use.withoutBytes

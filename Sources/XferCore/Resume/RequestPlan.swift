@@ -23,6 +23,8 @@ public struct RequestPlan: Hashable, Sendable {
 
     public let kept: ResumeData
     public let segment: Segment
+    /// The URL that the client gave, from which redirects may lead on; nil if it does not matter.
+    public let source: HTTPURL?
     public let range: ByteRange?
     public let check: Guard
     /// The check of a request without `If-Range`: for the one that follows a refused `If-Range`, and for a server that
@@ -30,8 +32,6 @@ public struct RequestPlan: Hashable, Sendable {
     public let fallback: Guard
     /// Why the whole is requested although bytes are kept.
     public let reason: RestartReason?
-    /// The client's checksum will be verified at the end, whatever the server claims.
-    public let digestIsKnown: Bool
     public let method: HTTPMethod
     /// `If-None-Match` or `If-Modified-Since` for `on_conflict: update`.
     public let conditions: [HeaderField]

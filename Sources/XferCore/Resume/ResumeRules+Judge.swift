@@ -198,9 +198,10 @@ extension ResumeRules {
     }
 
     /// Some servers ignore `If-Range` and send a part of the new file. So the answer itself has to prove its version,
-    /// unless a digest will be verified or the client allows unsafe resumption.
+    /// unless a strong digest will be verified (then the body is marked as unproven) or the client allows unsafe
+    /// resumption.
     private static func unproven(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
-        if plan.digestIsKnown || plan.check.joinsVersions || ignoresValidators(of: head, plan) { return nil }
+        if plan.check.joinsVersions || ignoresValidators(of: head, plan) { return nil }
         switch validator(of: plan.kept.validators) {
         case .etag: return head.etag == nil ? .validatorMissing : nil
         case .date: return head.lastModified == nil ? .validatorMissing : nil
@@ -217,7 +218,7 @@ extension ResumeRules {
         if let known = plan.kept.totalLength, known != complete {
             return .startOver(.lengthChanged(kept: known, now: complete))
         }
-        let isProven = plan.digestIsKnown || EntityTag.matchStrongly(plan.kept.validators.etag, head.etag)
+        let isProven = EntityTag.matchStrongly(plan.kept.validators.etag, head.etag)
         guard complete == plan.offset, complete == plan.kept.totalLength, isProven else {
             return .startOver(.rangeNotSatisfiable)
         }

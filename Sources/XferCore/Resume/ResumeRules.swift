@@ -15,12 +15,12 @@ public enum ResumeRules {
     ///   - allowsUnsafe: continue whatever the validators are (`resume: unsafe`), if the lengths are equal.
     ///   - joinsUnderDigest: the same, because a digest that the client gave will verify the finished bytes, and bytes that
     ///     were put together have not been wrong yet.
-    ///   - digestIsKnown: the finished bytes will be verified against a digest the client gave.
+    ///   - source: the URL that the client gave, from which redirects may lead on.
     ///   - method: only a GET is continued.
     ///   - plainRange: this is the one retry without `If-Range`.
     public static func plan(
-        kept: ResumeData, segment: Segment? = nil, method: HTTPMethod = .get, allowsUnsafe: Bool = false,
-        joinsUnderDigest: Bool = false, digestIsKnown: Bool = false,
+        kept: ResumeData, segment: Segment? = nil, source: HTTPURL? = nil, method: HTTPMethod = .get,
+        allowsUnsafe: Bool = false, joinsUnderDigest: Bool = false,
         plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: ClosedRange<Int> = 200...299,
         acceptedTypes: [String] = [], rejectsPages: Bool = false
     ) -> RequestPlan {
@@ -31,8 +31,8 @@ public enum ResumeRules {
                 check == .none
                 ? nil : ByteRange(first: segment.committed, last: segment.end.map { $0.subtractingSaturated(1) })
             return RequestPlan(
-                kept: kept, segment: segment, range: range, check: check, fallback: fallback, reason: reason,
-                digestIsKnown: digestIsKnown, method: method, conditions: conditions, acceptedStatus: acceptedStatus,
+                kept: kept, segment: segment, source: source, range: range, check: check, fallback: fallback,
+                reason: reason, method: method, conditions: conditions, acceptedStatus: acceptedStatus,
                 acceptedTypes: acceptedTypes, rejectsPages: rejectsPages)
         }
         guard segment.committed > 0 || segment.end != nil else { return plan(.none) }

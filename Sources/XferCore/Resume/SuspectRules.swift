@@ -4,8 +4,8 @@ import XferModel
 ///
 /// Portals, quota pages and half-written copies answer with 200, too. Such an answer is **suspect**: the kept bytes stay,
 /// the try fails with `unexpected_answer`, and the request is repeated with the delays of every try. A new version is
-/// confirmed when the same answer has come `sightings` times in a row. Web pages, empty answers and odd statuses are
-/// never confirmed: the task fails in the end, and keeps its bytes.
+/// confirmed when the same answer of the same source has come `sightings` times in a row. Web pages, empty answers and
+/// odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
 public enum SuspectRules {
     /// So often in a row the same answer has to come before it replaces the kept bytes.
     public static let sightings = 3
@@ -21,6 +21,9 @@ public enum SuspectRules {
         case otherKind(String)
         /// The whole is shorter than what is kept of it.
         case shorter(kept: Int64, now: Int64)
+        /// The answer does not say how long it is, while the length of the kept bytes' version is known: whatever ends
+        /// its body would be taken for the end of the file.
+        case unmeasured
     }
 
     /// What is wrong with an answer that brings the whole, while bytes are kept; nil if it may be the file.
@@ -32,14 +35,14 @@ public enum SuspectRules {
         let length = head.status == 206 ? head.wholeLength : head.contentLength
         if length == 0 { return .empty }
         if let known, kind != known, kind == .data || kind == .text { return .otherKind(head.mediaType ?? "") }
-        if let length, length < plan.offset { return .shorter(kept: plan.offset, now: length) }
-        return nil
+        guard let length else { return plan.kept.totalLength == nil ? nil : .unmeasured }
+        return length < plan.offset ? .shorter(kept: plan.offset, now: length) : nil
     }
 
     /// The verdict on an answer that would replace the kept bytes; nil if it may.
     static func judge(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict? {
         guard let reason = reason(for: head, plan: plan) else { return nil }
-        let signature = signature(of: head)
+        let signature = signature(of: head, source: plan.source)
         let known = plan.kept.doubt
         let count = known?.signature == signature ? max(1, known?.count ?? 0).addingSaturated(1) : 1
         if count >= sightings, mayBeVersion(head, reason) { return nil }
@@ -57,12 +60,14 @@ public enum SuspectRules {
         switch reason {
         case .page, .status, .empty: false
         case .otherKind: head.etag.map(EntityTag.isStrong) ?? (head.lastModified != nil)
-        case .shorter: true
+        case .shorter, .unmeasured: true
         }
     }
 
-    private static func signature(of head: ResponseHead) -> String {
+    /// Everything by which answers are the same. It names the source, since mirrors do not confirm each other's answers.
+    private static func signature(of head: ResponseHead, source: HTTPURL?) -> String {
         let parts = [
+            source?.hostKey, source?.target,
             "\(head.status)", head.mediaType, head.etag, head.lastModified, head.contentLength.map { "\($0)" },
             head.contentEncoding,
         ]
@@ -79,6 +84,7 @@ public enum SuspectRules {
         case .empty: "nothing"
         case .otherKind(let type): String(type.prefix(100))
         case .shorter(let kept, let now): "\(now) bytes, fewer than the \(kept) that are kept,"
+        case .unmeasured: "a body of unknown length"
         }
     }
 }

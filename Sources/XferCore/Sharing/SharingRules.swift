@@ -84,6 +84,16 @@ public enum SharingRules {
         return (members + [own]).lazy.compactMap(\.self).first(where: \.algorithm.isStrong)
     }
 
+    /// The digest under which a body is taken whose end nothing else proves: a strong one if there is any. Nil unless
+    /// every task that waits gave one.
+    ///
+    /// - Parameters: as of `isDigestKnown`.
+    public static func endDigest(own: Checksum?, ofMembers members: [Checksum?]?) -> Checksum? {
+        guard isDigestKnown(own: own, ofMembers: members) else { return nil }
+        let given = (members ?? [own]).compactMap(\.self)
+        return given.first(where: \.algorithm.isStrong) ?? given.first
+    }
+
     /// The value that all of these are; nil if they differ or there is none.
     public static func common<Value: Hashable>(_ values: some Sequence<Value>) -> Value? {
         let distinct = Set(values)

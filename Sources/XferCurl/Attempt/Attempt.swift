@@ -13,8 +13,9 @@ public struct Attempt: Sendable {
     public var allowsUnsafeResume: Bool
     /// The same, because a demanded digest will verify what is put together.
     public var joinsUnderDigest = false
-    /// The finished bytes will be verified against a digest the client gave.
-    public var digestIsKnown: Bool
+    /// The digest against which the finished bytes will be verified, so that a body may be taken whose end nothing else
+    /// proves; see `AttemptOutcome.unprovenEnd`. Nil refuses such bodies.
+    public var endDigest: Checksum?
     public var sink: BodySink
     /// Whether the response is a representation to keep, or an answer to judge.
     public var mode: AttemptMode
@@ -50,7 +51,7 @@ public struct Attempt: Sendable {
 
     public init(
         request: TransferRequest, resumeData: ResumeData = ResumeData(), segment: Segment? = nil,
-        allowsUnsafeResume: Bool = false, digestIsKnown: Bool = false, sink: BodySink, mode: AttemptMode = .download,
+        allowsUnsafeResume: Bool = false, endDigest: Checksum? = nil, sink: BodySink, mode: AttemptMode = .download,
         content: AttemptContent? = nil, credential: ResolvedCredential? = nil, cookieJar: String? = nil,
         maxReceiveRate: Int64 = 0, maxSendRate: Int64 = 0, rateScopes: [RateScope] = [.service],
         conditions: [HeaderField] = [],
@@ -61,7 +62,7 @@ public struct Attempt: Sendable {
         self.resumeData = resumeData
         self.segment = segment
         self.allowsUnsafeResume = allowsUnsafeResume
-        self.digestIsKnown = digestIsKnown
+        self.endDigest = endDigest
         self.sink = sink
         self.mode = mode
         self.content = content

@@ -30,6 +30,8 @@ final class AttemptRun {
     private(set) lazy var ownCookies: CookieJar? = makeOwnCookies()
     let events = AttemptEvents()
     private var isEnded = false
+    /// Whether only a digest can show that the body was not cut off.
+    private var isEndUnproven = false
     /// The present hop; nil before the first one, and after the outcome.
     private var hop: Hop?
     /// The request of the present hop, or of the next one.
@@ -63,9 +65,9 @@ final class AttemptRun {
         _ attempt: Attempt, kept: ResumeData, segment: Segment?, plainRange: Bool = false
     ) -> RequestPlan {
         ResumeRules.plan(
-            kept: kept, segment: segment, method: attempt.request.method, allowsUnsafe: attempt.allowsUnsafeResume,
-            joinsUnderDigest: attempt.joinsUnderDigest, digestIsKnown: attempt.digestIsKnown, plainRange: plainRange,
-            conditions: attempt.conditions, acceptedStatus: attempt.request.acceptedStatus,
+            kept: kept, segment: segment, source: attempt.request.url, method: attempt.request.method,
+            allowsUnsafe: attempt.allowsUnsafeResume, joinsUnderDigest: attempt.joinsUnderDigest,
+            plainRange: plainRange, conditions: attempt.conditions, acceptedStatus: attempt.request.acceptedStatus,
             acceptedTypes: attempt.request.acceptedTypes, rejectsPages: attempt.request.rejectsPages)
     }
 
@@ -248,6 +250,7 @@ final class AttemptRun {
             head: history.head, body: received.writer.collected, spilledLength: received.writer.spilledLength,
             requestWasSent: history.requestWasSent, codings: codings, resumeData: received.kept)
         outcome.trace = progress.snapshot.trace
+        if isEndUnproven, result == .complete { outcome.unprovenEnd = attempt.endDigest }
         // Before the event: its receiver may start another attempt at once, which needs this attempt's place.
         core.forget(self)
         events.yield(.finished(outcome))
@@ -376,6 +379,9 @@ final class AttemptRun {
 
     /// The answer is doubted, and nothing of it is written: the doubt belongs to what is kept.
     func onDoubt(_ keeping: ResumeData) { received.kept = keeping }
+
+    /// The body may have been cut off where it ended. A digest will tell.
+    func onUnprovenEnd() { isEndUnproven = true }
 
     /// Whether the body waits until the caller moves it to a file.
     func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }

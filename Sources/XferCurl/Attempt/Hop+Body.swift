@@ -85,9 +85,9 @@ extension Hop {
     }
 
     /// Whether the body may be cut off though libcurl reports its end as good. The exact length, if it is known,
-    /// decides elsewhere, and a demanded digest verifies the body anyway.
+    /// decides elsewhere.
     var isEndUnproven: Bool {
-        guard let tls = link.watchedTLS, body?.goal == nil, !run.attempt.digestIsKnown else { return false }
+        guard let tls = link.watchedTLS, body?.goal == nil else { return false }
         return !run.core.hasEnded(tls)
     }
 

@@ -167,7 +167,8 @@ final class Hop {
         if link.isStale { return run.perform(.reconnect) }
         let failure = code == CURLE_OK ? nil : failure(code)
         let isCutShort = isSendingCutShort
-        let isCutOff = isEndUnproven
+        let isUnproven = isEndUnproven
+        let isCutOff = isUnproven && run.attempt.endDigest == nil
         if refusal == nil, !hasAnswer { hearLastWord(after: code) }
         if let challenge = response.challenges.removeFinal() { _ = judge(challenge) }
         let headFault = !hasAnswer && handle.requestSize > 0 ? CurlError.headFault(code, url) : nil
@@ -181,7 +182,10 @@ final class Hop {
             if link.isRepeated, run.mayRestart { return run.finish(.restartWithHTTP1) }
             if let refusal { return run.finish(.failed(refusal)) }
             if let headFault { return run.finish(.failed(headFault)) }
-            if (failure == nil && !isCutOff) || isBodyWhole { return endResponse() }
+            if (failure == nil && !isCutOff) || isBodyWhole {
+                if isUnproven { run.onUnprovenEnd() }
+                return endResponse()
+            }
             // If the server refused the content early, its error status is the result even if the response's body is
             // incomplete. A repeated request would get the same status.
             if isCutShort || isCutOff, run.attempt.mode == .exchange, case .receiving = stage, let head,

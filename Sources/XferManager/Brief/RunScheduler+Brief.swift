@@ -65,7 +65,7 @@ extension RunScheduler {
         access.connections = specification.request.connections
         trust.beginAttempt()
         var attempt = Attempt(
-            request: specification.request, digestIsKnown: specification.checksum != nil,
+            request: specification.request, endDigest: specification.checksum,
             sink: .movable(limit: BriefRules.largestBody), maxReceiveRate: specification.maxReceiveRate,
             maxSendRate: specification.maxSendRate, rateScopes: specification.rateScopes,
             checkpoints: settings.checkpoints, session: access.sessions(heldTo: trust),

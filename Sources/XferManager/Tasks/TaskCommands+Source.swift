@@ -37,7 +37,7 @@ extension TaskCommands {
                     $0.isRestricted = isRestricted
                 }
                 try coalesceKeys.renew(&machine, in: tx, at: now)
-                try tx.trustFirstSource(of: machine.task)
+                try tx.forgetFormerSource(of: machine.task)
                 let transition = machine.onNewSource(at: now)
                 try tx.write(machine, transition, at: now)
                 // What the former URL's server asked for is not about the new one.
@@ -71,13 +71,17 @@ extension TaskSpecification {
 }
 
 extension StoreTransaction {
-    /// Forgets that the former first source sent wrong bytes: that says nothing about the new one.
-    fileprivate func trustFirstSource(of task: TransferTask) throws {
-        guard !task.specification.mirrors.isEmpty, let id = task.transferID, let known = try transfer(id)?.sourceUse
-        else { return }
-        var use = known
+    /// Forgets that the former first source sent wrong bytes, or answers that did not look like the file: that says
+    /// nothing about the new one.
+    fileprivate func forgetFormerSource(of task: TransferTask) throws {
+        guard let id = task.transferID, let known = try transfer(id) else { return }
+        var use = known.sourceUse
         use.suspects.remove(0)
         use.condemned.remove(0)
-        if use != known { try setSourceUse(use, of: id) }
+        if use != known.sourceUse { try setSourceUse(use, of: id) }
+        guard known.resumeData.doubt != nil else { return }
+        var resumeData = known.resumeData
+        resumeData.doubt = nil
+        try update(resumeData: resumeData, of: id)
     }
 }

@@ -3,8 +3,9 @@
 public enum MediaKind: Hashable, Sendable {
     /// HTML, for people.
     case page
-    /// JSON or XML, for programs.
+    /// JSON, XML, YAML and forms, for programs: what interfaces answer with, errors too.
     case data
+    /// Text of any other kind, scripts too.
     case text
     /// Everything else: archives, images, `application/octet-stream`.
     case file
@@ -13,17 +14,27 @@ public enum MediaKind: Hashable, Sendable {
     public init?(_ type: String?) {
         guard let type else { return nil }
         switch type {
-        case "text/html", "application/xhtml+xml": self = .page
-        case "application/json", "application/xml", "text/xml", "text/json": self = .data
-        default:
-            let isForPrograms = type.hasSuffix("+json") || type.hasSuffix("+xml")
-            if type.hasPrefix("text/") {
-                self = .text
-            } else {
-                self = isForPrograms && type.hasPrefix("application/") ? .data : .file
-            }
+        case "text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "text/vnd.wap.wml": self = .page
+        case "message/http": self = .text
+        default: self = Self.kind(of: type)
         }
     }
+
+    private static func kind(of type: String) -> MediaKind {
+        let parts = type.split(separator: "/", maxSplits: 1)
+        guard parts.count == 2, parts[0] == "application" || parts[0] == "text" else { return .file }
+        let name = parts[1].hasPrefix("x-") ? parts[1].dropFirst(2) : parts[1]
+        let isForPrograms =
+            dataNames.contains(String(name)) || ["+json", "+json-seq", "+xml", "+yaml"].contains { name.hasSuffix($0) }
+        if isForPrograms { return .data }
+        return parts[0] == "text" || scriptNames.contains(String(name)) ? .text : .file
+    }
+
+    /// Subtypes of `application` and `text`, without `x-`.
+    private static let dataNames: Set<String> = [
+        "json", "json5", "json-seq", "jsonl", "jsonlines", "ndjson", "xml", "xml-dtd", "yaml", "www-form-urlencoded",
+    ]
+    private static let scriptNames: Set<String> = ["javascript", "ecmascript"]
 
     /// Whether a file of this name is hardly a web page: its extension is none that pages have. A name without an
     /// extension may be one.

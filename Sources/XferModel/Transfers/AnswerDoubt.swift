@@ -1,7 +1,7 @@
 /// An answer that is hardly about the file whose bytes are kept, and how often it came in a row. Durable, since the
 /// answers come in different tries.
 public struct AnswerDoubt: Hashable, Sendable {
-    /// Everything by which answers are the same: status, type, validators and length.
+    /// Everything by which answers are the same: source, status, type, validators and length.
     public var signature: String
     /// 1 upward.
     public var count: Int

@@ -6,7 +6,8 @@ public struct SourceUse: Hashable, Sendable {
     /// The sources that sent kept bytes.
     public var senders: SourceSet
     /// First offset from which only a digest can show that the bytes are of the same version as those before; nil where
-    /// there is none. Until the digest is verified, no client is given those bytes.
+    /// there is none. Until the digest is verified, no client is given those bytes. The length of the whole if all bytes
+    /// are of one version, and only a digest can show that no more belong to it.
     public var unprovenFrom: Int64?
     /// Sources that sent part of bytes whose digest was wrong; at least one of them sent wrong bytes.
     public var suspects: SourceSet
@@ -22,6 +23,16 @@ public struct SourceUse: Hashable, Sendable {
         self.unprovenFrom = unprovenFrom
         self.suspects = suspects
         self.condemned = condemned
+    }
+
+    /// Whether only a digest can show that the kept bytes are right. A mark may be ahead of them, since it is committed
+    /// before the bytes behind it come.
+    public func needsDigest(for kept: ResumeData) -> Bool {
+        guard let unprovenFrom else { return false }
+        let committed = kept.committedByteCount
+        let isPrefix = kept.segments.allSatisfy { $0.start == 0 || $0.committed == $0.start }
+        guard isPrefix else { return true }
+        return unprovenFrom < committed || unprovenFrom == committed && kept.totalLength == committed && committed > 0
     }
 
     /// Only a digest can show that the bytes from this offset on belong to those before.

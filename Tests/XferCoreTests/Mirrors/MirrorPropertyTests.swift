@@ -146,16 +146,16 @@ private struct MirrorWorld {
 
     /// One attempt; what it fails with, if it does.
     private mutating func attempt(_ choice: MirrorSelector.Choice, _ book: inout MirrorSelector) -> TransferError? {
-        var asked = choice.mode == .anew ? ResumeData() : kept
+        var asked = choice.mode == .anew ? ResumeData(totalLength: kept.totalLength) : kept
         asked.doubt = kept.doubt
         asked.segments = file.isEmpty ? [] : [Segment(start: 0, committed: Int64(file.count))]
         if choice.mode == .underDigest { asked.validators = Validators() }
+        let url = HTTPURL(scheme: .http, host: "m\(choice.source)", port: 80, target: "/")
         var plainRange = false
         for _ in 0..<5 {
             let plan = ResumeRules.plan(
-                kept: asked, allowsUnsafe: choice.mode == .underDigest, digestIsKnown: demandsDigest,
-                plainRange: plainRange)
-            let url = HTTPURL(scheme: .http, host: "m\(choice.source)", port: 80, target: "/")
+                kept: asked, source: url, allowsUnsafe: choice.mode == .underDigest,
+                joinsUnderDigest: choice.mode == .own && demandsDigest && !book.isWary, plainRange: plainRange)
             let (head, body) = answer(of: choice.source, to: plan)
             let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0))
             log.append("  \(head.status) \(head.fields.map(\.value)) → \(verdict)")
@@ -165,7 +165,7 @@ private struct MirrorWorld {
             case .write(let to):
                 // What is kept is written over only after the manager has let go of it.
                 if plan.range == nil, !file.isEmpty { mixed = true }
-                book.onBody(of: choice)
+                book.onBody(of: choice, at: to.offset, isUnproven: to.isUnproven)
                 return store(body, to, data, book, from: choice.source)
             case .restart(let to, _):
                 guard !choice.mode.isForeign else {

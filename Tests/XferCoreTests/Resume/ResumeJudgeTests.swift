@@ -11,7 +11,7 @@ import XferModel
     private func judge(
         _ status: Int, _ fields: [(String, String)], kept validators: Validators? = nil, committed: Int64 = 100,
         total: Int64? = 1000, coding: String? = nil, plainRange: Bool = false, unsafe: Bool = false,
-        digest: Bool = false, joins: Bool = false, type: String? = nil, doubt: AnswerDoubt? = nil,
+        joins: Bool = false, type: String? = nil, doubt: AnswerDoubt? = nil,
         conditions: [HeaderField] = [], rejectsPages: Bool = false
     ) -> HeadVerdict {
         let segments = committed > 0 ? [Segment(start: 0, committed: committed)] : []
@@ -20,8 +20,8 @@ import XferModel
         kept.mediaType = type
         kept.doubt = doubt
         let plan = ResumeRules.plan(
-            kept: kept, allowsUnsafe: unsafe, joinsUnderDigest: joins, digestIsKnown: digest, plainRange: plainRange,
-            conditions: conditions, rejectsPages: rejectsPages)
+            kept: kept, allowsUnsafe: unsafe, joinsUnderDigest: joins, plainRange: plainRange, conditions: conditions,
+            rejectsPages: rejectsPages)
         let head = ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) })
         return ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0))
     }
@@ -177,12 +177,17 @@ import XferModel
                 == .startOver(.etagChanged))
     }
 
-    @Test func aPartWithoutAValidatorStartsOverUnlessADigestProvesIt() {
+    /// Under a strong digest it is continued if the lengths agree, and marked: a task that joins has no digest.
+    @Test func aPartWithoutAValidatorStartsOverUnlessAStrongDigestWillProveIt() {
         #expect(judge(206, [range]) == .startOver(.validatorMissing))
         #expect(judge(206, [range], plainRange: true) == .startOver(.validatorMissing))
         #expect(judge(206, [range], kept: dated) == .startOver(.validatorMissing))
-        #expect(judge(206, [range], digest: true) == .write(rest))
-        #expect(judge(206, [range, ("ETag", "\"b\"")], digest: true) == .startOver(.etagChanged))
+        var joined = rest
+        joined.isUnproven = true
+        #expect(judge(206, [range], joins: true) == .write(joined))
+        #expect(judge(206, [range], kept: dated, joins: true) == .write(joined))
+        #expect(judge(206, [range], kept: Validators(), joins: true) == .write(joined))
+        #expect(judge(206, [range], total: nil, joins: true) == .startOver(.validatorMissing))
     }
 
     @Test func unsafeResumeAcceptsAPartThatDoesNotContradict() {
@@ -226,7 +231,11 @@ import XferModel
                 == .startOver(.lengthChanged(kept: 1000, now: 1001)))
         // Nothing says that the lengths are equal.
         #expect(judge(206, [range, other], total: nil) == .startOver(.etagChanged))
-        #expect(judge(200, [other]) == .restart(BodyPlan(offset: 0, end: nil, total: nil), .etagChanged))
+        guard case .suspect = judge(200, [other]) else {
+            Issue.record("a whole of unknown length is taken for a file of known length")
+            return
+        }
+        #expect(judge(200, [other], total: nil) == .restart(BodyPlan(offset: 0, end: nil, total: nil), .etagChanged))
     }
 
     @Test func anotherDateAtTheSameLengthIsContinuedUnderADigest() {
@@ -249,7 +258,7 @@ import XferModel
     }
 
     @Test func withoutADigestOrTheClientsLeaveAnotherTagIsAnotherVersion() {
-        #expect(judge(206, [range, ("ETag", "\"b\"")], digest: true) == .startOver(.etagChanged))
+        #expect(judge(206, [range, ("ETag", "\"b\"")]) == .startOver(.etagChanged))
         #expect(judge(200, [("Content-Length", "1000"), ("ETag", "\"b\"")]) == .restart(whole, .etagChanged))
     }
 
@@ -292,7 +301,10 @@ import XferModel
         #expect(judge(416, [], committed: 1000) == .startOver(.rangeNotSatisfiable))
         #expect(judge(416, [("Content-Range", "bytes */1000"), tag], committed: 1000) == .complete)
         #expect(judge(416, [("Content-Range", "bytes */1000")], committed: 1000) == .startOver(.rangeNotSatisfiable))
-        #expect(judge(416, [("Content-Range", "bytes */1000")], committed: 1000, digest: true) == .complete)
+        // That all bytes are there says nothing of their version, whatever digest is demanded.
+        #expect(
+            judge(416, [("Content-Range", "bytes */1000")], committed: 1000, joins: true)
+                == .startOver(.rangeNotSatisfiable))
         #expect(
             judge(416, [("Content-Range", "bytes */1000"), tag], committed: 1000, total: nil)
                 == .startOver(.rangeNotSatisfiable))

@@ -10,18 +10,25 @@ import XferModel
         (nil, nil), (file, .file), ("application/zip", .file), ("image/svg+xml", .file), ("text/html", .page),
         ("application/xhtml+xml", .page), ("application/json", .data), ("application/problem+json", .data),
         ("text/xml", .data), ("application/xml", .data), ("text/plain", .text), ("text/csv", .text),
+        ("application/vnd.wap.xhtml+xml", .page), ("text/vnd.wap.wml", .page), ("application/x-json", .data),
+        ("text/x-json", .data), ("application/x-ndjson", .data), ("application/json-seq", .data),
+        ("application/geo+json-seq", .data), ("application/yaml", .data), ("text/x-yaml", .data),
+        ("application/openapi+yaml", .data), ("application/x-www-form-urlencoded", .data),
+        ("application/javascript", .text), ("text/javascript", .text), ("application/x-javascript", .text),
+        ("message/http", .text), ("model/gltf+json", .file), ("application/x-tar", .file), ("application", .file),
+        ("application/", .file), ("x-json/data", .file), ("", .file),
     ]
 
     /// 500 of 1,000 bytes are kept, under a strong tag.
     private static func plan(
         type: String? = file, doubt: AnswerDoubt? = nil, validators: Validators = Validators(etag: "\"a\""),
-        committed: Int64 = 500
+        committed: Int64 = 500, total: Int64? = 1000, source: HTTPURL? = url
     ) -> RequestPlan {
         var kept = ResumeData(
-            validators: validators, totalLength: 1000, segments: [Segment(start: 0, committed: committed)])
+            validators: validators, totalLength: total, segments: [Segment(start: 0, committed: committed)])
         kept.mediaType = type
         kept.doubt = doubt
-        return ResumeRules.plan(kept: kept)
+        return ResumeRules.plan(kept: kept, source: source)
     }
 
     private static func head(_ status: Int = 200, type: String?, length: Int64? = 1000, etag: String? = nil)
@@ -90,8 +97,9 @@ import XferModel
         #expect(error.message == "example.org answered with a web page in place of the file")
     }
 
-    /// A shorter version of the file, and one of another kind that has a validator.
+    /// A shorter version of the file, one of unknown length, and one of another kind that has a validator.
     @Test(arguments: [
+        head(type: file, length: nil), head(type: file, length: nil, etag: "\"b\""), head(type: nil, length: nil),
         head(type: file, length: 499), head(type: file, length: 499, etag: "\"b\""),
         head(type: "application/json", etag: "\"b\""), head(type: "text/plain", length: 10, etag: "\"b\""),
     ]) func aNewVersionIsConfirmedByTheThirdEqualAnswerInARow(head: ResponseHead) {
@@ -107,6 +115,47 @@ import XferModel
     @Test(arguments: [Int64(499), 500, 501]) func onlyAnAnswerShorterThanTheKeptBytesIsDoubted(length: Int64) {
         let reason = SuspectRules.reason(for: Self.head(type: Self.file, length: length), plan: Self.plan())
         #expect(reason == (length < 500 ? .shorter(kept: 500, now: length) : nil))
+    }
+
+    /// With and without a known length, in the answer to a range and to a request for the whole.
+    @Test(arguments: [nil, 1000] as [Int64?], [Validators(etag: "\"a\""), Validators()])
+    func anAnswerOfUnknownLengthIsDoubtedOnlyIfTheKeptLengthIsKnown(total: Int64?, validators: Validators) {
+        let plan = Self.plan(validators: validators, total: total)
+        let verdict = Self.judge(Self.head(type: Self.file, length: nil, etag: "\"b\""), plan)
+        if total == nil {
+            guard case .restart = verdict else {
+                Issue.record("\(verdict)")
+                return
+            }
+        } else {
+            guard case .suspect(_, let error) = verdict else {
+                Issue.record("\(verdict)")
+                return
+            }
+            #expect(error.message == "example.org answered with a body of unknown length in place of the file")
+        }
+    }
+
+    /// Neither mirrors nor a new URL of the task confirm what another source has answered. Where a redirect has led says
+    /// nothing.
+    @Test func theAnswersOfOtherSourcesDoNotConfirmEachOther() {
+        let answer = Self.head(type: Self.file, length: 499)
+        func doubt(of source: HTTPURL, after doubt: AnswerDoubt?, from url: HTTPURL = Self.url) -> AnswerDoubt? {
+            let plan = Self.plan(doubt: doubt, source: source)
+            guard
+                case .suspect(let next, _) = ResumeRules.judge(answer, plan: plan, url: url, now: Timestamp(seconds: 0))
+            else { return nil }
+            return next
+        }
+        let others = [
+            HTTPURL(scheme: .http, host: "mirror.example", port: 80, target: "/big.iso"),
+            HTTPURL(scheme: .http, host: "example.org", port: 8080, target: "/big.iso"),
+            HTTPURL(scheme: .http, host: "example.org", port: 80, target: "/other/big.iso"),
+        ]
+        let second = doubt(of: Self.url, after: doubt(of: Self.url, after: nil))
+        #expect(second?.count == 2)
+        for other in others { #expect(doubt(of: other, after: second)?.count == 1, "\(other)") }
+        #expect(doubt(of: Self.url, after: second, from: others[0]) == nil, "confirmed")
     }
 
     @Test func anotherAnswerInBetweenBeginsTheCountAgain() {
@@ -160,7 +209,7 @@ import XferModel
             Issue.record("it is taken")
             return
         }
-        #expect(doubt.signature.utf8.count < 1000)
+        #expect(doubt.signature.utf8.count < 2000)
         let full = AnswerDoubt(signature: doubt.signature, count: .max)
         guard case .restart = Self.judge(head, Self.plan(doubt: full)) else {
             Issue.record("a count overflows")

@@ -70,10 +70,25 @@ import XferTestSupport
         #expect(record.outcome.body == Array("hello".utf8))
     }
 
-    @Test func aDemandedDigestVerifiesABodyThatMayBeCutOff() async throws {
-        let (url, servers) = try secure(Self.unlengthed("1.1"))
+    /// The outcome names the digest: without it the body is worth nothing.
+    @Test(arguments: [true, false]) func aBodyThatMayBeCutOffIsTakenUnderADigest(hasCloseNotify: Bool) async throws {
+        let (url, servers) = try secure(closeNotify: hasCloseNotify, Self.unlengthed("1.1"))
         defer { withExtendedLifetime(servers) {} }
-        #expect(try await fetch(url) { $0.digestIsKnown = true }.outcome.result == .complete)
+        let digest = Digest.of(Array("hello".utf8), .md5)
+        let outcome = try await fetch(url) { $0.endDigest = digest }.outcome
+        #expect(outcome.result == .complete)
+        #expect(outcome.unprovenEnd == (hasCloseNotify ? nil : digest))
+    }
+
+    @Test func aBodyOfKnownLengthIsProvenByIt() async throws {
+        let (url, servers) = try secure { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        }
+        defer { withExtendedLifetime(servers) {} }
+        let digest = Digest.of(Array("hello".utf8), .md5)
+        let outcome = try await fetch(url) { $0.endDigest = digest }.outcome
+        #expect(outcome.result == .complete && outcome.unprovenEnd == nil)
     }
 
     @Test func anErrorStatusNeedsNoEndOfItsBody() async throws {

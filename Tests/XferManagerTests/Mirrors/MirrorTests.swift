@@ -146,6 +146,42 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    /// `resume: unsafe` is about the versions of one source. Bytes of two are not combined without proof.
+    @Test func anUnsafeResumeDoesNotCombineMirrors() async throws {
+        let mirrors = try await Mirrors()
+        let other = Mirrors.version(tag: "\"m1\"", seed: 2)
+        mirrors.serve(0, faults: [[Self.drop]]).always(.status(404))
+        mirrors.serve(1, other)
+        let manager = try await mirrors.open()
+        let id = try await mirrors.add(to: manager) { $0.resumesUnsafely = true }
+        #expect(try await mirrors.end(of: id, in: manager).state == .completed)
+        #expect(try mirrors.holds(other))
+        #expect(try await mirrors.changes(of: id, in: manager) == 1)
+        await manager.shutdown(.suspend)
+    }
+
+    /// A kept response with a wrong digest is not used again: its source is condemned, and the mirror sends the whole.
+    @Test func aKeptResponseWithAWrongAnnouncedDigestIsUsedOnce() async throws {
+        let mirrors = try await Mirrors()
+        let kept = SourceVersion(
+            seed: 1, length: Mirrors.length, etag: "\"m0\"",
+            headers: [HeaderField(name: "Cache-Control", value: "max-age=3600")])
+        mirrors.serve(0, kept).always(.digests(truthful: false))
+        mirrors.serve(1)
+        let manager = try await mirrors.open()
+        let first = try await mirrors.fixture.add("/f", as: "first", to: manager) {
+            $0.request.caching = CachingOptions(policy: .reload, stores: true)
+            $0.request.announcedDigests = .ignore
+        }
+        #expect(try await mirrors.end(of: first, in: manager).state == .completed)
+        let id = try await mirrors.add(to: manager) { $0.request.caching = CachingOptions(policy: .protocol) }
+        #expect(try await mirrors.end(of: id, in: manager).state == .completed)
+        #expect(try mirrors.holds(Self.right))
+        #expect(mirrors.ranges(0) == [nil] && mirrors.ranges(1) == [nil])
+        #expect(try await mirrors.discards(of: id, in: manager) == 1)
+        await manager.shutdown(.suspend)
+    }
+
     // MARK: Mirrors that disagree
 
     /// Under a digest, one of another length has nothing to add.

@@ -149,6 +149,51 @@ import XferTestSupport
         await world.end()
     }
 
+    /// In the answer to a range, and to the request for the whole that follows a refused range.
+    @Test(arguments: [true, false])
+    func aVersionOfUnknownLengthReplacesTheBytesOnceItHasComeThreeTimes(refusesRanges: Bool) async throws {
+        let world = try await World()
+        let other = SourceVersion(seed: 164, length: 350_000, etag: "\"b\"")
+        world.answer { number, request in
+            if number == 0 { return Self.broken(Self.version, request) }
+            if refusesRanges, request.header("Range") != nil { return Reply(416, text: "") }
+            var reply = other.honestReply(to: request)
+            Fault.chunked.apply(to: &reply, request, other)
+            return reply
+        }
+        let id = try await world.add()
+        try await world.completes(id, as: other)
+        let round: [String?] = refusesRanges ? ["bytes=100000-", nil] : ["bytes=100000-"]
+        #expect(world.ranges == [nil] + Array(repeating: round, count: SuspectRules.sightings).joined())
+        let given = try await world.events(of: id).filter { $0 == .taskSourceChanged || $0 == .taskBytesDiscarded }
+        #expect(given.count == 1)
+        await world.end()
+    }
+
+    /// What the former URL's server answered says nothing about the new one.
+    @Test func aNewURLBeginsTheCountOfDoubtedAnswersAgain() async throws {
+        let world = try await World()
+        let gate = Gate()
+        let short = SourceVersion(seed: 165, length: 50_000, etag: "\"b\"")
+        world.answer { number, request in
+            if number == 0 { return Self.broken(Self.version, request) }
+            if number == SuspectRules.sightings { await gate.wait() }
+            return short.honestReply(to: request)
+        }
+        // Longer than what is compared of a URL.
+        let url = world.fixture.server.url("/f?" + String(repeating: "x", count: 300))
+        let id = try await world.fixture.add(url: url + "1", as: "f", to: world.manager)
+        await gate.arrived()
+        _ = try await world.manager.tasks.apply(.pause, to: [id], for: ManagerFixture.caller)
+        try await eventually("it has stopped") { await world.manager.scheduler.runs[id] == nil }
+        gate.open()
+        _ = try await world.manager.tasks.setSource(of: id, to: url + "2", for: ManagerFixture.caller)
+        _ = try await world.manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
+        try await world.completes(id, as: short)
+        #expect(world.requests.filter { $0.target.hasSuffix("2") }.count == SuspectRules.sightings)
+        await world.end()
+    }
+
     @Test(arguments: ["a.iso", "a.html"]) func aWebPageUnderTheNameOfAFileIsAWarning(name: String) async throws {
         let world = try await World()
         world.answer { _, _ in Self.page }
@@ -226,6 +271,33 @@ import XferTestSupport
     }
 
     // MARK: Caches
+
+    /// Bytes that `resume: unsafe` may have joined reach no task that did not allow it, unless a digest has proven them.
+    @Test(arguments: [true, false]) func anUnsafeJoinIsNotKeptInTheResponseCache(isVerified: Bool) async throws {
+        let world = try await World()
+        var version = Self.version
+        version.headers.append(HeaderField(name: "Cache-Control", value: "max-age=3600"))
+        let nodes = ["\"n0\"", "\"n1\""].map { tag in
+            var node = version
+            node.etag = tag
+            return node
+        }
+        world.answer { number, request in
+            number == 0 ? Self.broken(nodes[0], request) : nodes[1].honestReply(to: request)
+        }
+        let checksum = isVerified ? version.checksum() : nil
+        let joined = try await world.add("joined") {
+            $0.resumesUnsafely = true
+            $0.checksum = checksum
+            $0.request.caching = CachingOptions(policy: .reload, stores: true)
+        }
+        try await world.completes(joined, as: version, "joined")
+        #expect(world.ranges == [nil, "bytes=100000-", "bytes=100000-"])
+        let other = try await world.add("other") { $0.request.caching = CachingOptions(policy: .protocol) }
+        try await world.completes(other, as: version, "other")
+        #expect(world.requests.count == (isVerified ? 3 : 4))
+        await world.end()
+    }
 
     @Test func aStaleCopyOnTheWayIsPassedByOnce() async throws {
         let world = try await World()

@@ -152,6 +152,25 @@ import XferTestSupport
         #expect(paused.ranges == [nil, "bytes=100000-", nil, nil])
     }
 
+    /// A join under a digest keeps it when the task that demanded it has left before the response's head came.
+    @Test func aJoinIsVerifiedAlsoIfTheTaskThatDemandedTheDigestHasLeft() async throws {
+        let paused = try await Paused(["a": nil])
+        let (manager, id, gate) = (paused.manager, paused.ids[0], Gate())
+        paused.fixture.server.serve("/f", Self.new, faults: [[.stall(at: Self.cut, until: gate)]])
+        try await paused.apply(.resume)
+        await gate.arrived()
+        let transfer = try #require(await manager.scheduler.runs[id]?.transfer)
+        let shared = try #require(await manager.scheduler.transfers[transfer]?.shared)
+        try await eventually("its response is accepted") { await shared.hasHead }
+        let digest = Self.old.checksum()
+        await shared.joinUnproven(under: digest, at: Self.cut)
+        #expect(await shared.holdingDigest == digest)
+        gate.open()
+        try await paused.expectCompleted("a", as: Self.new)
+        // The bytes have not the digest, so they are fetched once more.
+        #expect(paused.ranges == [nil, nil, nil])
+    }
+
     /// A task that shares the bytes and demands no digest does not get a mixture either.
     @Test func tasksThatShareATransferAreHeldToTheSameDigest() async throws {
         let paused = try await Paused(["a": Self.new.checksum(), "b": nil])

@@ -70,6 +70,19 @@ import XferModel
         #expect(connections.nextStep()?.connection == 2)
     }
 
+    /// Else the connection would make the same request over HTTP/2 again, without end.
+    @Test func aConnectionThatWantsHTTP1EndsTheRound() throws {
+        var connections = opened(2)
+        for connection in [1, 0] {
+            let wasRetiring = connections.remove(connection)
+            let consequence = connections.onEnd(
+                of: connection, .restartWithHTTP1, at: 0, received: 0, wasRetiring: wasRetiring, from: Self.own)
+            #expect(consequence == Consequence(effect: .stopAll))
+            #expect(connections.nextStep() == nil)
+        }
+        #expect(try connections.roundEnd(isStopRequested: false)?.result == .restartWithHTTP1)
+    }
+
     @Test func aFailureOnThisMachineEndsTheRoundAtOnce() throws {
         var connections = opened(4)
         let full = TransferError(.insufficientSpace, "the disk is full")

@@ -117,8 +117,10 @@ extension DownloadRun {
     func keepInCache(_ part: PartialFile, length: Int64) async {
         // A mirror's response must not be kept under the URL of the task.
         guard let received, transfer.sourceUse.senders == SourceUse().senders else { return }
-        // Bytes that may be of two versions are for the task that allowed it, unless a strong digest has proven them.
-        guard !specification.resumesUnsafely || specification.checksum?.algorithm.isStrong == true else { return }
+        // Bytes that may be of two versions, or cut off, are for the task that allowed it, unless a strong digest has
+        // proven them.
+        let isProven = [specification.checksum, holdingDigest].contains { $0?.algorithm.isStrong == true }
+        guard isProven || !specification.resumesUnsafely && transfer.sourceUse.unprovenFrom == nil else { return }
         let (control, url) = (control, received.url ?? specification.request.url)
         await services.cache.keep(
             ResponseCache.Received(

@@ -144,13 +144,16 @@ extension DownloadRun {
 
     /// Checks the known digests; the length has been checked before. On a mismatch it drops the bytes and throws.
     private func verify(_ part: PartialFile, length: Int64) async throws {
-        if let demanded = specification.checksum {
-            try await verify(part, length: length, "the task demands", demanded)
-        }
-        if let holding = holdingDigest, holding != specification.checksum {
-            try await verify(part, length: length, "another task demands", holding)
-        } else if specification.checksum == nil, let announcedDigest {
-            try await verify(part, length: length, "the server announced", announcedDigest)
+        let demands = DigestDemand.all(
+            own: specification.checksum, holding: holdingDigest, announced: announcedDigest)
+        for demand in demands {
+            let source =
+                switch demand.origin {
+                case .task: "the task demands"
+                case .sharingTask: "another task demands"
+                case .server: "the server announced"
+                }
+            try await verify(part, length: length, source, demand.digest)
         }
     }
 

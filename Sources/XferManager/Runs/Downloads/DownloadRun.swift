@@ -15,7 +15,8 @@ actor DownloadRun: TransferSubscriber {
     let shared: SharedTransfer
     /// What describes the bytes once the task has them as its own.
     var described = ResumeData()
-    /// The digest that proves the bytes to be of one version, even if the task itself demands none; see `WholeBody`.
+    /// The digest that proves the bytes to be of one version and whole, even if the task itself demands none; see
+    /// `WholeBody`.
     var holdingDigest: Checksum?
     /// From the last response's head.
     var announcedDigest: Checksum?

@@ -34,8 +34,8 @@ final class KeptBytes {
     private(set) var committed: Int64 = 0
     /// Validators, length and segments of the bytes in the partial file, including bytes not yet checkpointed.
     var described = ResumeData()
-    /// The digest that verifies kept bytes which no validator proves to be of one version. It is stored because the
-    /// member that demanded it may leave.
+    /// The digest that verifies kept bytes which no validator proves to be of one version, or to be whole. It is stored
+    /// because the member that demanded it may leave. Nil if `SourceUse.unprovenFrom` is.
     var holdingDigest: Checksum?
     let space: SpaceReserve
     /// The identity of the partial file; nil until the first checkpoint.
@@ -62,6 +62,8 @@ final class KeptBytes {
             throw Overtaken()
         }
         transfer = found
+        // A task that had these bytes as its own may have discarded them.
+        if found.sourceUse.unprovenFrom == nil { holdingDigest = nil }
         trust.beginAnew(kept: found.sources)
     }
 
@@ -171,6 +173,14 @@ final class KeptBytes {
         transfer.sourceUse = use
     }
 
+    /// Commits that no bytes were kept behind the offset from which only a digest would prove them.
+    func removeUnprovenMark() async throws {
+        var use = transfer.sourceUse
+        use.unprovenFrom = nil
+        try await commit(use)
+        holdingDigest = nil
+    }
+
     // MARK: Doubts
 
     /// Commits that an answer did not look like the file, so that its repetitions are counted over tries and restarts.
@@ -255,6 +265,7 @@ final class KeptBytes {
             // What the kept bytes are is known all the same: not everything may replace them.
             var kept = ResumeData()
             kept.mediaType = transfer.resumeData.mediaType
+            kept.totalLength = transfer.resumeData.totalLength
             kept.doubt = transfer.resumeData.doubt
             return kept
         case .own, .sameTag:

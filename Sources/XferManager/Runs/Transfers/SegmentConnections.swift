@@ -15,7 +15,8 @@ struct SegmentConnections {
     var plan: SegmentPlan?
     /// False after the source made the transfer start over.
     let maySplit: Bool
-    /// The attempt of each live connection; its value is nil until the engine has reported an event.
+    /// The attempt of each live connection; its value is nil until its response is accepted. So no byte counts as written
+    /// before it is committed which source sent it, and whether only a digest proves it.
     private(set) var live: [Int: AttemptHandle?] = [:]
     /// When each connection's attempt was started.
     private(set) var began: [Int: MonotonicInstant] = [:]
@@ -39,7 +40,7 @@ struct SegmentConnections {
         self.maySplit = maySplit
     }
 
-    /// The attempt of a connection; nil until the engine has reported an event.
+    /// The attempt of a connection; nil until its response is accepted.
     func handle(of connection: Int) -> AttemptHandle? { live[connection] ?? nil }
 
     /// The live connections beside this one, ascending.
@@ -64,7 +65,8 @@ struct SegmentConnections {
         began[connection] = now
     }
 
-    mutating func onEvent(_ connection: Int, of handle: AttemptHandle) { live[connection] = handle }
+    /// The response of a connection was accepted: what its attempt writes counts from now on.
+    mutating func onAccept(_ connection: Int, of handle: AttemptHandle) { live[connection] = handle }
 
     /// The answer to a split: whether the other connection stops there.
     mutating func onSplit(_ connection: Int, at offset: Int64, parts: Int, isAgreed: Bool) {

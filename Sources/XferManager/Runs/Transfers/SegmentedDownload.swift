@@ -186,7 +186,6 @@ final class SegmentedDownload {
         _ event: AttemptEvent, of connection: Int, _ handle: AttemptHandle, for segment: Segment?,
         on transfer: isolated SharedTransfer
     ) async throws {
-        connections.onEvent(connection, of: handle)
         switch event {
         case .head(let head, let verdict, let keeping):
             if connections.verdict != nil { throw SegmentConnectionLoss.unwanted }
@@ -194,13 +193,12 @@ final class SegmentedDownload {
             guard connections.isOpen else {
                 transfer.response.times.answered = transfer.services.clock()
                 try await transfer.onHead(head, verdict, keeping, of: handle, into: part, in: directory)
-                return open(connection, verdict, isPart: head.status == 206, on: transfer)
+                return open(connection, verdict, handle, isPart: head.status == 206, on: transfer)
             }
             if case .restart(_, let reason) = verdict { throw SegmentConnectionLoss.otherVersion(reason) }
             if case .write(let body) = verdict {
-                transfer.acceptBody(
-                    from: transfer.sources[connection], at: body.offset, isUnproven: body.isUnproven)
-                try await transfer.commitSourceUse()
+                try await accept(body, of: connection, on: transfer)
+                connections.onAccept(connection, of: handle)
                 if head.status == 206 { connections.plan?.onAnswer(connection) }
             }
             signal.yield(.changed)
@@ -209,6 +207,16 @@ final class SegmentedDownload {
         case .redirected, .judged, .informational, .response, .finished:
             break
         }
+    }
+
+    /// Commits what a further connection's body is, before a byte of it counts as written.
+    private func accept(_ body: BodyPlan, of connection: Int, on transfer: isolated SharedTransfer) async throws {
+        transfer.acceptBody(from: transfer.sources[connection], at: body.offset, isUnproven: body.isUnproven)
+        guard transfer.sources.selector.use != transfer.transfer.sourceUse else { return }
+        // A checkpoint that is under way may commit what was before.
+        await checkpointing.enter()
+        defer { checkpointing.leave() }
+        try await transfer.commitSourceUse()
     }
 
     /// Throws unless the response brings the segment, of the known version.
@@ -222,13 +230,15 @@ final class SegmentedDownload {
 
     /// Handles the first accepted head: further connections may start if the body can be split.
     private func open(
-        _ connection: Int, _ verdict: HeadVerdict, isPart: Bool, on transfer: isolated SharedTransfer
+        _ connection: Int, _ verdict: HeadVerdict, _ handle: AttemptHandle, isPart: Bool,
+        on transfer: isolated SharedTransfer
     ) {
         let body: BodyPlan
         switch verdict {
         case .write(let plan), .restart(let plan, _): body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail: return
         }
+        connections.onAccept(connection, of: handle)
         let hasPlanned = connections.open(
             connection, body, count: transfer.segmentCount, smallest: transfer.settings.smallestSegment,
             isSplittable: ResumeRules.isSplittable(transfer.kept.described), isPart: isPart)

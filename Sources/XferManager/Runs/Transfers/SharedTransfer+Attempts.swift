@@ -200,7 +200,7 @@ extension SharedTransfer {
         // Nodes behind one name may show different validators of the same bytes.
         let joinsUnderDigest = choice.mode == .own && mayJoinUnproven
         let isUnderDigest = choice.mode == .underDigest
-        let isDigestKnown = isUnderDigest || segment == nil && isDigestKnown
+        let endDigest = segment == nil ? endDigest : nil
         if joinsUnderDigest { response.joinDigest = demandedDigest }
         // The client allows it for one source, not for the combination of several.
         let isUnsafe = specification.resumesUnsafely && choice.mode == .own
@@ -212,7 +212,7 @@ extension SharedTransfer {
             attempt.segment = segment
             attempt.allowsUnsafeResume = isUnsafe || isUnderDigest
             attempt.joinsUnderDigest = joinsUnderDigest
-            attempt.digestIsKnown = isDigestKnown
+            attempt.endDigest = endDigest
             attempt.conditions = isFirst ? response.conditions : []
             attempt.checkpoints = settings.checkpoints
             attempt.stake = stake
@@ -225,6 +225,7 @@ extension SharedTransfer {
             outcome.body = nil
             try await services.pool.run { () throws(FileError) in try part.write(body) }
         }
+        if let digest = outcome.unprovenEnd { try await acceptEnd(at: outcome.offset, provenBy: digest) }
         return outcome
     }
 

@@ -34,13 +34,20 @@ extension SharedTransfer {
 
     /// Drops bytes that only a digest can verify, if no member demands one any more.
     func demandDigest(in part: PartialFile) async throws {
-        guard transfer.sourceUse.unprovenFrom != nil, kept.committed > 0 else { return }
-        kept.holdingDigest = kept.holdingDigest ?? demandedDigest
+        guard let offset = transfer.sourceUse.unprovenFrom else { return }
+        guard transfer.sourceUse.needsDigest(for: transfer.resumeData) else {
+            return try await kept.removeUnprovenMark()
+        }
+        // Of bytes that were not put together, any digest shows whether they are whole.
+        let isOnlyEnd = offset == transfer.resumeData.totalLength
+        kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? (isOnlyEnd ? endDigest : nil)
         let isHeld = specification.mirrors.isEmpty ? kept.holdingDigest != nil : isDigestKnown
         guard !isHeld else { return }
-        try await dropKeptBytes(
-            because: .init("they were put together without a validator, and no checksum is demanded now"),
-            truncating: part)
+        let reason =
+            isOnlyEnd
+            ? "nothing shows that they are whole, and no checksum is demanded now"
+            : "they were put together without a validator, and no checksum is demanded now"
+        try await dropKeptBytes(because: .init(reason), truncating: part)
         describe(ResumeData())
     }
 
@@ -64,10 +71,12 @@ extension SharedTransfer {
         let offset = written.byteCount
         let evidence = offset > 0 ? trust.unrecordedSources(isLast: isLast) : nil
         let changes = await removeChanges()
-        guard offset != kept.committed || evidence != nil || changes.values.contains(where: { !$0.events.isEmpty })
-        else {
-            return
-        }
+        // An answer that went on has cleared a doubt, although no byte of it may have come.
+        let isDoubtNew = offset > 0 && described.doubt != transfer.resumeData.doubt
+        guard
+            offset != kept.committed || evidence != nil || isDoubtNew
+                || changes.values.contains(where: { !$0.events.isEmpty })
+        else { return }
         if offset > kept.committed { try await kept.makeDurable(part) }
         // The sources are read after the sync: a further one may have been committed meanwhile, and an older value
         // would remove it.

@@ -59,7 +59,8 @@ struct WholeBody: Sendable {
     /// The file's metadata when its last byte had arrived; nil where metadata cannot be relied on.
     var facts: FileFacts?
 
-    /// The digest that must match for the bytes to be of one version; nil where a validator has proved that.
+    /// The digest that must match for the bytes to be of one version, and whole; nil where validators and lengths have
+    /// proved that.
     let holdingDigest: Checksum?
 
     /// Throws if the open file has changed since its last byte arrived. Blocks.

@@ -61,6 +61,9 @@ extension SharedTransfer {
         SharingRules.demandedDigest(own: specification.checksum, ofMembers: digestsOfMembers)
     }
 
+    /// The digest under which a body may be taken whose end nothing else proves.
+    var endDigest: Checksum? { SharingRules.endDigest(own: specification.checksum, ofMembers: digestsOfMembers) }
+
     /// Whether kept bytes may be continued from their source without a validator. After such a combination had the
     /// wrong digest it may not: the whole is fetched from one source.
     var mayJoinUnproven: Bool { !sources.selector.isWary && demandedDigest.map(\.algorithm.isStrong) == true }
@@ -72,6 +75,14 @@ extension SharedTransfer {
         guard sources.selector.use.unprovenFrom != nil else { return }
         // The task that demanded the digest may have left since the request.
         kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? response.joinDigest
+    }
+
+    /// Accepts the end of a body that only this digest proves: every task that gets the bytes has to verify it, also one
+    /// that has joined since the request and demands none. That is committed before the bytes count as whole.
+    func acceptEnd(at offset: Int64, provenBy digest: Checksum) async throws {
+        sources.selector.onUnprovenEnd(at: offset)
+        kept.holdingDigest = kept.holdingDigest ?? digest
+        try await commitSourceUse()
     }
 
     /// Commits which sources sent the bytes, before the file holds any of a further source.

@@ -1,0 +1,37 @@
+public import XferModel
+
+/// A digest that a task's finished bytes must have before they are published, and who says so.
+public struct DigestDemand: Hashable, Sendable {
+    public enum Origin: Hashable, Sendable {
+        /// The task.
+        case task
+        /// Another task, under whose digest bytes were received that nothing else proves.
+        case sharingTask
+        /// The server's response.
+        case server
+    }
+
+    public var origin: Origin
+    public var digest: Checksum
+
+    public init(_ origin: Origin, _ digest: Checksum) {
+        self.origin = origin
+        self.digest = digest
+    }
+
+    /// The digests to verify, in order.
+    ///
+    /// - Parameters:
+    ///   - own: the digest that the task demands.
+    ///   - holding: the digest under which bytes were put together, or their end was taken. A strong digest of the task's
+    ///     own proves as much.
+    ///   - announced: the digest that the server named. It is not verified beside a demanded one.
+    public static func all(own: Checksum?, holding: Checksum?, announced: Checksum?) -> [DigestDemand] {
+        var demands = own.map { [DigestDemand(.task, $0)] } ?? []
+        if let holding, holding != own, own?.algorithm.isStrong != true {
+            demands.append(DigestDemand(.sharingTask, holding))
+        }
+        if demands.isEmpty, let announced { demands.append(DigestDemand(.server, announced)) }
+        return demands
+    }
+}
