@@ -105,6 +105,7 @@ extension RunScheduler {
             inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,
             segments: settings.segments, now: clock())
         pass.beingDeleted = transfersBeingDeleted
+        pass.ignoringCooldown = passes.ignoringCooldown
         pass.joinableBriefs = briefs.joinable
         pass.fetchingBriefs = briefs.runs.count - briefs.publishing.count
         if access != nil {
@@ -128,12 +129,13 @@ extension RunScheduler {
         }
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass
-            try tx.liftEndedCooldowns(now: clock())
+            try tx.liftDueCooldowns(now: clock())
             // A condition that another transaction found open before this one is not closed again.
             pass.now = clock()
             try pass.startAll(in: tx)
             return (pass.starts, try tx.nextWakeUp())
         }
+        passes.settle(starts.settled)
         if starts.isIncomplete { passes.isWanted = true }
         // The network became unmetered during the pass, after the other waiting tasks had been woken.
         if starts.hasHeldOffMetered, !isMetered { delegate?.wakeWaitingForNetwork() }
@@ -155,7 +157,7 @@ extension RunScheduler {
                 for task in try tx.dueWaits(now: now, limit: StoreTransaction.largestStep) {
                     try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
                 }
-                try tx.liftEndedCooldowns(now: now)
+                try tx.liftDueCooldowns(now: now)
             }
         } catch {
             logger.report("waking waiting tasks failed", error)
@@ -183,13 +185,6 @@ extension RunScheduler {
     func stopTimers() {
         ticker?.cancel()
         timer.disarm()
-    }
-}
-
-extension StoreTransaction {
-    /// Lets hosts back in whose cooldown is over; the causes of some may have ended before their time.
-    func liftEndedCooldowns(now: Timestamp) throws {
-        for host in try endedCooldowns(now: now, limit: Self.largestStep) { try setCooldown(host: host, until: nil) }
     }
 }
 
