@@ -62,6 +62,38 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func damagedTasksKeepNoOthersFromStartingOrFromBeingTriedAgain() async throws {
+        let fixture = try await ManagerFixture()
+        let isOpen = Gate()
+        for path in ["/a", "/b"] {
+            fixture.server.on(path) { _ in isOpen.isOpen ? Reply(200, text: "ok") : Reply(503, text: "busy") }
+        }
+        fixture.server.on("/c") { _ in Reply(200, text: "ok") }
+        var manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for (path, name) in [("/a", "a"), ("/b", "b")] {
+            let id = try await fixture.add(path, as: name, to: manager)
+            try await eventually("it waits") { [manager] in
+                try await manager.queries.task(id, for: ManagerFixture.caller).state == .waiting
+            }
+            ids.append(id)
+        }
+        try await manager.queue.pause(stopsRunning: false)
+        for name in ["c", "d"] { ids.append(try await fixture.add("/c", as: name, to: manager)) }
+        await manager.shutdown(.suspend)
+        isOpen.open()
+        try await Self.damage(fixture, "UPDATE task SET options = '{bad' WHERE id IN (\(ids[0]), \(ids[2]))")
+        manager = try await fixture.open()
+        try await manager.start()
+        try await manager.queue.resume()
+        for id in [ids[1], ids[3]] { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
+        try await eventually("the damaged tasks are paused") { [manager] in
+            try await manager.queries.counts()[.paused] == 2
+        }
+        await manager.shutdown(.suspend)
+    }
+
     /// Executes a statement on the database of the manager that was opened last.
     private static func damage(_ fixture: ManagerFixture, _ statement: String) async throws {
         let damage = """

@@ -145,7 +145,8 @@ extension StoreTransaction {
             let canContinue = try !mayHaveBegun(task)
             try transition(task, at: now) { $0.onRestore(at: now, canContinue: canContinue) }
         }
-        return tasks.map(\.id)
+        try setAside(tasks.unreadable)
+        return (tasks.map(\.id) + tasks.unreadable).sorted()
     }
 }
 

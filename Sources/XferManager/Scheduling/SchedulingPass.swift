@@ -30,6 +30,8 @@ struct SchedulingPass: Sendable {
         var awaited: Set<TaskID> = []
         /// Transfers that tasks left for another one. They may have no task any more.
         var abandoned: [TransferID] = []
+        /// Tasks that could not be picked because their rows are damaged.
+        var unreadable: [TaskID] = []
         /// Those of `ignoringCooldown` that have started or need no exception any more.
         var settled: Set<TaskID> = []
         /// Whether there is more to do than one pass may change.
@@ -100,7 +102,14 @@ struct SchedulingPass: Sendable {
         try startIgnoringCooldown(in: tx)
         let queue = StoredQueue(
             tx, held: briefs?.held, freeSlots: scheduler.limits.maxActive - scheduler.activeCount)
-        while !isFull, let id = try scheduler.next(in: queue), let task = try tx.task(id) {
+        while !isFull, let id = try scheduler.next(in: queue) {
+            guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }) else {
+                try tx.setAside([id])
+                queue.removeUnreadable(id)
+                starts.unreadable.append(id)
+                held += 1
+                continue
+            }
             queue.remove(id, from: task.lane)
             // It was made to wait, or has ended, since the queue was read.
             guard task.state == .queued else { continue }
@@ -269,7 +278,8 @@ struct SchedulingPass: Sendable {
             where live[transfer.id] == nil && !beingDeleted.contains(transfer.id) {
                 guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
                 let holders = try tx.tasks(subscribingTo: transfer.id)
-                if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) {
+                let areOwn = holders.unreadable.isEmpty && holders.allSatisfy { $0.owner == task.owner }
+                if isSharedBetweenOwners || areOwn {
                     return (transfer, false)
                 }
             }
@@ -316,6 +326,11 @@ private final class StoredQueue: QueueIndex {
         guard let first = pages[lane]?.first else { return }
         // The picked task is the first of its page, unless running tasks precede it.
         if first == id { pages[lane]?.removeFirst() } else { pages[lane]?.removeAll { $0 == id } }
+    }
+
+    /// The task was taken out of the queue, and its row does not tell its lane.
+    func removeUnreadable(_ id: TaskID) {
+        for lane in pages.keys { pages[lane]?.removeAll { $0 == id } }
     }
 
     /// Puts the lane at the end of the rotation.

@@ -25,7 +25,8 @@ extension StoreTransaction {
     func liftDueCooldowns(now: Timestamp) throws {
         for due in try dueCooldowns(now: now, limit: Self.largestStep) {
             let isEarly = due.until == HostCooldown.over
-            let successor = isEarly ? HostCooldownRules.successor(among: try refused(by: due.host, after: now)) : nil
+            let successor =
+                isEarly ? HostCooldownRules.successor(among: Array(try refused(by: due.host, after: now))) : nil
             try setCooldown(of: due.host, for: successor)
         }
     }
@@ -43,7 +44,7 @@ extension StoreTransaction {
         }
         guard cooldown.cause?.owner == principal.owner else { return true }
         let others = try refused(by: task.host, ofOthersThan: principal.owner, after: now)
-        let successor = HostCooldownRules.successor(among: others)
+        let successor = HostCooldownRules.successor(among: Array(others))
         try setCooldown(of: task.host, for: successor)
         return successor != nil
     }

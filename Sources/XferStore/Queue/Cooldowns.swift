@@ -45,9 +45,9 @@ extension StoreReader {
     ///   - owner: an owner whose tasks are left out.
     public func refused(
         by host: String, besides url: HTTPURL? = nil, ofOthersThan owner: Owner? = nil, after now: Timestamp
-    ) throws(StoreError) -> [TransferTask] {
+    ) throws(StoreError) -> ReadableTasks {
         // The error of a damaged row may be no JSON, and the order in which AND evaluates is not defined.
-        try connection.all(
+        try connection.tasks(
             """
             SELECT * FROM (
                 SELECT * FROM task INDEXED BY task_refused
@@ -58,15 +58,7 @@ extension StoreReader {
                 AND CASE WHEN json_valid(error) THEN json_extract(error, '$.httpStatus') END IN (429, 503)
             LIMIT 64
             """, .text(host), Value(now), Value(url?.string), Value(owner)
-        ) { row throws(StoreError) -> TransferTask? in
-            do throws(StoreError) {
-                return try TaskRow(row).task()
-            } catch .unreadable {
-                return nil
-            } catch {
-                throw error
-            }
-        }.compactMap(\.self)
+        )
     }
 }
 
