@@ -37,14 +37,16 @@ extension StoreReader {
         try connection.all("SELECT host FROM host_cooldown ORDER BY until LIMIT ?1", Value(limit)) { $0.text(0) }
     }
 
-    /// Tasks of the host that wait after `now` because of a 429 or 503, those that wait longest first: at most 64, of
-    /// the 1,024 refused tasks that wait longest. Unreadable rows are left out.
+    /// Tasks of the host that wait after `now` because it refused them, those that wait longest first: at most 64, of the
+    /// 1,024 refused tasks that wait longest. Unreadable rows are left out.
     ///
     /// - Parameters:
+    ///   - statuses: the statuses of the refusals.
     ///   - url: a URL whose tasks are left out.
     ///   - owner: an owner whose tasks are left out.
     public func refused(
-        by host: String, besides url: HTTPURL? = nil, ofOthersThan owner: Owner? = nil, after now: Timestamp
+        by host: String, with statuses: [Int64] = [429, 503], besides url: HTTPURL? = nil,
+        ofOthersThan owner: Owner? = nil, after now: Timestamp
     ) throws(StoreError) -> ReadableTasks {
         // The error of a damaged row may be no JSON, and the order in which AND evaluates is not defined.
         try connection.tasks(
@@ -55,9 +57,10 @@ extension StoreReader {
                 ORDER BY wait_until DESC LIMIT 1024
             )
             WHERE url IS NOT ?3 AND owner IS NOT ?4
-                AND CASE WHEN json_valid(error) THEN json_extract(error, '$.httpStatus') END IN (429, 503)
+                AND CASE WHEN json_valid(error) THEN json_extract(error, '$.httpStatus') END
+                    IN (SELECT value FROM json_each(?5))
             LIMIT 64
-            """, .text(host), Value(now), Value(url?.string), Value(owner)
+            """, .text(host), Value(now), Value(url?.string), Value(owner), .text(JSONText.array(statuses))
         )
     }
 }
