@@ -15,13 +15,7 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager) { $0.retry.maxRetries = 0 }
         #expect(try await fixture.end(of: id, in: manager).state == .failed)
         await manager.shutdown(.suspend)
-        let database = fixture.directory.file("state1/xferd.sqlite")
-        let damage = """
-            import sqlite3
-            with sqlite3.connect('\(database)') as db: db.execute("UPDATE transfer SET selecting_headers = 'x'")
-            """
-        let damaged = try await Command.run(try #require(Command.find("python3")), ["-c", damage])
-        #expect(damaged.isSuccess, "\(damaged)")
+        try await Self.damage(fixture, "UPDATE transfer SET selecting_headers = 'x'")
         manager = try await fixture.open()
         let page = try await manager.queries.list(
             TaskQuery(), .ascending, limit: 10, cursor: nil, for: ManagerFixture.caller)
@@ -39,20 +33,76 @@ import XferTestSupport
             ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
         }
         await manager.shutdown(.suspend)
-        let database = fixture.directory.file("state1/xferd.sqlite")
-        let damage = """
-            import sqlite3
-            with sqlite3.connect('\(database)') as db:
-                db.execute("PRAGMA ignore_check_constraints = 1")
-                db.execute("UPDATE task SET options = '{bad' WHERE id = \(ids[1])")
-            """
-        let damaged = try await Command.run(try #require(Command.find("python3")), ["-c", damage])
-        #expect(damaged.isSuccess, "\(damaged)")
+        try await Self.damage(fixture, "UPDATE task SET options = '{bad' WHERE id = \(ids[1])")
         manager = try await fixture.open()
         let all = try await manager.tasks.apply(.cancel, to: TaskQuery(), for: ManagerFixture.caller)
         #expect(all.changed == 2)
         let named = try await manager.tasks.apply(.remove, to: ids, for: ManagerFixture.caller)
         #expect(named.changed == [ids[0], ids[2]] && named.missing == [ids[1]])
         await manager.shutdown(.suspend)
+    }
+
+    @Test func aDamagedWaitingTaskDoesNotKeepTheEndOfAnotherFromBeingRecorded() async throws {
+        let fixture = try await ManagerFixture()
+        for path in ["/a", "/b"] { fixture.server.on(path) { _ in .failure(503, retryAfter: "1800") } }
+        var manager = try await fixture.open()
+        try await manager.start()
+        let damaged = try await fixture.add("/a", as: "a", to: manager)
+        try await eventually("it waits") { [manager] in
+            try await manager.queries.task(damaged, for: ManagerFixture.caller).state == .waiting
+        }
+        await manager.shutdown(.suspend)
+        try await Self.damage(fixture, "UPDATE task SET options = '{bad' WHERE id = \(damaged)")
+        manager = try await fixture.open()
+        try await manager.start()
+        let other = try await fixture.add("/b", as: "b", to: manager)
+        try await eventually("it waits") { [manager] in
+            try await manager.queries.task(other, for: ManagerFixture.caller).wait?.reason == .retry
+        }
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func damagedTasksKeepNoOthersFromStartingOrFromBeingTriedAgain() async throws {
+        let fixture = try await ManagerFixture()
+        let isOpen = Gate()
+        for path in ["/a", "/b"] {
+            fixture.server.on(path) { _ in isOpen.isOpen ? Reply(200, text: "ok") : Reply(503, text: "busy") }
+        }
+        fixture.server.on("/c") { _ in Reply(200, text: "ok") }
+        var manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for (path, name) in [("/a", "a"), ("/b", "b")] {
+            let id = try await fixture.add(path, as: name, to: manager)
+            try await eventually("it waits") { [manager] in
+                try await manager.queries.task(id, for: ManagerFixture.caller).state == .waiting
+            }
+            ids.append(id)
+        }
+        try await manager.queue.pause(stopsRunning: false)
+        for name in ["c", "d"] { ids.append(try await fixture.add("/c", as: name, to: manager)) }
+        await manager.shutdown(.suspend)
+        isOpen.open()
+        try await Self.damage(fixture, "UPDATE task SET options = '{bad' WHERE id IN (\(ids[0]), \(ids[2]))")
+        manager = try await fixture.open()
+        try await manager.start()
+        try await manager.queue.resume()
+        for id in [ids[1], ids[3]] { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
+        try await eventually("the damaged tasks are paused") { [manager] in
+            try await manager.queries.counts()[.paused] == 2
+        }
+        await manager.shutdown(.suspend)
+    }
+
+    /// Executes a statement on the database of the manager that was opened last.
+    private static func damage(_ fixture: ManagerFixture, _ statement: String) async throws {
+        let damage = """
+            import sqlite3
+            with sqlite3.connect('\(fixture.lastDatabase)') as db:
+                db.execute("PRAGMA ignore_check_constraints = 1")
+                db.execute("\(statement)")
+            """
+        let damaged = try await Command.run(try #require(Command.find("python3")), ["-c", damage])
+        #expect(damaged.isSuccess, "\(damaged)")
     }
 }

@@ -402,6 +402,18 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aCooldownOfAnOlderSchemaEndsWithItsTask() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(26))
+        let store = try directory.open()
+        let before = noon.advanced(by: .seconds(-1))
+        #expect(try await store.read { try $0.dueCooldowns(now: before) }.isEmpty)
+        try await store.write { try $0.endCooldowns(causedBy: [TaskID(1)]) }
+        #expect(try await store.read { try $0.dueCooldowns(now: before) }.map(\.host) == ["c.example"])
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     /// Rows that depend on tasks have no foreign keys any more.
     @Test(arguments: [20, 21]) func whatDependsOnATaskGoesWithIt(version: Int) async throws {
         let directory = try StoreDirectory()

@@ -10,6 +10,8 @@ public struct ResponseHead: Hashable, Sendable {
     public var fields: [HeaderField]
     /// The URL of the HTTP proxy that sent the response, its own or a server's; nil if none can have.
     public var proxy: String?
+    /// Whether the connection goes through a proxy of any kind. Over plain HTTP it can give any response itself.
+    public var isViaProxy = false
 
     public init(status: Int, majorVersion: Int = 1, fields: [HeaderField] = []) {
         self.status = status

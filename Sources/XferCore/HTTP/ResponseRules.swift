@@ -63,11 +63,13 @@ public enum ResponseRules {
         }
         let isRetriable = isRetriable(status: head.status)
         let complaint = complaint(about: head, acceptedTypes: acceptedTypes).map { ", and with \($0)" } ?? ""
-        return TransferError(
+        var error = TransferError(
             .httpStatus, "\(sender.name(url.hostKey)) answered \(head.status)\(phrase(head.status))\(complaint)",
             isRetriable: isRetriable,
             httpStatus: head.status, host: url.hostKey, retryAfter: isRetriable ? retryAfter(head, now: now) : nil,
             proxy: sender.proxy)
+        if head.isViaProxy, url.scheme == .http { error.isRelayed = true }
+        return error
     }
 
     /// 408, 423 (RFC 4918 §11.3: a lock is released some time), 425, 429, and 5xx but 501 and 505.

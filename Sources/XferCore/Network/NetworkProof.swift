@@ -23,12 +23,12 @@ public struct NetworkProof: Hashable, Sendable {
     }
 
     /// Whether the response cannot be a portal's: its server has shown its certificate, or it is content other than a
-    /// page.
+    /// page. What a proxy passes on over plain HTTP is its own word.
     public static func proves(_ head: ResponseHead, from url: HTTPURL) -> Bool {
         // What this machine answers itself has not used the network.
         if url.isOfThisMachine { return false }
         if url.scheme == .https { return true }
-        guard (200...299).contains(head.status), let type = head.mediaType else { return false }
+        guard !head.isViaProxy, (200...299).contains(head.status), let type = head.mediaType else { return false }
         return !["text/html", "application/xhtml+xml", "text/plain"].contains(type)
     }
 

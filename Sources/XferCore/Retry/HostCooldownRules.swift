@@ -18,8 +18,10 @@ public enum HostCooldownRules {
     /// The longest cooldown that no server has asked for.
     public static let longestOwn = Duration.seconds(300)
 
-    /// Whom this answer makes wait.
+    /// Whom this answer makes wait. A proxy's answer is not the host's, and a proxy that the task has chosen may have made
+    /// one in the host's place: neither is a reason for other tasks to wait.
     public static func scope(of error: TransferError, to specification: TaskSpecification) -> Scope {
+        guard error.proxy == nil, !isForgeable(error, to: specification) else { return .none }
         guard error.reason == .httpStatus, error.isRetriable, error.httpStatus == 429 || asksToWait(error) else {
             return .none
         }
@@ -35,6 +37,25 @@ public enum HostCooldownRules {
             let known = earlier.error, scope(of: known, to: earlier.specification) != .none
         else { return false }
         return known.host == error.host
+    }
+
+    /// The task whose answer keeps a host cool once the task that caused the cooldown has ended; nil if none does.
+    ///
+    /// - Parameter refused: tasks of the host that wait because of an answer, those that wait longest first.
+    public static func successor(among refused: [TransferTask]) -> TransferTask? {
+        refused.first { task in
+            guard let error = task.error else { return false }
+            return switch scope(of: error, to: task.specification) {
+            case .none: false
+            case .host: true
+            case .url: refused.contains { confirms($0, error, to: task) }
+            }
+        }
+    }
+
+    /// Whether the proxy of the task's own can have made the answer, and so whoever runs that proxy.
+    private static func isForgeable(_ error: TransferError, to specification: TaskSpecification) -> Bool {
+        error.isRelayed == true && specification.request.proxy != nil
     }
 
     /// How long the host's tasks wait.

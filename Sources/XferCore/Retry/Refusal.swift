@@ -13,12 +13,26 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
     case passing
     /// Perhaps only the server that answered refuses, or only now. The task asks again `mostDoubts` times.
     case doubtful
-    /// The host sends other files to this client, and may accept fewer requests at once. The task asks again within its
-    /// own limits.
+    /// The host sends other files to this client, and may accept fewer requests at once. The task asks again when one of
+    /// those has ended. A refusal while the host serves fewer than before has another reason: see `HostConcurrency`.
     case fewerAtOnce
 
     /// The number of times that a doubtful refusal is asked again.
     public static let mostDoubts = 3
+
+    /// The time after which a task that waits for fewer transfers of its host asks again although none has ended. A
+    /// refusal that would be final otherwise is asked so `mostDoubts` times.
+    public static let longestForRoom = Duration.seconds(1200)
+
+    /// Whether the task waits until the host sends fewer files at once: its refusal would be final otherwise.
+    public static func waitsForRoom(_ task: TransferTask) -> Bool {
+        task.state == .waiting && task.wait?.reason == .retry && task.error.map { isForRoom($0, to: task) } == true
+    }
+
+    /// Whether only the number of transfers at once can be the reason of a refusal that passes.
+    static func isForRoom(_ error: TransferError, to task: TransferTask) -> Bool {
+        error.reason == .httpStatus && error.httpStatus == 403 && !error.isRetriable && task.received == 0
+    }
 
     /// The meaning of a failure; nil if it is not an answer that refuses.
     ///

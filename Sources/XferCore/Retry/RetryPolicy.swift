@@ -60,6 +60,8 @@ public struct RetryPolicy: Hashable, Sendable {
         switch refusal {
         case .expired: return .wait(Wait(.sourceExpired))
         case .doubtful where task.attempts > Refusal.mostDoubts: return .fail(error)
+        case .fewerAtOnce where Refusal.isForRoom(error, to: task) && task.attempts > Refusal.mostDoubts:
+            return .fail(error)
         case .passing, .doubtful, .fewerAtOnce: break
         case .final, nil: guard error.isRetriable else { return .fail(error) }
         }
@@ -79,7 +81,13 @@ public struct RetryPolicy: Hashable, Sendable {
             delay = max(delay, HostCooldownRules.duration(after: error, tries: task.attempts))
         }
         let start = task.lastProgressAt ?? now
-        guard start.duration(to: now.advanced(by: delay)) <= .seconds(limits.retryFor) else { return .fail(error) }
+        func isInTime(_ delay: Duration) -> Bool {
+            start.duration(to: now.advanced(by: delay)) <= .seconds(limits.retryFor)
+        }
+        if refusal == .fewerAtOnce, Refusal.isForRoom(error, to: task), isInTime(Refusal.longestForRoom) {
+            delay = max(delay, Refusal.longestForRoom)
+        }
+        guard isInTime(delay) else { return .fail(error) }
         return .wait(Wait(.retry, until: now.advanced(by: delay)))
     }
 

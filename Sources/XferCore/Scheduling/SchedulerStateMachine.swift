@@ -69,7 +69,7 @@ public struct SchedulerStateMachine: Sendable {
     /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once, and
     /// so is the task of a run whose start is not committed: it is skipped until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
-        guard holds.isEmpty, activeCount < limits.maxActive, publishing.count < limits.maxPublishing else { return nil }
+        guard hasRoom else { return nil }
         let blocked = LaneExclusions(
             groups: try blockedGroups(in: queue),
             profiles: Set(activeByProfile.filter { $0.value >= maxActiveByProfile[$0.key] ?? .max }.keys),
@@ -83,6 +83,16 @@ public struct SchedulerStateMachine: Sendable {
             }
         }
         return nil
+    }
+
+    /// Whether any task may start.
+    private var hasRoom: Bool {
+        holds.isEmpty && activeCount < limits.maxActive && publishing.count < limits.maxPublishing
+    }
+
+    /// Whether a task of this lane may start out of its turn.
+    public func mayStart(_ lane: QueueLane, groupLimit: Int?) -> Bool {
+        hasRoom && obstacle(to: lane, groupLimit: groupLimit) == nil
     }
 
     private func head(of lane: QueueLane, in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {

@@ -178,6 +178,15 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
+    /// The host sends fewer files at once than when it refused the task, which asks again. The refusals so far do not
+    /// count.
+    public mutating func onRoomAtHost() -> TaskTransition {
+        guard Refusal.waitsForRoom(task) else { return .unchanged }
+        move(to: .queued)
+        task.attempts = 0
+        return TaskTransition(event: nil, action: .schedule)
+    }
+
     /// The daemon crashed repeatedly while the task was in flight: the task does not start by itself any more. A paused
     /// task stays paused.
     public mutating func onSuspect(_ error: TransferError) -> TaskTransition {

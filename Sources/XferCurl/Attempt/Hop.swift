@@ -317,6 +317,7 @@ final class Hop {
     func judge(_ head: ResponseHead) -> Bool {
         var head = head
         head.proxy = answeringProxy
+        head.isViaProxy = connection?.session.key.spec.key.proxy != nil
         reportSent()
         response.head = head
         recordAnsweringAddress()

@@ -74,7 +74,7 @@ public actor QueueControl: ManagerPart {
             after = try await store.write(.bulky) { [after] tx in
                 let page = try tx.waiting(for: reason, after: after, limit: StoreTransaction.largestStep)
                 for task in page { try tx.transition(task, at: now) { $0.onResume() } }
-                return page.last?.id
+                return page.lastID
             }
         } while after != nil
     }

@@ -51,7 +51,9 @@ final class CrashFollower: ManagerPart, Sendable {
             try tx.setSetting(Self.countedRecord, record.token)
             var suspects: [TaskID] = []
             for id in record.tasks.sorted() {
-                guard let task = try tx.task(id), !task.state.isTerminal, task.state != .staged else { continue }
+                guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }), !task.state.isTerminal,
+                    task.state != .staged
+                else { continue }
                 let crashes = try tx.countCrash(of: task)
                 guard crashes >= Self.maxCrashes else { continue }
                 let transition = try tx.transition(task, at: now) { $0.onSuspect(record.failure(crashes: crashes)) }

@@ -65,7 +65,7 @@ extension StoreTransaction {
             let error = RepetitionRules.outcomeUnknown(afterRestoreOf: specification.request)
             try transition(task, at: now) { $0.onConditionsFailed(error, at: now) }
         }
-        return tasks.last?.id
+        return tasks.lastID
     }
 }
 

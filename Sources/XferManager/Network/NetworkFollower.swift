@@ -217,7 +217,7 @@ public actor NetworkFollower: ManagerPart {
                     for task in page where !isMetered || task.specification.request.allowsMetered {
                         try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
                     }
-                    return page.last?.id
+                    return page.lastID
                 }
             } while after != nil
         } catch {

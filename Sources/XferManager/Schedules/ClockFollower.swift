@@ -70,7 +70,9 @@ actor ClockFollower: ManagerPart {
                     [after, conditionInputs, clock, inFlight = context.inFlight] tx -> (TaskID?, [Effect]) in
                     let now = clock()
                     let tasks = try tx.tasksWithConditions(after: after, limit: StoreTransaction.largestStep)
-                    return (tasks.last?.id, try tx.applyConditions(to: tasks, conditionInputs, inFlight, at: now))
+                    return (
+                        tasks.lastID, try tx.applyConditions(to: Array(tasks), conditionInputs, inFlight, at: now)
+                    )
                 }
                 await scheduler.perform(effects)
                 guard let last else { break }

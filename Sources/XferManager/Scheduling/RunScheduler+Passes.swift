@@ -105,6 +105,7 @@ extension RunScheduler {
             inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,
             segments: settings.segments, now: clock())
         pass.beingDeleted = transfersBeingDeleted
+        pass.ignoringCooldown = passes.ignoringCooldown
         pass.joinableBriefs = briefs.joinable
         pass.fetchingBriefs = briefs.runs.count - briefs.publishing.count
         if access != nil {
@@ -128,12 +129,14 @@ extension RunScheduler {
         }
         let (starts, wakeUp) = try await store.write { [pass, clock] tx in
             var pass = pass
-            try tx.liftEndedCooldowns(now: clock())
+            try tx.liftDueCooldowns(now: clock())
             // A condition that another transaction found open before this one is not closed again.
             pass.now = clock()
             try pass.startAll(in: tx)
             return (pass.starts, try tx.nextWakeUp())
         }
+        passes.settle(starts.settled)
+        logUnreadable(starts.unreadable)
         if starts.isIncomplete { passes.isWanted = true }
         // The network became unmetered during the pass, after the other waiting tasks had been woken.
         if starts.hasHeldOffMetered, !isMetered { delegate?.wakeWaitingForNetwork() }
@@ -151,12 +154,14 @@ extension RunScheduler {
         let now = max(clock(), target)
         do {
             try await settleConditions()
-            try await store.write(.bulky) { tx in
-                for task in try tx.dueWaits(now: now, limit: StoreTransaction.largestStep) {
-                    try tx.transition(task, at: now) { $0.onWaitOver(at: now) }
-                }
-                try tx.liftEndedCooldowns(now: now)
+            let unreadable = try await store.write(.bulky) { tx in
+                let due = try tx.dueWaits(now: now, limit: StoreTransaction.largestStep)
+                for task in due { try tx.transition(task, at: now) { $0.onWaitOver(at: now) } }
+                try tx.setAside(due.unreadable)
+                try tx.liftDueCooldowns(now: now)
+                return due.unreadable
             }
+            logUnreadable(unreadable)
         } catch {
             logger.report("waking waiting tasks failed", error)
         }
@@ -166,14 +171,24 @@ extension RunScheduler {
     /// Evaluates due conditions and notifies dependents of ended tasks, one step of each. The timer fires again at once
     /// for the rest.
     func settleConditions() async throws {
-        let effects = try await store.write(.bulky) { [conditionInputs, clock, inFlight = context.inFlight] tx in
+        let (effects, unreadable) = try await store.write(.bulky) {
+            [conditionInputs, clock, inFlight = context.inFlight] tx in
             let now = clock()
             let due = try tx.dueConditions(now: now, limit: StoreTransaction.largestStep)
-            let effects = try tx.applyConditions(to: due, conditionInputs, inFlight, at: now)
+            let effects = try tx.applyConditions(to: Array(due), conditionInputs, inFlight, at: now)
+            try tx.setAside(due.unreadable)
             try tx.notifyDependents(conditionInputs, at: now)
-            return effects
+            return (effects, due.unreadable)
         }
+        logUnreadable(unreadable)
         await perform(effects)
+    }
+
+    private func logUnreadable(_ tasks: [TaskID]) {
+        guard !tasks.isEmpty else { return }
+        logger.error(
+            "rows of the database are damaged, and their tasks were paused: stop, then run xferd --recover",
+            metadata: ["tasks": "\(tasks.map(\.description).joined(separator: " "))"])
     }
 
     /// The wall clock was set: the time left until the next wake-up is computed again.
@@ -183,13 +198,6 @@ extension RunScheduler {
     func stopTimers() {
         ticker?.cancel()
         timer.disarm()
-    }
-}
-
-extension StoreTransaction {
-    /// Lets hosts back in whose cooldown is over; the causes of some may have ended before their time.
-    func liftEndedCooldowns(now: Timestamp) throws {
-        for host in try endedCooldowns(now: now, limit: Self.largestStep) { try setCooldown(host: host, until: nil) }
     }
 }
 

@@ -12,6 +12,7 @@ extension RunScheduler {
         runs[id]?.isEnding = true
         var unwanted: [TransferID] = []
         let facts = reachability.withLockedValue(\.facts)
+        let served = result.isRefused ? servedTransfers(besides: id) : 0
         do {
             let reevaluatesTrust = reevaluatesTrust(id, result)
             let aftermath = try await commitEnd(of: id, result, reevaluatesTrust: reevaluatesTrust)
@@ -25,7 +26,13 @@ extension RunScheduler {
         if facts != reachability.withLockedValue(\.facts) { delegate?.wakeWaitingForNetwork() }
         machine.onEnd(id)
         context.inFlight.leave(id)
+        var hostWithRoom: String?
         if let live = runs.removeValue(forKey: id) {
+            if hosts.isInQuestion(live.host) {
+                // Another one may have ended while the refusal was being committed.
+                let hasRoom = !result.isRefused || servedTransfers(of: live.host, besides: live.transfer) < served
+                if hasRoom { hostWithRoom = live.host }
+            }
             let now = Clocks.monotonic()
             context.metrics.onTraffic(live.control.measure(now))
             context.metrics.onRunEnd(after: live.begunAt.duration(to: now))
@@ -38,6 +45,7 @@ extension RunScheduler {
         for waiter in endWaiters.removeValue(forKey: id) ?? [] { waiter.resume() }
         delegate?.onRunningCount(machine.runningCount)
         resumeDrainWaiters()
+        if let hostWithRoom { await retryRefused(by: hostWithRoom) }
         schedule()
         delegate?.onRunEnded()
     }

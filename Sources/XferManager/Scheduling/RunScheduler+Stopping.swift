@@ -9,6 +9,7 @@ extension RunScheduler {
     func perform(_ effects: [Effect]) async {
         var orphans: [TransferID] = []
         for effect in effects {
+            if effect.ignoresCooldown { passes.letStart(effect.task) }
             switch effect.action {
             case .stopAttempt:
                 await stopRun(of: effect.task, discarding: nil)
@@ -190,4 +191,6 @@ struct Effect: Sendable {
     var action: TaskAction
     /// Files of the spool directory that no row names any more.
     var spoolFiles: [String] = []
+    /// Whether the task starts although its host cools down.
+    var ignoresCooldown = false
 }

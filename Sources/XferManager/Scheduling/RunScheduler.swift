@@ -104,6 +104,17 @@ struct PassState {
     var stops: [TaskID: TransferID?] = [:]
     /// Changed rates.
     var rates: [TaskID: (receive: Int64, send: Int64)] = [:]
+    /// Tasks that start although their hosts cool down, because their users have resumed them.
+    private(set) var ignoringCooldown: Set<TaskID> = []
+
+    /// The task starts as soon as the limits allow it. Beyond 1,000 such tasks it waits for its host, and its user can
+    /// resume it again.
+    mutating func letStart(_ id: TaskID) {
+        if ignoringCooldown.count < 1000 { ignoringCooldown.insert(id) }
+    }
+
+    /// The tasks have started, or wait for no cooldown any more.
+    mutating func settle(_ ids: Set<TaskID>) { ignoringCooldown.subtract(ids) }
 }
 
 extension RunScheduler {
@@ -134,7 +145,8 @@ extension StoreTransaction {
             let canContinue = try !mayHaveBegun(task)
             try transition(task, at: now) { $0.onRestore(at: now, canContinue: canContinue) }
         }
-        return tasks.map(\.id)
+        try setAside(tasks.unreadable)
+        return (tasks.map(\.id) + tasks.unreadable).sorted()
     }
 }
 

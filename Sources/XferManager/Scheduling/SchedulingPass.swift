@@ -30,6 +30,10 @@ struct SchedulingPass: Sendable {
         var awaited: Set<TaskID> = []
         /// Transfers that tasks left for another one. They may have no task any more.
         var abandoned: [TransferID] = []
+        /// Tasks that could not be picked because their rows are damaged.
+        var unreadable: [TaskID] = []
+        /// Those of `ignoringCooldown` that have started or need no exception any more.
+        var settled: Set<TaskID> = []
         /// Whether there is more to do than one pass may change.
         var isIncomplete = false
         /// Whether tasks wait for an unmetered network.
@@ -41,6 +45,8 @@ struct SchedulingPass: Sendable {
     var live: [TransferID: Live]
     /// Transfers whose files and then rows are being deleted. No task is started on them.
     var beingDeleted: Set<TransferID> = []
+    /// Tasks that start although their hosts cool down.
+    var ignoringCooldown: Set<TaskID> = []
     /// The brief runs that a task with an equal key would join.
     var joinableBriefs: [SharingKey: TaskID] = [:]
     /// Set if tasks may be picked for brief runs.
@@ -85,14 +91,25 @@ struct SchedulingPass: Sendable {
     /// Starts tasks until no slot is free. A task that can join a live transfer needs no slot.
     mutating func startAll(in tx: StoreTransaction) throws {
         // Otherwise each live transfer would be asked who joins.
-        guard try tx.hasQueuedTasks() else { return }
+        guard try tx.hasQueuedTasks() else {
+            starts.settled = ignoringCooldown
+            return
+        }
         for (id, transfer) in live.sorted(by: { $0.key < $1.key }) {
             if isFull { break }
             try joinAll(id, transfer, in: tx)
         }
+        try startIgnoringCooldown(in: tx)
         let queue = StoredQueue(
             tx, held: briefs?.held, freeSlots: scheduler.limits.maxActive - scheduler.activeCount)
-        while !isFull, let id = try scheduler.next(in: queue), let task = try tx.task(id) {
+        while !isFull, let id = try scheduler.next(in: queue) {
+            guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }) else {
+                try tx.setAside([id])
+                queue.removeUnreadable(id)
+                starts.unreadable.append(id)
+                held += 1
+                continue
+            }
             queue.remove(id, from: task.lane)
             // It was made to wait, or has ended, since the queue was read.
             guard task.state == .queued else { continue }
@@ -112,19 +129,46 @@ struct SchedulingPass: Sendable {
                 try queue.markServed(task.lane)
                 continue
             }
-            let (transfer, isNew) = try transfer(of: task, in: tx)
-            try start(task, transfer, isNew: isNew, in: tx)
-            picked += 1
+            let started = try startAlone(task, in: tx)
             try queue.markServed(task.lane)
-            guard live[transfer.id] == nil else { continue }
-            let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
-            let started = Live(key: key, owner: task.owner)
-            live[transfer.id] = started
-            try joinAll(transfer.id, started, in: tx)
+            if let started { try joinAll(started.transfer, started.live, in: tx) }
         }
         if isFull { starts.isIncomplete = true }
         // With brief runs alone nothing is written now.
         if !starts.tasks.isEmpty { try tx.settleTurns() }
+    }
+
+    /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now, so
+    /// they are started here, under the same limits.
+    private mutating func startIgnoringCooldown(in tx: StoreTransaction) throws {
+        for id in ignoringCooldown.sorted() where !isFull {
+            let task = try StoreError.nilIfUnreadable { try tx.task(id) }
+            guard let task, task.state == .queued, try tx.cooldown(of: task.host) != nil else {
+                starts.settled.insert(id)
+                continue
+            }
+            let need = DescriptorRules.need(of: task.specification, segments: segments)
+            let group = try task.group.flatMap { try tx.groupSettings($0) }
+            guard group?.isPaused != true, scheduler.mayStart(task.lane, groupLimit: group?.limits.maxActive),
+                !scheduler.isRunning(id), scheduler.affords(descriptors: need)
+            else { continue }
+            starts.settled.insert(id)
+            if try mayStart(task, in: tx), try !joinOne(task, in: tx) { _ = try startAlone(task, in: tx) }
+        }
+    }
+
+    /// Starts the task on a transfer of its own. Returns the transfer if others may join it from now on.
+    private mutating func startAlone(
+        _ task: TransferTask, in tx: StoreTransaction
+    ) throws -> (transfer: TransferID, live: Live)? {
+        let (transfer, isNew) = try transfer(of: task, in: tx)
+        try start(task, transfer, isNew: isNew, in: tx)
+        picked += 1
+        guard live[transfer.id] == nil else { return nil }
+        let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
+        let started = Live(key: key, owner: task.owner)
+        live[transfer.id] = started
+        return (transfer.id, started)
     }
 
     /// Whether the pass has changed as many tasks as one transaction may, not counting those that joined.
@@ -234,7 +278,8 @@ struct SchedulingPass: Sendable {
             where live[transfer.id] == nil && !beingDeleted.contains(transfer.id) {
                 guard SharingRules.canContinue(transfer, in: destination.directoryIdentity) else { continue }
                 let holders = try tx.tasks(subscribingTo: transfer.id)
-                if isSharedBetweenOwners || holders.allSatisfy({ $0.owner == task.owner }) {
+                let areOwn = holders.unreadable.isEmpty && holders.allSatisfy { $0.owner == task.owner }
+                if isSharedBetweenOwners || areOwn {
                     return (transfer, false)
                 }
             }
@@ -281,6 +326,11 @@ private final class StoredQueue: QueueIndex {
         guard let first = pages[lane]?.first else { return }
         // The picked task is the first of its page, unless running tasks precede it.
         if first == id { pages[lane]?.removeFirst() } else { pages[lane]?.removeAll { $0 == id } }
+    }
+
+    /// The task was taken out of the queue, and its row does not tell its lane.
+    func removeUnreadable(_ id: TaskID) {
+        for lane in pages.keys { pages[lane]?.removeAll { $0 == id } }
     }
 
     /// Puts the lane at the end of the rotation.

@@ -46,7 +46,7 @@ extension StoreTransaction {
     /// The new task joins before the others leave, so that a transfer they share always has a task.
     func supersede(by task: TransferTask, at now: Timestamp) throws -> [Effect] {
         guard let slot = task.specification.slot else { return [] }
-        let found = try tasks(inSlot: slot, of: task.owner)
+        let found = Array(try tasks(inSlot: slot, of: task.owner))
         return try SlotRules.superseded(by: task.id, among: found).map { holder in
             let spoolFiles = try spoolFiles(after: .cancel, of: holder)
             try releaseReservations(of: holder.id)

@@ -221,7 +221,9 @@ public actor StagedPublishing: ManagerPart {
             var intended: [TaskID: Intended] = [:]
             for file in files {
                 let id = file.taskID
-                guard let task = try tx.task(id), task.state == .staged, task.transferID == file.transfer.id else {
+                guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }), task.state == .staged,
+                    task.transferID == file.transfer.id
+                else {
                     intended[id] = .gone
                     continue
                 }

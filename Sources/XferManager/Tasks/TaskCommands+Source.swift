@@ -41,9 +41,7 @@ extension TaskCommands {
                 let transition = machine.onNewSource(at: now)
                 try tx.write(machine, transition, at: now)
                 // What the former URL's server asked for is not about the new one.
-                if try tx.hostCooldown(of: task.host)?.cause?.task == id {
-                    try tx.setCooldown(host: task.host, until: nil)
-                }
+                try tx.endCooldowns(causedBy: [id])
                 // As a retried task it takes its slot again.
                 let effects = task.state == .failed ? try tx.supersede(by: machine.task, at: now) : []
                 return (machine.task, effects)

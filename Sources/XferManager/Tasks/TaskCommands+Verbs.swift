@@ -120,7 +120,7 @@ extension TaskCommands {
                     }
                 }
                 for id in isReversed ? ids.reversed() : ids {
-                    guard let task = try tx.visibleTask(id, to: principal) else {
+                    guard let task = try StoreError.nilIfUnreadable({ try tx.visibleTask(id, to: principal) }) else {
                         outcome.missing.append(id)
                         continue
                     }

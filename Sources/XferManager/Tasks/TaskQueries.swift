@@ -120,7 +120,7 @@ public struct TaskQueries: ManagerPart, Sendable {
                 waits[task.id] = Wait(.queuePaused)
             } else if let group = lane.group, facts.pausedGroups.contains(group) {
                 waits[task.id] = Wait(.groupPaused)
-            } else if let cooldown = facts.cooldowns[lane.host] {
+            } else if let cooldown = facts.cooldowns[lane.host], cooldown.until != HostCooldown.over {
                 waits[task.id] = Wait(.hostCooldown, until: cooldown.until, url: url(of: cooldown, for: task.owner))
             } else {
                 waits[task.id] = obstacles[lane].map { Wait($0) }

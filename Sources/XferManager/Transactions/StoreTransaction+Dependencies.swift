@@ -79,7 +79,8 @@ extension StoreTransaction {
         var left = Self.largestStep
         while left > 0, let ended = try nextEndedTarget() {
             // The task was retried before all dependents were notified: the rest continues to wait for it.
-            if let target = try task(ended.id), !target.state.isTerminal {
+            let target = try StoreError.nilIfUnreadable { try task(ended.id) }
+            if let target, !target.state.isTerminal {
                 try removeEndedTarget(ended.id)
                 left -= 1
                 continue
@@ -87,7 +88,10 @@ extension StoreTransaction {
             let dependents = try openDependents(of: ended.id, limit: left)
             for id in dependents {
                 try settleDependency(of: id, on: ended.id, ended.outcome)
-                guard let task = try task(id) else { continue }
+                guard let task = try StoreError.nilIfUnreadable({ try task(id) }) else {
+                    try setAside([id])
+                    continue
+                }
                 var machine = TaskStateMachine(task)
                 try applyConditions(to: &machine, inputs, at: now)
             }

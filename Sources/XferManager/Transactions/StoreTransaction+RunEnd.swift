@@ -157,22 +157,6 @@ extension StoreTransaction {
             return machine.onFail(error, at: rules.now)
         }
     }
-
-    /// Makes the host's tasks wait if the answer is about all of them. A longer cooldown that is in force stays.
-    private func coolHost(after error: TransferError, of task: TransferTask, at now: Timestamp) throws {
-        switch HostCooldownRules.scope(of: error, to: task.specification) {
-        case .none:
-            return
-        case .url:
-            let others = try refused(beside: task.specification.request.url, after: now)
-            guard others.contains(where: { HostCooldownRules.confirms($0, error, to: task) }) else { return }
-        case .host:
-            break
-        }
-        let until = now.advanced(by: HostCooldownRules.duration(after: error, tries: task.attempts))
-        if let known = try hostCooldown(of: task.host), known.until >= until { return }
-        try setCooldown(host: task.host, until: until, cause: HostCooldown.Cause(task))
-    }
 }
 
 extension TaskStateMachine {

@@ -50,16 +50,19 @@ extension StoreTransaction {
             return
         }
         let spoolFiles = try spoolFiles(after: verb, of: task)
-        guard let (action, ended) = try apply(verb, to: task, at: now) else {
+        guard let applied = try apply(verb, to: task, for: principal, at: now) else {
             step.outcome.unchanged.append(
                 VerbOutcome.Unchanged(id: id, state: task.state, reason: Self.refusal(of: verb, task)))
             return
         }
         step.outcome.changed.append(id)
-        step.effects.append(Effect(task: id, transfer: task.transferID, action: action, spoolFiles: spoolFiles))
+        step.effects.append(
+            Effect(
+                task: id, transfer: task.transferID, action: applied.action, spoolFiles: spoolFiles,
+                ignoresCooldown: applied.ignoresCooldown))
         // A retried task takes its slot again. `supersede` cancels the task that is in the slot now.
         if verb == .retry { step.effects += try supersede(by: task, at: now) }
-        step.hasEnded = step.hasEnded || ended
+        step.hasEnded = step.hasEnded || applied.hasEnded
     }
 
     private static func refusal(of verb: TaskVerb, _ task: TransferTask) -> VerbOutcome.Reason? {
@@ -70,20 +73,18 @@ extension StoreTransaction {
         }
     }
 
-    /// Returns the action to perform after the commit, and whether the task ended; nil if the verb does not change the
-    /// task.
+    /// Returns the action to perform after the commit, whether the task ended, and whether it starts although its host
+    /// cools down; nil if the verb does not change the task.
     private func apply(
-        _ verb: TaskVerb, to task: TransferTask, at now: Timestamp
-    ) throws -> (TaskAction, hasEnded: Bool)? {
+        _ verb: TaskVerb, to task: TransferTask, for principal: Principal, at now: Timestamp
+    ) throws -> (action: TaskAction, hasEnded: Bool, ignoresCooldown: Bool)? {
         if try verb == .pause && (isPublishing(task) || mayHaveBegun(task)) { return nil }
         var machine = TaskStateMachine(task)
         let transition = machine.onVerb(verb, at: now)
-        // `resume` asks for an attempt now, so it also ends the cooldown of the host. A queued task may wait for nothing
-        // else.
+        // `resume` asks for an attempt now. A queued task may wait for nothing but the cooldown of its host.
         let asksNow = verb == .resume && (transition.isChange && task.state == .waiting || task.state == .queued)
-        let isCooling = try asksNow && cooldown(of: task.host) != nil
-        if isCooling { try setCooldown(host: task.host, until: nil) }
-        guard transition.isChange else { return isCooling ? (.schedule, false) : nil }
+        let stillCools = asksNow ? try liftCooldown(for: task, by: principal, at: now) : nil
+        guard transition.isChange else { return stillCools.map { (.schedule, false, $0) } }
         if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
         func appendEvent() throws {
             if let event = transition.event { try append(event, taskID: task.id, owner: task.owner, at: now) }
@@ -102,7 +103,7 @@ extension StoreTransaction {
             try update(machine.task)
             try appendEvent()
         }
-        return (transition.action, transition.event?.type.isTerminal == true)
+        return (transition.action, transition.event?.type.isTerminal == true, stillCools == true)
     }
 
     /// Returns the names of the task's files in the spool directory that are not needed after the verb. For `.cancel`

@@ -5,7 +5,8 @@ public struct HostCooldown: Hashable, Sendable {
     /// Nil for a cooldown that an earlier version has set.
     public var cause: Cause?
 
-    /// The answer that set a cooldown. The cooldown ends with it: see `StoreReader.endedCooldowns`.
+    /// The answer that set a cooldown. The cooldown ends with it, unless another task waits because of an answer that
+    /// would have set it, too: see `StoreTransaction.endCooldowns`.
     public struct Cause: Hashable, Sendable {
         /// The task that got the answer.
         public var task: TaskID

@@ -18,6 +18,8 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     /// The URL of the proxy that failed, refused, or may have given the answer; nil if no proxy was involved in the
     /// failure.
     public var proxy: String?
+    /// True if the answer came over plain HTTP through a proxy, which could have made it in the server's place.
+    public var isRelayed: Bool?
 
     /// `isRetriable` is the reason's own unless told otherwise.
     public init(

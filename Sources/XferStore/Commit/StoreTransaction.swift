@@ -40,6 +40,8 @@ public final class StoreTransaction: StoreReader {
     var knownTag: String?
     /// The store's id, which never changes, once a delivery needed it.
     var knownStoreID: String?
+    /// Whether `host_cooldown` may have rows.
+    var mayHaveCooldowns = true
     let texts: StoreTexts
     /// Whether a hook was recorded that has to run; may be true even if its change-set was rolled back.
     var hasNewHooks = false
@@ -107,6 +109,7 @@ public final class StoreTransaction: StoreReader {
 
     private func undo(to beginning: Beginning) {
         served = beginning.served
+        mayHaveCooldowns = true
         let undone = newlyHeld[beginning.heldCount...]
         newlyHeld.removeSubrange(beginning.heldCount...)
         if !undone.isEmpty { held.release(undone) }

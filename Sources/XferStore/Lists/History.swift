@@ -3,14 +3,14 @@ public import XferModel
 /// Tasks that have ended and may be forgotten, wholly or in part.
 extension StoreReader {
     /// Failed tasks that finished before `olderThan` and still have a transfer, oldest first: their kept bytes can go.
-    public func expiredFailed(olderThan: Timestamp, limit: Int) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    public func expiredFailed(olderThan: Timestamp, limit: Int) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             """
             SELECT * FROM task INDEXED BY task_keeping_bytes
             WHERE state = 'failed' AND transfer_id IS NOT NULL AND finished_at < ?1 ORDER BY finished_at LIMIT ?2
             """,
             Value(olderThan), Value(limit)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 }
 

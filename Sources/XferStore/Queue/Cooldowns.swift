@@ -24,17 +24,12 @@ extension StoreReader {
         try connection.first("SELECT min(until) FROM host_cooldown") { $0.optionalTime(0) } ?? nil
     }
 
-    /// Hosts whose cooldown is over: its time has passed, or the task whose answer set it was cancelled, has completed
-    /// or was removed. `setCooldown(host:until: nil)` lets them back in.
-    public func endedCooldowns(now: Timestamp, limit: Int = 1000) throws(StoreError) -> [String] {
+    /// Hosts whose cooldown is over, because its time has passed or `endCooldowns` ended it.
+    /// `setCooldown(host:until: nil)` lets them back in.
+    public func dueCooldowns(now: Timestamp, limit: Int = 1000) throws(StoreError) -> [HostCooldown] {
         try connection.all(
-            """
-            SELECT host FROM host_cooldown WHERE until <= ?1
-                OR task_id IS NOT NULL AND coalesce(
-                    (SELECT state IN ('cancelled', 'completed') FROM task WHERE id = host_cooldown.task_id), 1)
-            ORDER BY until LIMIT ?2
-            """, Value(now), Value(limit)
-        ) { $0.text(0) }
+            "SELECT host, until FROM host_cooldown WHERE until <= ?1 ORDER BY until LIMIT ?2", Value(now), Value(limit)
+        ) { HostCooldown(host: $0.text(0), until: $0.time(1)) }
     }
 
     /// Hosts that have a cooldown, those that end first.
@@ -42,19 +37,37 @@ extension StoreReader {
         try connection.all("SELECT host FROM host_cooldown ORDER BY until LIMIT ?1", Value(limit)) { $0.text(0) }
     }
 
-    /// Tasks for other URLs of this URL's host that an answer makes wait after `now`, of the 64 tasks of the host that
-    /// wait longest.
-    public func refused(beside url: HTTPURL, after now: Timestamp) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    /// Tasks of the host that wait after `now` because it refused them, those that wait longest first: at most 64, of the
+    /// 1,024 refused tasks that wait longest. Unreadable rows are left out.
+    ///
+    /// - Parameters:
+    ///   - statuses: the statuses of the refusals.
+    ///   - url: a URL whose tasks are left out.
+    ///   - owner: an owner whose tasks are left out.
+    public func refused(
+        by host: String, with statuses: [Int64] = [429, 503], besides url: HTTPURL? = nil,
+        ofOthersThan owner: Owner? = nil, after now: Timestamp
+    ) throws(StoreError) -> ReadableTasks {
+        // The error of a damaged row may be no JSON, and the order in which AND evaluates is not defined.
+        try connection.tasks(
             """
             SELECT * FROM (
                 SELECT * FROM task INDEXED BY task_refused
                 WHERE host = ?1 AND wait_reason = 'retry' AND error_reason = 'http_status' AND wait_until > ?2
-                ORDER BY wait_until DESC LIMIT 64
-            ) WHERE url <> ?3
-            """, .text(url.hostKey), Value(now), .text(url.string)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+                ORDER BY wait_until DESC LIMIT 1024
+            )
+            WHERE url IS NOT ?3 AND owner IS NOT ?4
+                AND CASE WHEN json_valid(error) THEN json_extract(error, '$.httpStatus') END
+                    IN (SELECT value FROM json_each(?5))
+            LIMIT 64
+            """, .text(host), Value(now), Value(url?.string), Value(owner), .text(JSONText.array(statuses))
+        )
     }
+}
+
+extension HostCooldown {
+    /// The end of a cooldown whose cause has ended.
+    public static let over = Timestamp(seconds: 0)
 }
 
 extension StoreTransaction {
@@ -64,6 +77,7 @@ extension StoreTransaction {
         host: String, until: Timestamp?, cause: HostCooldown.Cause? = nil
     ) throws(StoreError) {
         try settleHosts()
+        mayHaveCooldowns = true
         if let until {
             try connection.run(
                 """
@@ -92,5 +106,23 @@ extension StoreTransaction {
                 """, priority, group, profile, .text(host), Value(until != nil))
             try refreshFront(of: line)
         }
+    }
+
+    /// Ends the cooldowns that answers to these tasks have set: the tasks were cancelled, have completed, are being removed
+    /// or get another source. Each is due at once; the next pass lets the host back in, or finds another cause.
+    public func endCooldowns(causedBy ids: [TaskID]) throws(StoreError) {
+        guard try hasCooldowns() else { return }
+        for id in ids {
+            try connection.run(
+                "UPDATE host_cooldown SET until = ?2 WHERE task_id = ?1", Value(id), Value(HostCooldown.over))
+        }
+    }
+
+    /// Asked once while no host cools down: every task that ends would ask.
+    private func hasCooldowns() throws(StoreError) -> Bool {
+        if mayHaveCooldowns {
+            mayHaveCooldowns = try connection.first("SELECT 1 FROM host_cooldown LIMIT 1") { _ in true } ?? false
+        }
+        return mayHaveCooldowns
     }
 }

@@ -9,22 +9,22 @@ extension StoreReader {
     }
 
     /// Waiting tasks whose time has come, earliest first.
-    public func dueWaits(now: Timestamp, limit: Int) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    public func dueWaits(now: Timestamp, limit: Int) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             "SELECT * FROM task WHERE wait_until <= ?1 ORDER BY wait_until, id LIMIT ?2", Value(now), Value(limit)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 
     /// Tasks waiting for this reason with ids above `after`, ascending.
     public func waiting(
         for reason: WaitReason, after: TaskID? = nil, limit: Int
-    ) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    ) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             """
             SELECT * FROM task INDEXED BY task_wait WHERE wait_reason = ?1 AND id > ?2 ORDER BY id LIMIT ?3
             """,
             Value(reason), .integer(after?.rawValue ?? 0), Value(limit)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 }
 

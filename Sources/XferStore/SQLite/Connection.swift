@@ -43,6 +43,15 @@ final class Connection {
         while try step(statement) {}
     }
 
+    /// Calls `body` for each row. No other statement is executed meanwhile.
+    func forEach(
+        _ sql: StaticString, _ values: [Value], _ body: (ResultRow) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let statement = try bind(values, to: try pointer(for: sql))
+        defer { sqlite3_reset(statement) }
+        while try step(statement) { try body(ResultRow(pointer: statement)) }
+    }
+
     /// The first row, or nil.
     func first<T>(
         _ sql: StaticString, _ values: Value..., read: (ResultRow) throws(StoreError) -> T

@@ -8,23 +8,23 @@ extension StoreReader {
     }
 
     /// Tasks whose conditions are due, earliest first.
-    public func dueConditions(now: Timestamp, limit: Int) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    public func dueConditions(now: Timestamp, limit: Int) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             """
             SELECT task.* FROM calendar CROSS JOIN task ON task.id = calendar.task_id
             WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2
             """, Value(now), Value(limit)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 
     /// Tasks with conditions of the calendar, with ids above `after`, ascending.
-    public func tasksWithConditions(after: TaskID?, limit: Int) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    public func tasksWithConditions(after: TaskID?, limit: Int) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             """
             SELECT task.* FROM calendar CROSS JOIN task ON task.id = calendar.task_id
             WHERE task_id > ?1 ORDER BY task_id LIMIT ?2
             """, .integer(after?.rawValue ?? 0), Value(limit)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 }
 

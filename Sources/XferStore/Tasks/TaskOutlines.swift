@@ -73,6 +73,7 @@ extension StoreTransaction {
     /// completion, and are not `tied`.
     public func move(_ tasks: [TaskOutline], to state: TaskState, finishedAt: Timestamp?) throws(StoreError) {
         try requireFree(tasks)
+        if state == .cancelled || state == .completed { try endCooldowns(causedBy: tasks.map(\.id)) }
         try connection.run(
             """
             UPDATE task SET state = ?2, wait_reason = NULL, wait_until = NULL, finished_at = ?3
@@ -90,6 +91,7 @@ extension StoreTransaction {
     /// As `deleteTask`, except for failed members of batches, which these must not be.
     public func delete(_ tasks: [TaskOutline]) throws(StoreError) {
         try requireFree(tasks)
+        try endCooldowns(causedBy: tasks.map(\.id))
         try deleteDependents(of: tasks.map(\.id))
         try connection.run("DELETE FROM task WHERE id IN (SELECT value FROM json_each(?1))", list(of: tasks))
         count(tasks.map(\.place), by: -1)

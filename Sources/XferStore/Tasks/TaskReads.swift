@@ -59,11 +59,11 @@ extension StoreReader {
     /// Tasks in this state with ids above `after`, ascending.
     public func tasks(
         inState state: TaskState, after: TaskID? = nil, limit: Int
-    ) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    ) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             "SELECT * FROM task INDEXED BY task_state WHERE state = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
             Value(state), .integer(after?.rawValue ?? 0), Value(limit)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 
     /// Whether there is a task in any of these states. Cheaper than `counts`, which writes the gathered deltas first.
@@ -88,20 +88,20 @@ extension StoreReader {
     }
 
     /// The unfinished tasks in an owner's slot, ascending by id: at most one, or two while one supersedes the other.
-    public func tasks(inSlot slot: String, of owner: Owner) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    public func tasks(inSlot slot: String, of owner: Owner) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             """
             SELECT * FROM task INDEXED BY task_in_slot
             WHERE owner = ?1 AND slot = ?2 AND state NOT IN ('completed', 'failed', 'cancelled') ORDER BY id
             """, Value(owner), .text(slot)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 
     /// The tasks that share this transfer, ascending.
-    public func tasks(subscribingTo transfer: TransferID) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    public func tasks(subscribingTo transfer: TransferID) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             "SELECT * FROM task INDEXED BY task_transfer WHERE transfer_id = ?1 ORDER BY id", Value(transfer)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 }
 

@@ -42,6 +42,7 @@ extension StoreTransaction {
         guard place != formerPlace else { return }
         if place.state.isTerminal, !former.state.isTerminal {
             try recordEnd(of: task)
+            if place.state != .failed { try endCooldowns(causedBy: [task.id]) }
             if let names = task.specification.completion.onEnd { endWebhooks[task.id] = names }
         }
         if place.state == .queued, former.state != .queued { try renewConditions(of: task, from: former.state) }
@@ -58,6 +59,7 @@ extension StoreTransaction {
             Value(id)
         ) { row throws(StoreError) in try QueuePlace(row, of: id) }
         guard let place else { throw .noSuchTask(id) }
+        try endCooldowns(causedBy: [id])
         try deleteDependents(of: [id])
         try connection.run("DELETE FROM task WHERE id = ?1", Value(id))
         if place.state == .failed, let batch = place.batch { try countRemovedFailure(from: batch) }

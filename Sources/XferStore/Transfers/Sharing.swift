@@ -3,8 +3,8 @@ public import XferModel
 /// The tasks that share a transfer, and those that could.
 extension StoreReader {
     /// Queued tasks with this key whose groups are not paused, in the order they were added.
-    public func queued(coalescing key: [UInt8], limit: Int) throws(StoreError) -> [TransferTask] {
-        try connection.all(
+    public func queued(coalescing key: [UInt8], limit: Int) throws(StoreError) -> ReadableTasks {
+        try connection.tasks(
             """
             SELECT * FROM task INDEXED BY task_coalescing
             WHERE coalesce_key = ?1 AND coalesce_key IS NOT NULL AND state = 'queued'
@@ -12,7 +12,7 @@ extension StoreReader {
                     SELECT 1 FROM queue_group INDEXED BY group_paused WHERE id = task.group_id AND paused = 1)
             ORDER BY id LIMIT ?2
             """, .blob(key), Value(limit)
-        ) { row throws(StoreError) in try TaskRow(row).task() }
+        )
     }
 
     /// Whether any task is queued.

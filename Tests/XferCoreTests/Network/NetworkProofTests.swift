@@ -24,6 +24,14 @@ import XferModel
         }
     }
 
+    @Test func whatAProxyPassesOnOverPlainHTTPProvesNothing() {
+        var head = Self.head(200, "image/jpeg")
+        #expect(NetworkProof.proves(head, from: Self.url()))
+        head.isViaProxy = true
+        #expect(!NetworkProof.proves(head, from: Self.url()))
+        #expect(NetworkProof.proves(head, from: Self.url(.https)))
+    }
+
     @Test(arguments: ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "a.localhost"])
     func thisMachineNeedsNoProofAndIsNone(host: String) {
         #expect(NetworkProof().isAuthentic(Self.url(.http, host), since: Self.instant(1)))

@@ -43,6 +43,42 @@ import XferModel
         #expect(HostCooldownRules.scope(of: error, to: mirrored.specification) == .none)
     }
 
+    @Test(arguments: [429, 503]) func whatAProxyOfTheTasksOwnMayHaveAnsweredHoldsNoHost(status: Int) {
+        let direct = RefusalTests.task().specification
+        let ownProxy = RefusalTests.task { $0.request.proxy = ProxySettings(url: "http://proxy.example:3128") }
+        var refused = Self.error(status, 60)
+        refused.proxy = "http://proxy.example:3128"
+        #expect(HostCooldownRules.scope(of: refused, to: direct) == .none)
+        var relayed = Self.error(status, 60)
+        relayed.isRelayed = true
+        #expect(HostCooldownRules.scope(of: relayed, to: ownProxy.specification) == .none)
+        // The service's own proxy is its operator's choice, and TLS shows that the answer is the server's.
+        #expect(HostCooldownRules.scope(of: relayed, to: direct) != .none)
+        #expect(HostCooldownRules.scope(of: Self.error(status, 60), to: ownProxy.specification) != .none)
+    }
+
+    @Test(arguments: HTTPURL.Scheme.allCases, [false, true])
+    func anAnswerOverPlainHTTPThroughAProxyIsRelayed(scheme: HTTPURL.Scheme, isViaProxy: Bool) {
+        var head = ResponseHead(status: 429)
+        head.isViaProxy = isViaProxy
+        let url = HTTPURL(scheme: scheme, host: "files.example", port: scheme.defaultPort, target: "/f")
+        let error = ResponseRules.failure(head, from: url, now: RefusalTests.now)
+        #expect((error.isRelayed == true) == (isViaProxy && scheme == .http))
+    }
+
+    @Test func anotherRefusedTaskSucceedsTheCauseOfACooldown() {
+        let limited = Self.waiting(2, "/a", Self.error(429))
+        let busy = Self.waiting(3, "/b", Self.error(503, 60))
+        let busyToo = Self.waiting(4, "/c", Self.error(503, 60))
+        let failed = Self.waiting(5, "/d", Self.error(503))
+        #expect(HostCooldownRules.successor(among: []) == nil)
+        #expect(HostCooldownRules.successor(among: [failed, busy]) == nil)
+        #expect(HostCooldownRules.successor(among: [failed, busy, limited]) == limited)
+        #expect(HostCooldownRules.successor(among: [failed, busy, busyToo]) == busy)
+        let same = Self.waiting(6, "/b", Self.error(503, 60))
+        #expect(HostCooldownRules.successor(among: [busy, same]) == nil)
+    }
+
     @Test func aSecondURLOfTheSameServerConfirms() {
         let error = Self.error(503, 60)
         let task = RefusalTests.task("/b")

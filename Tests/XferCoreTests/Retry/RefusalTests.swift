@@ -157,14 +157,49 @@ import XferTestSupport
         #expect(decide(error, limited) == .fail(error))
     }
 
-    @Test func aRefusalBesideOthersNeverFailsTheFileBeforeItsLimits() {
+    @Test func aRefusalBesideOthersWaitsForRoomAndIsAskedThreeTimesWithout() throws {
         #expect(decide(Self.error(403), Self.task()) == .fail(Self.error(403)))
+        for tries in 1...10 {
+            let decision = decide(Self.error(403), Self.task(tries: tries), others: 1)
+            if tries <= Refusal.mostDoubts {
+                #expect(decision == .wait(Wait(.retry, until: Self.now.advanced(by: Refusal.longestForRoom))))
+            } else {
+                #expect(decision == .fail(Self.error(403)))
+            }
+        }
+        // Within `retry_for` there is no time to wait so long: the ordinary delays are left.
+        let hurried = Self.task { $0.retry.retryFor = 60 }
+        guard case .wait(let wait) = decide(Self.error(403), hurried, others: 1) else {
+            Issue.record("it was the last try")
+            return
+        }
+        #expect(try #require(wait.until) <= Self.now.advanced(by: .seconds(60)))
+    }
+
+    @Test(arguments: [429, 503]) func aServerThatAsksForPatienceIsAskedWithinTheTasksLimits(status: Int) {
         for tries in [1, 4, 50] {
-            guard case .wait(let wait) = decide(Self.error(403), Self.task(tries: tries), others: 1) else {
+            guard case .wait(let wait) = decide(Self.error(status), Self.task(tries: tries), others: 1) else {
                 Issue.record("try \(tries) was the last one")
                 continue
             }
             #expect(wait.reason == .retry)
+        }
+    }
+
+    @Test(arguments: TaskState.allCases) func onlyATaskThatWaitsForRoomIsAskedAgainWhenThereIsSome(state: TaskState) {
+        for status in [403, 404, 429, 503] {
+            for received: Int64 in [0, 5] {
+                var task = Self.task(received: received, tries: 3)
+                task.state = state
+                task.wait = state == .waiting ? Wait(.retry, until: Self.now) : nil
+                task.error = Self.error(status)
+                var machine = TaskStateMachine(task)
+                let transition = machine.onRoomAtHost()
+                let waits = state == .waiting && status == 403 && received == 0
+                #expect(transition.isChange == waits)
+                #expect(machine.task.state == (waits ? .queued : state))
+                #expect(machine.task.attempts == (waits ? 0 : 3))
+            }
         }
     }
 

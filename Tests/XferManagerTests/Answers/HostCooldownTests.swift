@@ -19,6 +19,15 @@ import XferTestSupport
         try await eventually("it waits") { try await wait(of: id, in: manager)?.reason == reason }
     }
 
+    private static func guest(_ uid: UInt32, _ fixture: ManagerFixture) -> Principal {
+        Principal(owner: Owner(uid: uid), isOperator: false, roots: [fixture.directory.path])
+    }
+
+    private static func cooldown(_ fixture: ManagerFixture, in manager: TransferManager) async throws -> HostCooldown? {
+        let host = "127.0.0.1:\(fixture.server.port)"
+        return try await manager.store.read { try $0.hostCooldown(of: host) }
+    }
+
     /// A manager with a task that the server has made wait, and the first bytes of another one's URL.
     private func fixture(_ replies: [String: Reply]) async throws -> ManagerFixture {
         let fixture = try await ManagerFixture()
@@ -67,9 +76,7 @@ import XferTestSupport
         let fixture = try await fixture(["/busy": .failure(429, retryAfter: "1800")])
         let manager = try await fixture.open()
         try await manager.start()
-        func guest(_ uid: UInt32) -> Principal {
-            Principal(owner: Owner(uid: uid), isOperator: false, roots: [fixture.directory.path])
-        }
+        func guest(_ uid: UInt32) -> Principal { Self.guest(uid, fixture) }
         let busy = try await fixture.add("/busy", as: "busy", to: manager, for: guest(1000))
         try await Self.waits(busy, for: .retry, in: manager)
         for (uid, isShown): (UInt32, Bool) in [(1000, true), (1001, false)] {
@@ -135,6 +142,87 @@ import XferTestSupport
         try await manager.queue.resume(liftsWaits: true)
         for id in [busy, page] { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
         #expect(try await Self.wait(of: later, in: manager)?.reason == .schedule)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func anAnswerOfATasksOwnProxyHoldsNoOtherTaskOfTheHost() async throws {
+        let fixture = try await fixture([:])
+        let proxy = try await FaultServer()
+        proxy.onAnyOther { _ in .failure(429, retryAfter: "1800") }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let busy = try await fixture.add("/busy", as: "busy", to: manager, for: Self.guest(1000, fixture)) {
+            [port = proxy.port] in $0.request.proxy = ProxySettings(url: "http://127.0.0.1:\(port)")
+        }
+        try await Self.waits(busy, for: .retry, in: manager)
+        #expect(proxy.requests.count == 1)
+        #expect(try await Self.cooldown(fixture, in: manager) == nil)
+        let other = try await fixture.add("/f", as: "f", to: manager)
+        #expect(try await fixture.end(of: other, in: manager).state == .completed)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aGuestsResumeStartsItsOwnTaskAndLeavesTheHostCool() async throws {
+        let fixture = try await fixture(["/busy": .failure(429, retryAfter: "1800")])
+        let manager = try await fixture.open()
+        try await manager.start()
+        let busy = try await fixture.add("/busy", as: "busy", to: manager)
+        try await Self.waits(busy, for: .retry, in: manager)
+        let guest = Self.guest(1000, fixture)
+        let own = try await fixture.add("/f", as: "own", to: manager, for: guest)
+        let other = try await fixture.add("/f", as: "other", to: manager) { $0.coalesces = false }
+        for id in [own, other] {
+            #expect(try await Self.wait(of: id, in: manager)?.reason == .hostCooldown)
+        }
+        let resumed = try await manager.tasks.apply(.resume, to: [own], for: guest)
+        #expect(resumed.changed == [own])
+        #expect(try await fixture.end(of: own, in: manager).state == .completed)
+        #expect(try await Self.wait(of: other, in: manager)?.reason == .hostCooldown)
+        #expect(try await Self.cooldown(fixture, in: manager)?.cause?.task == busy)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aGuestsResumeEndsWhatAnswersToItsOwnTasksHaveCaused() async throws {
+        let fixture = try await fixture([:])
+        let isOpen = Gate()
+        fixture.server.on("/busy") { _ in
+            isOpen.isOpen ? Reply(200, text: "ok") : .failure(429, retryAfter: "1800")
+        }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let guest = Self.guest(1000, fixture)
+        let busy = try await fixture.add("/busy", as: "busy", to: manager, for: guest)
+        try await Self.waits(busy, for: .retry, in: manager)
+        let other = try await fixture.add("/f", as: "other", to: manager)
+        #expect(try await Self.wait(of: other, in: manager)?.reason == .hostCooldown)
+        isOpen.open()
+        _ = try await manager.tasks.apply(.resume, to: [busy], for: guest)
+        for id in [busy, other] { #expect(try await fixture.end(of: id, in: manager).state == .completed) }
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aCooldownGoesOnForAnotherRefusedTaskWhenItsCauseIsCancelled() async throws {
+        let fixture = try await fixture([
+            "/busy": .failure(429, retryAfter: "1800"), "/page": .failure(429, retryAfter: "900"),
+        ])
+        let manager = try await fixture.open()
+        try await manager.start()
+        let first = try await fixture.add("/busy", as: "a", to: manager)
+        try await Self.waits(first, for: .retry, in: manager)
+        let guest = Self.guest(1000, fixture)
+        let second = try await fixture.add("/page", as: "b", to: manager, for: guest)
+        _ = try await manager.tasks.apply(.resume, to: [second], for: guest)
+        try await Self.waits(second, for: .retry, in: manager)
+        #expect(try await Self.cooldown(fixture, in: manager)?.cause?.task == first)
+        let other = try await fixture.add("/f", as: "f", to: manager)
+        _ = try await manager.tasks.apply(.cancel, to: [first], for: ManagerFixture.caller)
+        try await eventually("the cooldown has the other cause") {
+            try await Self.cooldown(fixture, in: manager)?.cause?.task == second
+        }
+        #expect(try await Self.wait(of: other, in: manager)?.reason == .hostCooldown)
+        _ = try await manager.tasks.apply(.cancel, to: [second], for: guest)
+        #expect(try await fixture.end(of: other, in: manager).state == .completed)
+        #expect(try await Self.cooldown(fixture, in: manager) == nil)
         await manager.shutdown(.suspend)
     }
 }

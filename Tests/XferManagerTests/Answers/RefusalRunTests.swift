@@ -156,6 +156,31 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func aLastingRefusalBesideALongDownloadIsAskedOnceMoreWhenThatHasEnded() async throws {
+        let fixture = try await ManagerFixture()
+        let gate = Gate()
+        fixture.server.serve("/long", .tagged(1, length: 300_000)).always(.stall(at: 100_000, until: gate))
+        fixture.server.on("/never") { _ in .failure(403) }
+        let manager = try await fixture.open()
+        try await manager.start()
+        let long = try await fixture.add("/long", as: "long", to: manager)
+        try await eventually("it is served") {
+            await manager.queries.progress(of: [long])[long]?.received ?? 0 >= 100_000
+        }
+        let refused = try await fixture.add("/never", as: "never", to: manager)
+        let wait = try await eventually("it waits for a retry") {
+            try await manager.queries.task(refused, for: ManagerFixture.caller).wait
+        }
+        #expect(wait.reason == .retry)
+        #expect(try #require(wait.until) > manager.scheduler.clock().advanced(by: .seconds(600)))
+        gate.open()
+        #expect(try await fixture.end(of: long, in: manager).state == .completed)
+        let failed = try await fixture.end(of: refused, in: manager)
+        #expect(failed.state == .failed && failed.error?.httpStatus == 403)
+        #expect(fixture.server.requests(to: "/never").count == 2)
+        await manager.shutdown(.suspend)
+    }
+
     // MARK: Networks
 
     private static func add(

@@ -1,0 +1,57 @@
+import XferCore
+import XferModel
+import XferStore
+
+/// What sets a host's cooldown, and what ends it.
+extension StoreTransaction {
+    /// Makes the host's tasks wait if the answer is about all of them. A longer cooldown that is in force stays.
+    func coolHost(after error: TransferError, of task: TransferTask, at now: Timestamp) throws {
+        switch HostCooldownRules.scope(of: error, to: task.specification) {
+        case .none:
+            return
+        case .url:
+            let others = try refused(by: task.host, besides: task.specification.request.url, after: now)
+            guard others.contains(where: { HostCooldownRules.confirms($0, error, to: task) }) else { return }
+        case .host:
+            break
+        }
+        let until = now.advanced(by: HostCooldownRules.duration(after: error, tries: task.attempts))
+        if let known = try hostCooldown(of: task.host), known.until >= until { return }
+        try setCooldown(host: task.host, until: until, cause: HostCooldown.Cause(task))
+    }
+
+    /// Lets hosts back in whose cooldown is over. If its cause has ended before its time, it goes on for another task that
+    /// waits because of an answer like that.
+    func liftDueCooldowns(now: Timestamp) throws {
+        for due in try dueCooldowns(now: now, limit: Self.largestStep) {
+            let isEarly = due.until == HostCooldown.over
+            let successor =
+                isEarly ? HostCooldownRules.successor(among: Array(try refused(by: due.host, after: now))) : nil
+            try setCooldown(of: due.host, for: successor)
+        }
+    }
+
+    /// A user asks for an attempt of this task now. Returns whether its host cools down on, so that the task has to start
+    /// by itself; nil if the host does not cool.
+    ///
+    /// An operator ends the cooldown for all. Another user ends what answers to the user's own tasks have caused; what
+    /// other users' tasks have caused stays.
+    func liftCooldown(for task: TransferTask, by principal: Principal, at now: Timestamp) throws -> Bool? {
+        guard let cooldown = try hostCooldown(of: task.host) else { return nil }
+        if principal.isOperator {
+            try setCooldown(of: task.host, for: nil)
+            return false
+        }
+        guard cooldown.cause?.owner == principal.owner else { return true }
+        let others = try refused(by: task.host, ofOthersThan: principal.owner, after: now)
+        let successor = HostCooldownRules.successor(among: Array(others))
+        try setCooldown(of: task.host, for: successor)
+        return successor != nil
+    }
+
+    /// - Parameter cause: a waiting task; nil ends the cooldown.
+    private func setCooldown(of host: String, for cause: TransferTask?) throws {
+        try setCooldown(
+            host: host, until: cause?.wait?.until, cause: cause.map { HostCooldown.Cause($0) })
+    }
+}

@@ -1,0 +1,60 @@
+public import XferModel
+
+/// Tasks read from several rows. A damaged row does not fail work on the others: it is left out and named.
+public struct ReadableTasks: RandomAccessCollection, Sendable {
+    private var tasks: [TransferTask] = []
+    /// The tasks whose rows are unreadable.
+    public private(set) var unreadable: [TaskID] = []
+    /// The task of the last row, readable or not; nil if there was no row.
+    public private(set) var lastID: TaskID?
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { tasks.count }
+    public subscript(index: Int) -> TransferTask { tasks[index] }
+
+    /// Adds the task of a row of `task`, read with `SELECT *`.
+    mutating func append(_ row: ResultRow) throws(StoreError) {
+        let id = TaskID(row.integer(TaskColumn.id.rawValue))
+        lastID = id
+        do throws(StoreError) {
+            tasks.append(try TaskRow(row).task())
+        } catch .unreadable {
+            unreadable.append(id)
+        } catch {
+            throw error
+        }
+    }
+}
+
+extension Connection {
+    /// The tasks that a statement with `SELECT *` finds.
+    func tasks(_ sql: StaticString, _ values: Value...) throws(StoreError) -> ReadableTasks {
+        var found = ReadableTasks()
+        try forEach(sql, values) { row throws(StoreError) in try found.append(row) }
+        return found
+    }
+}
+
+extension StoreTransaction {
+    /// Pauses unfinished tasks whose rows are unreadable, so that queue and timers go on without them. Once
+    /// `xferd --recover` has mended the rows, their users can resume them.
+    public func setAside(_ unreadable: [TaskID]) throws(StoreError) {
+        for id in unreadable {
+            let place = try connection.first(
+                "SELECT owner, group_name, state, priority, host, group_id, batch_id, profile FROM task WHERE id = ?1",
+                Value(id)
+            ) { try? QueuePlace($0, of: id) }
+            try connection.run("DELETE FROM calendar WHERE task_id = ?1", Value(id))
+            guard case let place?? = place, !place.state.isTerminal else {
+                try connection.run("UPDATE task SET wait_reason = NULL, wait_until = NULL WHERE id = ?1", Value(id))
+                continue
+            }
+            try connection.run(
+                "UPDATE task SET state = 'paused', wait_reason = NULL, wait_until = NULL WHERE id = ?1", Value(id))
+            var paused = place
+            paused.state = .paused
+            count(place, by: -1)
+            count(paused, by: 1)
+        }
+    }
+}

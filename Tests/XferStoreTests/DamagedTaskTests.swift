@@ -1,0 +1,61 @@
+import Testing
+import XferModel
+import XferTestSupport
+
+@testable import XferStore
+
+/// Rows of tasks that a damaged disk left unreadable, beside rows that are sound.
+struct DamagedTaskTests {
+    private static let until = noon.advanced(by: .seconds(60))
+
+    /// A store with four tasks: one queued, three that wait. The rows of the second and the third are unreadable.
+    private func damaged(_ directory: StoreDirectory) async throws -> TaskStore {
+        let store = try directory.open()
+        try await store.write { transaction throws in
+            for index in 0..<4 {
+                var task = try transaction.insertTask(
+                    specification("a.example", path: "/\(index)"), state: .queued, at: noon)
+                guard index > 0 else { continue }
+                task.state = .waiting
+                task.wait = Wait(.retry, until: Self.until)
+                try transaction.update(task)
+            }
+        }
+        try store.close()
+        try directory.execute(
+            """
+            PRAGMA ignore_check_constraints = 1;
+            UPDATE task SET options = '{bad' WHERE id IN (2, 3);
+            """)
+        return try directory.open()
+    }
+
+    @Test func aListOfTasksLeavesOutUnreadableRowsAndNamesThem() async throws {
+        let directory = try StoreDirectory()
+        let store = try await damaged(directory)
+        try await store.read { reader throws in
+            let due = try reader.dueWaits(now: Self.until, limit: 9)
+            #expect(due.map(\.id) == [TaskID(4)] && due.unreadable == [TaskID(2), TaskID(3)])
+            #expect(due.lastID == TaskID(4))
+            // A page of unreadable rows is not the end.
+            let page = try reader.waiting(for: .retry, limit: 2)
+            #expect(page.isEmpty && page.lastID == TaskID(3))
+            #expect(try reader.waiting(for: .retry, after: TaskID(4), limit: 2).lastID == nil)
+        }
+        try store.close()
+    }
+
+    @Test func anUnreadableTaskIsPausedAndDueNoMore() async throws {
+        let directory = try StoreDirectory()
+        let store = try await damaged(directory)
+        try await store.write { transaction throws in
+            let due = try transaction.dueWaits(now: Self.until, limit: 9)
+            try transaction.setAside(due.unreadable)
+            #expect(try transaction.dueWaits(now: Self.until, limit: 9).unreadable.isEmpty)
+            #expect(try transaction.counts() == [.queued: 1, .waiting: 1, .paused: 2])
+        }
+        try store.close()
+        try directory.execute("UPDATE task SET options = NULL WHERE id IN (2, 3)")
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+}
