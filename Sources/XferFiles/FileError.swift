@@ -13,6 +13,10 @@ public enum FileError: Error, Hashable, Sendable {
     case outsideRoots(path: String, roots: [String])
     /// A path lies in one of the service's own directories: state, configuration or credentials.
     case forbidden(path: String, roots: [String])
+    /// A path leads outside the directory beneath which a client on the network may write.
+    case outsideConfinement(path: String, directory: String)
+    /// A path has a hidden component: directly beneath `home`, or anywhere if `home` is nil.
+    case hidden(path: String, home: String?)
     /// A file or directory does not exist.
     case missing(path: String)
     /// A path that has to name a directory names a file.
@@ -76,6 +80,12 @@ extension FileError: CustomStringConvertible {
             "\(path.quoted) is outside the allowed directories (\(Self.list(roots))), or a symbolic link in it leads out of them; download.roots and access.users of the daemon's configuration allow more"
         case .forbidden(let path, let roots):
             "\(path.quoted) belongs to the service itself; choose another directory in \(Self.list(roots))"
+        case .outsideConfinement(let path, let directory):
+            "\(path.quoted) is outside \(directory.quoted), or a symbolic link in it leads out of it: clients on the network without the scope operate write beneath that directory only"
+        case .hidden(let path, let home?):
+            "\(path.quoted) has a hidden name directly beneath the home directory \(home.quoted), where files configure programs: allow_hidden (--allow-hidden) or the setting download.allow_hidden allows it"
+        case .hidden(let path, nil):
+            "\(path.quoted) has a component that begins with a dot: clients on the network without the scope operate write to no such path"
         case .missing(let path): "\(path.quoted) does not exist"
         case .notADirectory(let path): "\(path.quoted) is not a directory"
         case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
@@ -139,8 +149,8 @@ extension FileError {
 
     private var reason: FailureReason {
         switch self {
-        case .notAbsolute, .containsNUL, .outsideRoots, .forbidden, .notADirectory, .notWritable, .invalidName,
-            .notPermitted, .undecidable:
+        case .notAbsolute, .containsNUL, .outsideRoots, .forbidden, .outsideConfinement, .hidden, .notADirectory,
+            .notWritable, .invalidName, .notPermitted, .undecidable:
             .destinationDenied
         case .missing: .destinationUnavailable
         case .isADirectory, .nameTaken, .noFreeName: .destinationExists

@@ -14,6 +14,9 @@ public struct ManagerSettings: Hashable, Sendable {
     public var roots: [String]
     /// The directories beneath which other users' destinations must be.
     public var grants = RootGrants()
+    /// Whether destinations may have hidden names directly beneath a home directory, such as `~/.ssh`, though their tasks
+    /// do not say so.
+    public var allowsHidden = false
     /// Directories that are never a source or destination: state, configuration, credentials; absolute.
     public var forbiddenDirectories: [String] = []
     /// The number of bytes that must stay free on every file system.
@@ -99,6 +102,11 @@ public struct ManagerSettings: Hashable, Sendable {
         self.downloadDirectory = downloadDirectory
         self.roots = roots
         self.ownUID = ownUID
+    }
+
+    /// Where what the caller adds or changes is confined to; nil if it is not.
+    func confinement(of principal: Principal) -> Confinement? {
+        principal.isConfined ? Confinement(directory: downloadDirectory) : nil
     }
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }

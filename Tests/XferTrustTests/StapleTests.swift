@@ -15,7 +15,11 @@ import XferTrust
         leaf = try fixture.authority.issue()
     }
 
-    private func options(_ staple: [UInt8]?, version: Int32) -> TLSServer.Options {
+    private func options(
+        _ staple: [UInt8]?, version: Int32, leaf: TestCertificate? = nil
+    ) -> TLSServer.Options {
+        let leaf = leaf ?? self.leaf
+
         var options = TLSServer.Options(chain: leaf.certificate, privateKey: leaf.privateKey)
         options.maxVersion = version
         options.staple = staple
@@ -36,6 +40,24 @@ import XferTrust
             #expect(report.failure == nil && report.verdict?.isAccepted == true)
             #expect(report.stapledStatus?.isGood == true)
         }
+    }
+
+    /// RFC 6960 §4.2.2.2 lets the issuer sign, and §4.2.1 leaves out certificates; servers do not send an anchor (RFC 8446
+    /// §4.4.2).
+    @Test(arguments: versions) func theIssuersResponseIsAcceptedThoughNeitherServerNorResponseHasItsCertificate(
+        version: Int32
+    ) async throws {
+        let staple = try fixture.authority.ocspResponse(for: leaf, enclosesSigner: false)
+        let (report, _) = try await fixture.shake(options(staple, version: version), fixture.policies(Self.policy()))
+        #expect(report.verdict?.isAccepted == true && report.stapledStatus?.isGood == true, "\(report)")
+
+        let intermediate = try TestCA().intermediate()
+        let anchored = try TrustFixture(authority: intermediate)
+        let below = try intermediate.issue()
+        let its = options(
+            try intermediate.ocspResponse(for: below, enclosesSigner: false), version: version, leaf: below)
+        let (other, _) = try await anchored.shake(its, anchored.policies(Self.policy()))
+        #expect(other.verdict?.isAccepted == true && other.stapledStatus?.isGood == true, "\(other)")
     }
 
     @Test(arguments: versions) func aResponseOfADelegatedSignerIsAccepted(version: Int32) async throws {
@@ -60,6 +82,8 @@ import XferTrust
             ("another certificate", try authority.ocspResponse(for: try authority.issue())),
             ("another authority", try TestCA().ocspResponse(for: leaf)),
             ("no signer", try authority.ocspResponse(for: leaf, signer: leaf)),
+            ("no signer, not enclosed", try authority.ocspResponse(for: leaf, signer: leaf, enclosesSigner: false)),
+            ("another authority of that name", try TestCA().ocspResponse(for: leaf, enclosesSigner: false)),
         ]
         for (name, staple) in staples {
             let (report, server) = try await fixture.shake(

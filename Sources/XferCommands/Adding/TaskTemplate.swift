@@ -108,6 +108,7 @@ struct TaskTemplate {
         task.destination.onConflict = Patch(options.onConflict?.word)
         task.destination.mode = Patch(options.mode)
         if options.usesRemoteTime { task.destination.usesRemoteTime = .set(true) }
+        if options.allowHidden { task.destination.allowsHidden = .set(true) }
         task.checksum = options.checksum
         task.completion.finalize = Patch(options.finalize?.word)
         task.completion.postProcess = Patch(options.postProcess)

@@ -25,6 +25,9 @@ struct DestinationOptions: ParsableArguments {
     @Flag(name: [.customShort("R"), .customLong("remote-time")], help: "Give the file the server's modification time.")
     var usesRemoteTime = false
 
+    @Flag(help: "Allow a hidden path directly beneath a home directory, such as ~/.ssh.")
+    var allowHidden = false
+
     @Option(
         help: ArgumentHelp(
             "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-1, md5); HEX alone is SHA-256.",
@@ -49,7 +52,7 @@ struct DestinationOptions: ParsableArguments {
         if usesRemoteName && file.output != nil { throw ValidationError("-o and -O exclude each other.") }
         let others = [
             ("-d", directory != nil), ("--on-conflict", onConflict != nil), ("--mode", mode != nil),
-            ("--remote-time", usesRemoteTime), ("--finalize", finalize != nil),
+            ("--remote-time", usesRemoteTime), ("--allow-hidden", allowHidden), ("--finalize", finalize != nil),
         ].filter(\.1).map(\.0)
         if file.isStandardOutput, let other = others.first {
             throw ValidationError("\(other) is about a file; -o - writes none.")

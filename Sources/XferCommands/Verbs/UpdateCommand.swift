@@ -71,6 +71,9 @@ struct UpdateCommand: TaskVerb {
     @Option(help: ArgumentHelp("What to do when the name is taken.", valueName: "policy"))
     var onConflict: WordArgument<ConflictPolicy>?
 
+    @Flag(inversion: .prefixedNo, help: "Allow a hidden path directly beneath a home directory, such as ~/.ssh.")
+    var allowHidden: Bool?
+
     @Option(
         help: ArgumentHelp("Refuse the file unless it has this digest.", valueName: "digest"),
         transform: Checksum.option)
@@ -176,6 +179,7 @@ struct UpdateCommand: TaskVerb {
         timeouts.apply(to: &changes.choices)
         answers.apply(to: &changes.choices)
         changes.destination.onConflict = Patch(onConflict?.word)
+        changes.destination.allowsHidden = Patch(allowHidden)
         changes.checksum = patch(checksum, .checksum)
         changes.limits.segments = patch(segments?.count, .segments)
         let headers = try headers.fields()

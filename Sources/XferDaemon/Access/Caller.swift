@@ -27,10 +27,15 @@ public struct Caller: Hashable, Sendable {
     /// Most unfinished tasks that the caller may have; nil means no limit.
     public let maxTasks: Int?
     public let maxPriority: Priority
+    /// Whether what it adds or changes writes beneath one directory only; see `Confinement`.
+    public private(set) var isConfined = false
 
-    /// The same caller without the rights of an operator, for a token whose scope does not have them.
-    var withoutOperatorRights: Caller {
-        Caller(peer: peer, isOperator: false, roots: roots, maxTasks: maxTasks, maxPriority: maxPriority)
+    /// The same caller without the rights of an operator and confined, for a token whose scope is not `operate`.
+    var confined: Caller {
+        var caller = Caller(
+            peer: peer, isOperator: false, roots: roots, maxTasks: maxTasks, maxPriority: maxPriority)
+        caller.isConfined = true
+        return caller
     }
 
     /// The owner of the caller's tasks.

@@ -53,6 +53,7 @@ package struct Instance: Sendable {
         result.cacheMaxAge = settings.cache.maxAge.components.seconds
         result.bandwidth = settings.bandwidth.limits
         result.timetable = settings.bandwidth.timetable
+        result.allowsHidden = settings.download.allowsHidden
         result.forbiddenDirectories = paths.forbiddenDirectories
         result.reserve = settings.download.reserve
         result.fileMode = fileMode

@@ -93,7 +93,7 @@ package final class DaemonService: RPCService {
     package func caller(_ connection: RPCConnection) throws(AccessPolicy.Refusal) -> Caller {
         let caller = try caller(connection.peer)
         guard let remote = connection.remote, !remote.isPrivileged else { return caller }
-        return caller.withoutOperatorRights
+        return caller.confined
     }
 
     func caller(_ peer: PeerCredentials) throws(AccessPolicy.Refusal) -> Caller {
@@ -134,9 +134,11 @@ private struct CallFigures {
 extension Caller {
     /// The caller as a principal for the manager.
     var principal: Principal {
-        Principal(
+        var principal = Principal(
             owner: owner, isOperator: isOperator, groups: [peer.gid] + peer.groups, roots: roots, maxTasks: maxTasks,
             maxPriority: maxPriority)
+        principal.isConfined = isConfined
+        return principal
     }
 }
 

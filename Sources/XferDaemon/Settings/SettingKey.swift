@@ -91,6 +91,9 @@ extension SettingKey {
             "download.roots", \.download.roots, .paths, reload: true,
             "Directories beneath which files may be written and read"),
         SettingKey(
+            "download.allow_hidden", \.download.allowsHidden, .flag, reload: true,
+            "Allow local callers to write to hidden names directly beneath a home directory, such as ~/.ssh"),
+        SettingKey(
             "download.reserve", \.download.reserve, .size(0...(1 << 50)), reload: true,
             "Bytes left free on every file system"),
         SettingKey(

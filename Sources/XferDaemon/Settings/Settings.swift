@@ -63,6 +63,9 @@ public struct Settings: Hashable, Sendable {
         public var directory: String
         /// Directories beneath which operators' tasks may write; absolute.
         public var roots: [String]
+        /// Whether tasks may write to hidden names directly beneath a home directory, such as `~/.ssh`, though they do not
+        /// say so.
+        public var allowsHidden = false
         /// Bytes left free on every file system.
         public var reserve: Int64 = 268_435_456
         /// Bytes of a transfer that may be at stake before a checkpoint made them durable.

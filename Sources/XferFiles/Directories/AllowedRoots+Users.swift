@@ -54,6 +54,9 @@ extension AllowedRoots {
     func admittedWay(_ path: String) throws(FileError) -> PathWalk {
         let way = try PathWalk(path, for: users, isActing: actsAsUser)
         guard way.passes(Set(roots.compactMap { FileIdentity(ofPath: $0) })) else { throw outside(way) }
+        try requireWithinLimit(way.whole, asked: way.asked) { directory throws(FileError) in
+            try PathWalk(directory, for: users, isActing: actsAsUser).whole
+        }
         if let problem = way.problem { throw problem }
         try refuseForbidden(way.asked, leadingTo: way.whole, way.last.handle)
         return way

@@ -15,18 +15,32 @@ public struct AllowedRoots: Hashable, Sendable {
     /// Users who need permissions on every directory from `/` on, in addition to the service itself. Each user is
     /// checked separately. Empty for operators.
     public let users: [FileUser]
+    /// What is refused beneath the roots.
+    public let limit: PathLimit
     /// Whether paths are walked in a thread with the first user's permissions.
     let actsAsUser: Bool
 
-    public init(roots: [String], forbidden: [String], users: [FileUser] = []) {
-        self.init(roots: roots, forbidden: forbidden, users: users, actsAsUser: !users.isEmpty && UserThread.isPossible)
+    public init(
+        roots: [String], forbidden: [String], users: [FileUser] = [], limit: PathLimit = .none
+    ) {
+        self.init(
+            roots: roots, forbidden: forbidden, users: users,
+            actsAsUser: !users.isEmpty && UserThread.isPossible, limit: limit)
     }
 
-    init(roots: [String], forbidden: [String], users: [FileUser], actsAsUser: Bool) {
+    init(
+        roots: [String], forbidden: [String], users: [FileUser], actsAsUser: Bool, limit: PathLimit = .none
+    ) {
         self.roots = roots
         self.forbidden = forbidden
         self.users = users
+        self.limit = limit
         self.actsAsUser = actsAsUser && !users.isEmpty
+    }
+
+    /// The same directories with another limit.
+    public func limited(by limit: PathLimit) -> AllowedRoots {
+        AllowedRoots(roots: roots, forbidden: forbidden, users: users, actsAsUser: actsAsUser, limit: limit)
     }
 
     /// The use for which a directory is opened.
@@ -43,14 +57,16 @@ public struct AllowedRoots: Hashable, Sendable {
     ///   - path: an absolute path. It may contain links and `..` if it stays beneath a root.
     ///   - createMissing: whether directories missing beneath the root are made (0777 less the umask) and made
     ///     durable. Pass false if the directory is known to have existed: its file system may be unmounted.
-    /// - Throws: `outsideRoots`, `forbidden`, `missing`, `notADirectory`, `notWritable`, `notAbsolute`, `containsNUL`,
-    ///   `notPermitted` and `undecidable` if `users` is not empty, `unsupported` for a kernel before 5.6, `system`.
+    /// - Throws: `outsideRoots`, `forbidden`, `outsideConfinement`, `hidden`, `missing`, `notADirectory`, `notWritable`,
+    ///   `notAbsolute`, `containsNUL`, `notPermitted` and `undecidable` if `users` is not empty, `unsupported` for a
+    ///   kernel before 5.6, `system`.
     public func open(
         directory path: String, createMissing: Bool = false, for purpose: Purpose = .writing
     ) throws(FileError) -> DirectoryHandle {
         guard users.isEmpty else { return try openForUsers(path, createMissing: createMissing, for: purpose) }
         let place = try ResolvedPath(path)
-        let root = try root(of: place)
+        let outermost = try root(of: place)
+        let root = try limitedRoot(of: place, in: outermost)
         if let problem = place.problem { throw problem }
         var handle = try openExisting(place, from: root)
         try refuseForbidden(place.asked, leadingTo: place.whole, handle)

@@ -47,6 +47,7 @@ struct FleetAdmission: Sendable {
                 path + "place", "the files that it sends are on node \(node)", expected: pinned.description)
         }
         if case .storage = place { try Self.requireFitForStorage(task, path) }
+        if caller.isConfined { try Self.requireConfined(task, at: place, path) }
         let specification = Self.specification(task)
         guard specification.utf8.count <= Self.largestTask else {
             let what = path.hasSuffix(".") ? "\(path.dropLast()): the" : "the"
@@ -83,6 +84,33 @@ struct FleetAdmission: Sendable {
         }
         if task.output?.contains("/") == true {
             throw refusal(path + "output", "the directory on shared storage is dir", expected: "a name without /")
+        }
+    }
+
+    /// A token without the scope `operate` chooses no directory of a node, no hidden name, and replaces no file: the nodes
+    /// do not know what such tokens published elsewhere.
+    private static func requireConfined(
+        _ task: NewTask, at place: FleetPlace?, _ path: String
+    ) throws(RPCFailure) {
+        guard task.kind ?? .download == .download else { return }
+        func denied(_ field: String, _ reason: String) -> RPCFailure {
+            RPCFailure(
+                .permissionDenied, "\(path)\(field): \(reason), which needs a token with the scope operate",
+                data: ErrorData(reason: "scope", path: path + field))
+        }
+        if let directory = task.dir {
+            guard case .storage = place else { throw denied("dir", "it names a directory of a node") }
+            let names = directory.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+            if names.contains(where: HiddenComponents.isHidden) {
+                throw denied("dir", "a component begins with a dot")
+            }
+        }
+        if let output = task.output {
+            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it names a directory of a node") }
+            if HiddenComponents.isHidden(output) { throw denied("output", "it begins with a dot") }
+        }
+        if task.destination.onConflict.applied(to: nil)?.replaces == true {
+            throw denied("on_conflict", "the task could replace a file")
         }
     }
 
@@ -192,11 +220,14 @@ struct FleetCaller: Sendable {
     let name: String
     let isOperator: Bool
     let maxPriority: Priority
+    /// Whether it calls over the network without the scope `operate`.
+    let isConfined: Bool
 
     init(_ caller: Caller) {
         name = AccountDirectory.name(of: caller.peer.uid) ?? String(caller.peer.uid)
         isOperator = caller.isOperator
         maxPriority = caller.maxPriority
+        isConfined = caller.isConfined
     }
 
     /// Nil sees all.

@@ -27,7 +27,8 @@ struct FleetRecords: Sendable {
     /// Fields of the specification that the record has in the same form.
     private static let shared = [
         "url", "urls", "kind", "method", "source", "upload", "spool", "output", "dir", "on_conflict", "mode",
-        "remote_time", "checksum", "max_retries", "retry_for", "max_recv_rate", "max_send_rate", "segments", "resume",
+        "remote_time", "allow_hidden", "checksum", "max_retries", "retry_for", "max_recv_rate", "max_send_rate",
+        "segments", "resume",
         "parse", "meta", "window", "deadline",
     ]
 

@@ -66,7 +66,7 @@ struct TaskAdmission: Sendable {
         _ places: Range<Int>, of tasks: [some AdmissibleTask], _ asked: [String?], _ defaults: TaskDefaults,
         _ reading: ProfileReading, path: @Sendable (Int) -> String
     ) async throws -> [Result<AdmittedTask, ManagerError>] {
-        var directories: [String: FileIdentity] = [:]
+        var directories = KnownDirectories()
         // All profiles, read once a task names one.
         var profiles: [Profile]?
         var judged: [Result<AdmittedTask, ManagerError>] = []
@@ -90,7 +90,7 @@ struct TaskAdmission: Sendable {
 
     private func admit(
         _ task: some AdmissibleTask, asked: String?, _ defaults: TaskDefaults, _ profiles: [Profile],
-        knowing directories: inout [String: FileIdentity], path: String
+        knowing directories: inout KnownDirectories, path: String
     ) async throws -> AdmittedTask {
         let (fields, further) = (task.requestFields, task.mirrors)
         let built = try build(fields, url: task.firstURL, further, profiles, path: path)
@@ -104,7 +104,9 @@ struct TaskAdmission: Sendable {
         try checkHooks(specification.completion, path: path)
         try await checkWindow(specification.schedule.window, path: path)
         try checkLease(specification.schedule.lease, path: path)
-        try await admit(&specification, knowing: &directories, path: path, directoryField: task.directoryField)
+        try check(specification.priority, path: path)
+        try await admitDestination(
+            of: &specification, knowing: &directories, path: path, directoryField: task.directoryField)
         let body = try await content.admit(built.content, path: path)
         specification.request.bodySummary = body.map { BodySummary($0) }
         let isIndependent =
@@ -118,26 +120,44 @@ struct TaskAdmission: Sendable {
             isIndependent: isIndependent, path: path)
     }
 
-    /// Checks priority and destination, and records the identity of the destination's directory.
-    func admit(
-        _ specification: inout TaskSpecification, knowing directories: inout [String: FileIdentity], path: String,
-        directoryField: String
-    ) async throws {
-        guard specification.priority <= principal.maxPriority else {
+    /// Directories that were opened for earlier tasks of a call.
+    struct KnownDirectories {
+        fileprivate struct Key: Hashable {
+            let directory: String
+            let allowsHidden: Bool
+        }
+
+        fileprivate var identities: [Key: FileIdentity] = [:]
+    }
+
+    /// Throws unless the caller may give a task this priority.
+    func check(_ priority: Priority, path: String) throws {
+        guard priority <= principal.maxPriority else {
             throw ManagerError.permissionDenied(
                 path: path + "priority", reason: "this user's tasks may have priority \(principal.maxPriority) at most")
         }
+    }
+
+    /// Checks the destination, confines it as the caller is, and records the identity of its directory.
+    func admitDestination(
+        of specification: inout TaskSpecification, knowing directories: inout KnownDirectories, path: String,
+        directoryField: String
+    ) async throws {
         // Tasks of other kinds have no destination; the service keeps their response.
         guard specification.kind == .download else { return }
+        if let confinement = settings.confinement(of: principal) { specification.destination.confinement = confinement }
         let destination = specification.destination
         if let name = destination.name { try checkName(name, path: path + "output") }
+        let key = KnownDirectories.Key(
+            directory: destination.directory, allowsHidden: destination.allowsHidden)
         let identity: FileIdentity
-        if let known = directories[destination.directory] {
+        if let known = directories.identities[key] {
             identity = known
         } else {
-            identity = try await open(destination.directory, path: path + directoryField)
-            directories[destination.directory] = identity
+            identity = try await open(destination, path: path + directoryField)
+            directories.identities[key] = identity
         }
+        try await checkAllowedName(destination, path: path + "output")
         specification.destination.directoryIdentity = identity
         try await refuseDirectory(destination, path: path + "output")
     }
@@ -293,31 +313,48 @@ struct TaskAdmission: Sendable {
         }
     }
 
-    private func open(_ directory: String, path: String) async throws -> FileIdentity {
+    private func open(_ destination: Destination, path: String) async throws -> FileIdentity {
         do throws(FileError) {
-            return try await directories.identity(of: directory, in: await roots())
+            return try await directories.identity(of: destination.directory, in: await roots(destination))
         } catch {
-            if error.isDescriptorShortage { throw ManagerError.outOfDescriptors }
-            switch error {
-            case .outsideRoots, .forbidden, .notWritable, .notPermitted, .undecidable:
-                throw ManagerError.permissionDenied(path: path, reason: error.description)
-            default:
-                throw ManagerError.invalidField(
-                    path: path, reason: error.description, expected: "a writable directory below an allowed root")
+            throw refusal(error, path: path)
+        }
+    }
+
+    private func refusal(_ error: FileError, path: String) -> ManagerError {
+        if error.isDescriptorShortage { return .outOfDescriptors }
+        switch error {
+        case .outsideRoots, .forbidden, .outsideConfinement, .hidden, .notWritable, .notPermitted, .undecidable:
+            return .permissionDenied(path: path, reason: error.description)
+        default:
+            return .invalidField(
+                path: path, reason: error.description, expected: "a writable directory below an allowed root")
+        }
+    }
+
+    /// Throws if a file of that name is refused in the directory, which has been opened.
+    private func checkAllowedName(_ destination: Destination, path: String) async throws {
+        guard let name = destination.name, HiddenComponents.isHidden(name) else { return }
+        let roots = await roots(destination)
+        do throws(FileError) {
+            try await pool.run { () throws(FileError) in
+                try roots.requireAllowedName(name, in: destination.directory)
             }
+        } catch {
+            throw refusal(error, path: path)
         }
     }
 
     /// The directories for the caller's files. Runs on the pool, because the lookup of the account may block.
-    private func roots() async -> AllowedRoots {
-        guard !principal.isOperator else { return rights.roots(of: principal) }
-        return await pool.run { [rights, principal] in rights.roots(of: principal) }
+    private func roots(_ destination: Destination) async -> AllowedRoots {
+        guard !principal.isOperator else { return rights.destinationRoots(destination, of: principal) }
+        return await pool.run { [rights, principal] in rights.destinationRoots(destination, of: principal) }
     }
 
     /// Otherwise a directory given as output would be noticed only after the last byte.
     private func refuseDirectory(_ destination: Destination, path: String) async throws {
         guard let name = destination.name else { return }
-        let roots = await roots()
+        let roots = await roots(destination)
         let isDirectory: Bool
         if let known = directories.hasDirectory(named: name, in: destination.directory, roots) {
             isDirectory = known

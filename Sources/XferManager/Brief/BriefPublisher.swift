@@ -117,12 +117,12 @@ struct BriefPublisher: Sendable {
         let destination = specification.destination
         let location = PartialLocation(
             directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
-        let owner = specification.owner
+        let (owner, confinement) = (specification.owner, destination.confinement)
         if settings.isOperator(owner) {
-            return try await DestinationDirectory.open(location, for: owner, settings, services)
+            return try await DestinationDirectory.open(location, for: owner, confinement, settings, services)
         }
         let opened = try await result(within: PathPools.patience) { [settings, services] in
-            try await DestinationDirectory.open(location, for: owner, settings, services)
+            try await DestinationDirectory.open(location, for: owner, confinement, settings, services)
         }
         guard let opened else { throw FileError.cancelled }
         return opened
@@ -224,7 +224,8 @@ struct BriefPublisher: Sendable {
     private func giveNames(to files: [File]) async -> Linked {
         guard let first = files.first else { return [] }
         let (directory, owner) = (first.file.directory, first.body.task.owner)
-        let reopen = DestinationDirectory.reopening(directory, for: owner, settings, services)
+        let reopen = DestinationDirectory.reopening(
+            directory, for: first.body.task.specification, settings, services)
         let isInPlace: @Sendable () -> Bool = {
             (try? DirectoryPath.requireLeading(to: directory, for: first.intent.finalName, reopen)) != nil
         }

@@ -123,7 +123,7 @@ struct BriefRuns {
 
     mutating func append(_ body: BriefBody) { ready[body.task.owner, default: []].append(body) }
 
-    /// Bodies for the owner's next round: all for one directory.
+    /// Bodies for the owner's next round: all for one directory, confined alike.
     mutating func removeRound(of owner: Owner) -> [BriefBody] {
         guard let bodies = ready.removeValue(forKey: owner), let first = bodies.first?.task.specification.destination
         else { return [] }
@@ -132,7 +132,7 @@ struct BriefRuns {
             let destination = body.task.specification.destination
             let isAlike =
                 destination.directory == first.directory && destination.directoryIdentity == first.directoryIdentity
-                && round.count < BriefPublisher.largestRound
+                && destination.confinement == first.confinement && round.count < BriefPublisher.largestRound
             if isAlike { round.append(body) } else { append(body) }
         }
         return round

@@ -36,10 +36,35 @@ final class OwnerRights: Sendable {
         return state.withLockedValue { $0.settings.roots(ofGuest: user) }
     }
 
+    /// The directories for the files of a task: its owner's, as far as a confined task may use them. May block.
+    func roots(of owner: Owner, _ confinement: Confinement?) -> AllowedRoots {
+        let all = roots(of: owner)
+        return confinement.map { all.limited(by: .confined($0)) } ?? all
+    }
+
+    /// The directories for the destination of a task, as they were when it was added, without waiting: nil if the account
+    /// database would have to be asked.
+    func knownDestinationRoots(of task: TaskSpecification) -> AllowedRoots? {
+        knownRoots(of: task.owner)?.limited(by: limit(of: task.destination))
+    }
+
+    /// The directories for the destination of a task that a caller adds or changes. May block.
+    func destinationRoots(_ destination: Destination, of principal: Principal) -> AllowedRoots {
+        roots(of: principal).limited(by: limit(of: destination))
+    }
+
+    private func limit(of destination: Destination) -> PathLimit {
+        state.withLockedValue { state in
+            if let confinement = destination.confinement { return .confined(confinement) }
+            guard !destination.allowsHidden, !state.settings.allowsHidden else { return .none }
+            return .noHiddenNamesInHomes(configured: state.settings.downloadDirectory)
+        }
+    }
+
     /// As `roots(of:)`, without waiting: nil if the account database would have to be asked.
     func knownRoots(of owner: Owner) -> AllowedRoots? {
         state.withLockedValue { state in
-            guard !state.settings.isOperator(owner) else { return state.settings.rootsOfOperators }
+            guard !state.settings.isOperator(owner) else { return state.settings.rootsOfOperators() }
             let uid = owner.rawValue
             guard let known = state.accounts[uid], known.seenAt.duration(to: Clocks.monotonic()) < Self.moment else {
                 return nil
@@ -86,7 +111,11 @@ final class OwnerRights: Sendable {
 }
 
 extension ManagerSettings {
-    fileprivate var rootsOfOperators: AllowedRoots { AllowedRoots(roots: roots, forbidden: forbiddenDirectories) }
+    /// The directories for operators' files, as far as a confined task may use them.
+    func rootsOfOperators(_ confinement: Confinement? = nil) -> AllowedRoots {
+        AllowedRoots(
+            roots: roots, forbidden: forbiddenDirectories, limit: confinement.map { .confined($0) } ?? .none)
+    }
 
     fileprivate func roots(ofGuest user: FileUser) -> AllowedRoots {
         AllowedRoots(

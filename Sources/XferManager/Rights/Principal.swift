@@ -15,6 +15,9 @@ public struct Principal: Hashable, Sendable {
     /// The highest number of unfinished tasks of this caller; nil is unlimited.
     public var maxTasks: Int?
     public var maxPriority: Priority
+    /// Whether it calls over the network without the scope `operate`: what it adds or changes writes beneath the
+    /// directory for downloads only. See `Confinement`.
+    public var isConfined = false
 
     public init(
         owner: Owner, isOperator: Bool, groups: [UInt32] = [], roots: [String], maxTasks: Int? = nil,

@@ -189,7 +189,8 @@ extension TaskSpecification {
 extension AttemptMaker {
     /// The directory that the task named, or `destinationUnavailable`.
     func openDirectory(_ location: PartialLocation) async throws -> DirectoryHandle {
-        try await DestinationDirectory.open(location, for: specification.owner, settings, services)
+        try await DestinationDirectory.open(
+            location, for: specification.owner, specification.destination.confinement, settings, services)
     }
 
     /// Opens the directory of a transfer's bytes, which another holder's task may have named.

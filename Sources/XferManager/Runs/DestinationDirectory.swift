@@ -6,19 +6,21 @@ import XferStore
 enum DestinationDirectory {
     /// Opens the directory named when the task was added, or throws `destinationUnavailable`.
     ///
-    /// - Parameter owner: the owner of the task that named it.
+    /// - Parameters:
+    ///   - owner: the owner of the task that named it.
+    ///   - confinement: where that task is confined to.
     static func open(
-        _ partial: PartialLocation, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices,
-        _ purpose: AllowedRoots.Purpose = .writing
+        _ partial: PartialLocation, for owner: Owner, _ confinement: Confinement?, _ settings: ManagerSettings,
+        _ services: RunServices, _ purpose: AllowedRoots.Purpose = .writing
     ) async throws -> DirectoryHandle {
         let path = partial.directory
         do {
             let directory =
                 if settings.isOperator(owner) {
-                    try await openForOperator(path, settings, services)
+                    try await openForOperator(path, confinement, settings, services)
                 } else {
                     try await services.pool(of: owner).run { [rights = services.rights] in
-                        try rights.roots(of: owner).open(directory: path, for: purpose)
+                        try rights.roots(of: owner, confinement).open(directory: path, for: purpose)
                     }
                 }
             guard isAdmitted(directory.identity, as: partial.identity, isOperators: settings.isOperator(owner)) else {
@@ -42,12 +44,15 @@ enum DestinationDirectory {
     ) async throws -> DirectoryHandle {
         let (id, path) = (transfer.id, transfer.partial.directory)
         guard task.destination.directory != path else {
-            return try await open(transfer.partial, for: task.owner, settings, services, purpose)
+            return try await open(
+                transfer.partial, for: task.owner, task.destination.confinement, settings, services, purpose)
         }
         let holders = try await services.store.read { try $0.tasks(subscribingTo: id) }
         guard let holder = holders.first(where: { $0.holds(path) }) else { throw unavailableToOthers }
         do {
-            return try await open(transfer.partial, for: holder.owner, settings, services, purpose)
+            return try await open(
+                transfer.partial, for: holder.owner, holder.specification.destination.confinement, settings, services,
+                purpose)
         } catch let error as FileError where error.transferError.reason != .outOfDescriptors {
             throw unavailableToOthers
         } catch let error as TransferError where error.reason == .destinationUnavailable {
@@ -64,20 +69,21 @@ enum DestinationDirectory {
     /// Returns a closure that opens the directory by its path again, as another process would find it. The closure
     /// blocks.
     static func reopening(
-        _ directory: DirectoryHandle, for owner: Owner, _ settings: ManagerSettings, _ services: RunServices
+        _ directory: DirectoryHandle, for task: TaskSpecification, _ settings: ManagerSettings,
+        _ services: RunServices
     ) -> @Sendable () throws -> DirectoryHandle {
-        let path = directory.path
+        let (path, owner, confinement) = (directory.path, task.owner, task.destination.confinement)
         guard settings.isOperator(owner) else {
-            return { [rights = services.rights] in try rights.roots(of: owner).open(directory: path) }
+            return { [rights = services.rights] in try rights.roots(of: owner, confinement).open(directory: path) }
         }
-        let roots = AllowedRoots(roots: settings.roots, forbidden: settings.forbiddenDirectories)
+        let roots = settings.rootsOfOperators(confinement)
         return { [directories = services.directories] in try directories.reopen(path, beneath: roots) }
     }
 
     private static func openForOperator(
-        _ path: String, _ settings: ManagerSettings, _ services: RunServices
+        _ path: String, _ confinement: Confinement?, _ settings: ManagerSettings, _ services: RunServices
     ) async throws -> DirectoryHandle {
-        let roots = AllowedRoots(roots: settings.roots, forbidden: settings.forbiddenDirectories)
+        let roots = settings.rootsOfOperators(confinement)
         let directories = services.directories
         if let justSeen = directories.justSeen(path, beneath: roots) { return justSeen }
         return try await services.pool.run { try directories.open(path, beneath: roots) }

@@ -119,7 +119,7 @@ extension RunScheduler {
                         || publishing[task.owner, default: 0] < BriefRules.mostOfGuest
                             && ofGuests < BriefRules.mostPublishing
                     guard mayWait, BriefRules.mayBeBrief(task, segments: settings.segments),
-                        let roots = rights.knownRoots(of: task.owner)
+                        let roots = rights.knownDestinationRoots(of: task.specification)
                     else { return false }
                     let destination = task.specification.destination
                     // No request is made for a file that could not be kept.

@@ -164,7 +164,7 @@ public actor StagedPublishing: ManagerPart {
         }
         try await services.requireTrusted(task, transfer, authoritiesFile: settings.authoritiesFile)
         let directory = try await DestinationDirectory.open(
-            transfer.partial, for: task.owner, settings, services)
+            transfer.partial, for: task.owner, task.specification.destination.confinement, settings, services)
         var file = try await StagedFile(task, transfer, ready, in: directory, services, settings)
         try await file.choose(services, settings)
         return file
@@ -321,7 +321,7 @@ public actor StagedPublishing: ManagerPart {
             return false
         }
         let directory = try await DestinationDirectory.open(
-            transfer.partial, for: task.owner, settings, services)
+            transfer.partial, for: task.owner, task.specification.destination.confinement, settings, services)
         let partName = found.ready?.name ?? transfer.partialName
         let recovery = try await services.pool.run {
             try Publisher(directory: directory).recover(intent, partName: partName)

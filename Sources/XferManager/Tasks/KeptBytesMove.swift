@@ -38,7 +38,8 @@ struct KeptBytesMove: Sendable {
             source = try await DestinationDirectory.open(
                 transfer, for: task.specification, settings, services, .reading)
             target = try await DestinationDirectory.open(
-                PartialLocation(directory: wanted.directory, identity: identity), for: task.owner, settings, services)
+                PartialLocation(directory: wanted.directory, identity: identity), for: task.owner, wanted.confinement,
+                settings, services)
         } catch is TransferError {
             // One of them is not there now: the task will say so, and fetch the bytes again.
             return nil

@@ -20,6 +20,11 @@ extension TaskCommands {
         let isGuests = isRestricted || !settings.isOperator(wanted.owner)
         wanted.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)
         try admission.checkTrust(wanted, path: "")
+        if principal.isConfined {
+            var directories = TaskAdmission.KnownDirectories()
+            try await admission.admitDestination(of: &wanted, knowing: &directories, path: "", directoryField: "id")
+        }
+        let confinement = wanted.destination.confinement
         let now = clock()
         let (task, effects) = try await translatingStoreErrors {
             try await store.write { [coalesceKeys] tx in
@@ -35,7 +40,9 @@ extension TaskCommands {
                 machine.respecify {
                     $0.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)
                     $0.isRestricted = isRestricted
+                    if principal.isConfined { $0.destination.confinement = confinement }
                 }
+                try tx.requireConfinedName(of: machine.task)
                 try coalesceKeys.renew(&machine, in: tx, at: now)
                 try tx.forgetFormerSource(of: machine.task)
                 let transition = machine.onNewSource(at: now)

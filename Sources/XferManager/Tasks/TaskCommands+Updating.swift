@@ -43,11 +43,18 @@ extension TaskCommands {
         if wanted.policy != before.specification.policy {
             try admission(for: principal).checkTrust(wanted, path: TaskChanges.path)
         }
-        if hasMoved || wanted.priority != before.specification.priority {
-            let admission = admission(for: principal)
-            var directories: [String: FileIdentity] = [:]
-            try await admission.admit(
-                &wanted, knowing: &directories, path: TaskChanges.path, directoryField: changes.directoryField)
+        if wanted.priority != before.specification.priority {
+            try admission(for: principal).check(wanted.priority, path: TaskChanges.path)
+        }
+        let confines = principal.isConfined && wanted.decidesContentOtherwise(than: before.specification)
+        if hasMoved || confines {
+            // A caller that is not confined and names the place answers for it.
+            if !principal.isConfined, wanted.destination.isElsewhere(than: before.specification.destination) {
+                wanted.destination.confinement = nil
+            }
+            var directories = TaskAdmission.KnownDirectories()
+            try await admission(for: principal).admitDestination(
+                of: &wanted, knowing: &directories, path: TaskChanges.path, directoryField: changes.directoryField)
         }
         if hasMoved {
             guard context.moving.withLockedValue({ $0.insert(id).inserted }) else {
@@ -56,7 +63,7 @@ extension TaskCommands {
             }
         }
         defer { if hasMoved { context.moving.withLockedValue { _ = $0.remove(id) } } }
-        let identity = wanted.destination.directoryIdentity
+        let (identity, confinement) = (wanted.destination.directoryIdentity, wanted.destination.confinement)
         let move = hasMoved ? try await move(of: before, to: wanted.destination) : nil
         let restricts = settings.restricts(principal, taskOf: before.owner)
         let (now, inputs) = (clock(), conditionInputs)
@@ -66,7 +73,8 @@ extension TaskCommands {
                 try await store.write { [coalesceKeys] tx in
                     let schedule = try tx.task(id)?.specification.schedule
                     var updated = try tx.apply(
-                        changes, to: id, directory: hasMoved ? identity : nil, move, coalesceKeys, for: principal,
+                        changes, to: id, directory: hasMoved ? identity : nil, move,
+                        confinement: hasMoved || confines ? .some(confinement) : nil, coalesceKeys, for: principal,
                         restricts: restricts, at: now)
                     guard let schedule, schedule != updated.task.specification.schedule else { return (updated, nil) }
                     var machine = TaskStateMachine(updated.task)
@@ -96,5 +104,22 @@ extension TaskCommands {
             throw ManagerError.invalidState(
                 task.id, task.state, reason: "its kept bytes cannot be copied into the new directory: \(error)")
         }
+    }
+}
+
+extension TaskSpecification {
+    /// Whether a change decides what the file will hold: who chooses the bytes must be allowed to write them there.
+    func decidesContentOtherwise(than other: TaskSpecification) -> Bool {
+        guard kind == .download else { return false }
+        var (own, others) = (request, other.request)
+        (own.allowsMetered, others.allowsMetered) = (true, true)
+        return own != others || mirrors != other.mirrors || checksum != other.checksum || policy != other.policy
+    }
+}
+
+extension Destination {
+    /// Whether it names another place for the file.
+    fileprivate func isElsewhere(than other: Destination) -> Bool {
+        directory != other.directory || name != other.name
     }
 }

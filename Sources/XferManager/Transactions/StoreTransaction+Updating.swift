@@ -39,11 +39,14 @@ extension StoreTransaction {
     /// A task leaves its transfer if it no longer needs the bytes that it shares, or if its directory changes and `move`
     /// does not move the bytes.
     ///
-    /// - Parameter restricts: whether the caller lacks the rights of the operator that owns the task; see
-    ///   `TaskSpecification.isRestricted`.
+    /// - Parameters:
+    ///   - confinement: where the task is confined to from now on; nil leaves that as it is.
+    ///   - restricts: whether the caller lacks the rights of the operator that owns the task; see
+    ///     `TaskSpecification.isRestricted`.
     func apply(
         _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ move: KeptBytesMove?,
-        _ coalesceKeys: CoalesceKeys, for principal: Principal, restricts: Bool, at now: Timestamp
+        confinement: Confinement??, _ coalesceKeys: CoalesceKeys, for principal: Principal, restricts: Bool,
+        at now: Timestamp
     ) throws -> UpdatedTask {
         guard let task = try visibleTask(id, to: principal) else { throw ManagerError.notFound(id) }
         guard !task.state.isTerminal || task.state == .failed else {
@@ -58,7 +61,9 @@ extension StoreTransaction {
             changes.apply(to: &$0)
             let had = task.specification
             if restricts, $0.request != had.request || $0.destination != had.destination { $0.isRestricted = true }
+            if let confinement { $0.destination.confinement = confinement }
         }
+        try requireConfinedName(of: machine.task)
         if task.state == .staged { try Self.refuse(machine.task.specification, insteadOf: task) }
         if machine.task.specification.request.allowsMetered, !task.specification.request.allowsMetered,
             task.wait?.reason == .network
@@ -91,5 +96,18 @@ extension StoreTransaction {
             of: &machine, because: "its directory was changed, and what was received could not be moved there", at: now)
         try update(machine.task)
         return UpdatedTask(task: machine.task, orphan: transfer)
+    }
+}
+
+extension StoreTransaction {
+    /// Throws if a confined task names a hidden file. Another call may have named it since this one was admitted; a
+    /// directory is checked again whenever it is opened.
+    func requireConfinedName(of task: TransferTask) throws {
+        let destination = task.specification.destination
+        guard destination.confinement != nil, let name = destination.name, HiddenComponents.isHidden(name) else {
+            return
+        }
+        throw ManagerError.invalidState(
+            task.id, task.state, reason: "another call has given its file the hidden name \(name)")
     }
 }

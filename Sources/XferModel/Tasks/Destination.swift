@@ -11,6 +11,11 @@ public struct Destination: Hashable, Sendable, Codable {
     public var mode: FileMode?
     /// Whether the published file takes the server's `Last-Modified` as its modification time.
     public var usesRemoteTime: Bool
+    /// Whether the path may have a hidden component directly beneath a home directory, such as `~/.ssh`. It says nothing
+    /// for a confined task, whose path has none at all.
+    public var allowsHidden = false
+    /// Where the task is confined to; nil if it is not confined.
+    public var confinement: Confinement?
 
     public init(
         directory: String, directoryIdentity: FileIdentity? = nil, name: String? = nil,
@@ -35,6 +40,7 @@ extension Destination: ChoiceSubject {
         public var onConflict = Patch<ConflictPolicy>.unchanged
         public var mode = Patch<FileMode>.unchanged
         public var usesRemoteTime = Patch<Bool>.unchanged
+        public var allowsHidden = Patch<Bool>.unchanged
 
         public init() {}
     }
@@ -43,6 +49,7 @@ extension Destination: ChoiceSubject {
         Choice(\.onConflict, \.onConflict),
         Choice(\.mode, optional: \.mode),
         Choice(\.usesRemoteTime, \.usesRemoteTime),
+        Choice(\.allowsHidden, \.allowsHidden),
     ]
 }
 
@@ -73,6 +80,8 @@ extension TaskSpecification {
         StoredOption("onConflict", \.destination.onConflict, .own),
         StoredOption("mode", \.destination.mode, .own),
         StoredOption("usesRemoteTime", \.destination.usesRemoteTime, .own),
+        StoredOption("allowsHidden", \.destination.allowsHidden, .own),
+        StoredOption("confinement", \.destination.confinement, .own),
     ]
 }
 

@@ -19,6 +19,15 @@ extension TaskFields {
             "remote_time", \.usesRemoteTime,
             task: "Give the file the server's Last-Modified time; default false.",
             record: "Whether the file takes the server's Last-Modified time.", isOfDownloads: true),
+        ChoiceField(
+            "allow_hidden", \.allowsHidden,
+            task:
+                "Allow a path with a hidden component directly beneath a home directory, such as ~/.ssh; default false. "
+                + "Tokens without the scope operate write to no hidden path.",
+            record: "Whether the path may have a hidden component directly beneath a home directory.",
+            change: .stopped(
+                "Whether the path may have a hidden component directly beneath a home directory; only while not "
+                    + "running."), isOfDownloads: true),
     ]
 
     static let completion: [ChoiceField<TaskCompletion.Choices>] = [

@@ -17,17 +17,18 @@ extension StoreReader {
         }
     }
 
-    /// The file that was last published under this path, and the owner of its task. Nil if no task published one, or if
-    /// the row was removed.
-    public func lastPublished(path: String) throws(StoreError) -> (owner: Owner, file: PublishedFile)? {
+    /// The file that was last published under this path, with its task and that task's owner. Nil if no task published
+    /// one, or if the row was removed.
+    public func lastPublished(path: String) throws(StoreError) -> (task: TaskID, owner: Owner, file: PublishedFile)? {
         try connection.first(
             """
-            SELECT device, inode, born_at, generation, length, modified_at, version, task.owner
+            SELECT device, inode, born_at, generation, length, modified_at, version, task.owner, task.id
             FROM task INDEXED BY task_published JOIN published_file ON published_file.task_id = task.id
             WHERE task.state = 'completed' AND task.final_path = ?1 ORDER BY task.id DESC LIMIT 1
             """, .text(path)
         ) {
             (
+                task: TaskID($0.integer(8)),
                 owner: Owner(uid: UInt32(truncatingIfNeeded: $0.integer(7))),
                 file: PublishedFile(
                     mark: $0.mark(device: 0, inode: 1, bornAt: 2, generation: 3), length: $0.amount(4),

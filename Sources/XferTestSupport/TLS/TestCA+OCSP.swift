@@ -15,9 +15,11 @@ extension TestCA {
     ///   - from: when it begins to be valid, relative to now.
     ///   - until: when it ends; nil leaves that out.
     ///   - signer: another certificate than the authority's own.
+    ///   - enclosesSigner: whether the response has the signer's certificate in it.
     public func ocspResponse(
         for leaf: TestCertificate, _ status: Revocation = .good, from: Duration = .seconds(-60),
-        until: Duration? = .seconds(3600), signer: TestCertificate? = nil
+        until: Duration? = .seconds(3600), signer: TestCertificate? = nil,
+        enclosesSigner: Bool = true
     ) throws -> [UInt8] {
         let signer = signer ?? certificate
         guard let basic = OCSP_BASICRESP_new(), let subject = Self.parse(leaf.der),
@@ -43,7 +45,8 @@ extension TestCA {
         guard
             OCSP_basic_add1_status(basic, id, status.rawValue, 0, status == .revoked ? revoked : nil, begin, end)
                 != nil,
-            OCSP_basic_sign(basic, signing, key.pointer, EVP_sha256(), nil, 0) == 1,
+            OCSP_basic_sign(
+                basic, signing, key.pointer, EVP_sha256(), nil, enclosesSigner ? 0 : UInt(OCSP_NOCERTS)) == 1,
             let response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic)
         else { throw CertificateFailure("OCSP response") }
         defer { OCSP_RESPONSE_free(response) }

@@ -23,13 +23,20 @@ enum StapleCheck {
                 status = .unusable("the certificate's issuer is not known")
                 return
             }
-            status = read(staple, leaf: presented.leaf, issuer: issuer, presented.others, anchors)
+            // The issuer signs without enclosing its certificate, and a server does not send an anchor.
+            let signers = OPENSSL_sk_dup(presented.others)
+            defer { OPENSSL_sk_free(signers) }
+            OPENSSL_sk_push(signers, UnsafeRawPointer(issuer))
+            status = read(staple, leaf: presented.leaf, issuer: issuer, signers, anchors)
         }
         return status
     }
 
+    /// - Parameter signers: certificates among which the signer may be, besides those in the response. They are not
+    ///   trusted for that.
     private static func read(
-        _ staple: [UInt8], leaf: OpaquePointer, issuer: OpaquePointer, _ others: OpaquePointer?, _ anchors: AnchorStore
+        _ staple: [UInt8], leaf: OpaquePointer, issuer: OpaquePointer, _ signers: OpaquePointer?,
+        _ anchors: AnchorStore
     ) -> StapledStatus {
         let parsed = staple.withUnsafeBufferPointer { bytes in
             var next = bytes.baseAddress
@@ -42,7 +49,8 @@ enum StapleCheck {
             return .unusable("the responder answered with error \(code)")
         }
         defer { OCSP_BASICRESP_free(basic) }
-        guard OCSP_basic_verify(basic, others, anchors.pointer, 0) == 1 else {
+        // An intermediate may be an anchor, as in `ChainVerifier`.
+        guard OCSP_basic_verify(basic, signers, anchors.pointer, UInt(OCSP_PARTIAL_CHAIN)) == 1 else {
             return .unusable("its signature is not valid: \(OpenSSLError.removeText() ?? "no reason given")")
         }
         guard let single = single(of: basic, leaf: leaf, issuer: issuer) else {

@@ -48,6 +48,7 @@ import XferTestSupport
             "checksum": Sample(.string(digest)),
             "mode": Sample("0640"),
             "remote_time": Sample(true),
+            "allow_hidden": Sample(true),
             "priority": Sample("high"),
             "group": Sample("g"),
             "label": Sample("l"),

@@ -29,6 +29,7 @@ import XferModel
         expected.queue.retryFor = .seconds(7200)
         expected.download.directory = "/home/ann/in"
         expected.download.roots = ["/home/ann", "/srv/data"]
+        expected.download.allowsHidden = true
         expected.download.reserve = 1_000_000_000
         expected.download.checkpointBytes = 8 << 20
         expected.download.checkpointInterval = .milliseconds(500)

@@ -35,6 +35,7 @@ let everyKeyChanged = """
     download:
       dir: ~/in
       roots: ["~", "/srv/data"]
+      allow_hidden: true
       reserve: 1G
       checkpoint_bytes: 8Mi
       checkpoint_interval: 500ms

@@ -11,9 +11,10 @@ struct TrustFixture {
     let authority: TestCA
     let evaluator: ServerTrustEvaluator
 
-    init() throws {
+    init(authority: TestCA? = nil) throws {
         directory = try TemporaryDirectory("xfer-trust")
-        authority = try TestCA()
+        self.authority = try authority ?? TestCA()
+        let authority = self.authority
         try FileTree.write(authority.pem, to: directory.file("ca.pem"))
         evaluator = ServerTrustEvaluator(anchors: TrustAnchors(file: directory.file("ca.pem")))
     }

@@ -73,7 +73,7 @@ extension DownloadRun {
             file: file, name: name, policy: policy, control: control,
             attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
             digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
-            reopen: DestinationDirectory.reopening(directory, for: specification.owner, settings, services),
+            reopen: DestinationDirectory.reopening(directory, for: specification, settings, services),
             pathPool: services.pool(of: specification.owner),
             isLeaseInForce: { [leases = services.leases, lease = specification.schedule.lease] in
                 leases.isInForce(lease)
