@@ -14,7 +14,8 @@ struct TaskTests {
             url: HTTPURL(scheme: .http, host: "[2001:db8::1]", port: 8080, target: "/a%20b?x=1:2/3"), method: .get,
             headers: [HeaderField(name: "X-A", value: "1\t\"\\é"), HeaderField(name: "X-A", value: "")],
             credential: Credential(user: "u", password: "p"), redirect: .sameOrigin, allowsDowngrade: true,
-            httpVersion: .http2, timeouts: Timeouts(connect: 1.5, idle: 2, total: 3), acceptedStatus: 200...206,
+            httpVersion: .http2, timeouts: Timeouts(connect: 1.5, idle: 2, total: 3),
+            acceptedStatus: StatusSet(200...206),
             allowsMetered: false)
         spec.destination = Destination(
             directory: "/srv/ü", directoryIdentity: FileIdentity(device: .max, inode: 1), name: "name",
@@ -103,6 +104,32 @@ struct TaskTests {
             }
             #expect(try await store.read { try $0.task(changed.id) } == plain)
         }
+    }
+
+    /// The bounds of a single range are two members of the row's JSON, which a decoder reads in any order.
+    @Test(arguments: [
+        [100...150], [404...404], [200...250], [500...599], [200...299, 404...404], [100...100, 599...599],
+    ])
+    func acceptedStatusesAreReadBack(ranges: [ClosedRange<Int>]) throws {
+        var spec = specification()
+        spec.request.acceptedStatus = try #require(StatusSet(ranges))
+        let text = try #require(try TaskOptions.text(of: spec))
+        #expect(TaskOptions.apply(text, to: specification()) == spec)
+        let members = [
+            "\"firstAcceptedStatus\":\(ranges[0].lowerBound)", "\"lastAcceptedStatus\":\(ranges[0].upperBound)",
+        ]
+        guard ranges.count == 1 else { return }
+        for order in [members, members.reversed()] {
+            #expect(TaskOptions.apply("{\(order.joined(separator: ","))}", to: specification()) == spec)
+        }
+    }
+
+    /// As profiles had it when there was one range.
+    @Test func aSingleRangeIsStoredAsItsBounds() throws {
+        #expect(try JSONText.encode(StatusSet(200...206)) == "[200,206]")
+        #expect(JSONText.decode(StatusSet.self, from: "[200,206]") == StatusSet(200...206))
+        #expect(JSONText.decode(StatusSet.self, from: "[200,206,404,404]") == StatusSet("200-206,404"))
+        for text in ["[]", "[200]", "[206,200]"] { #expect(JSONText.decode(StatusSet.self, from: text) == nil) }
     }
 
     @Test func theRankOfAStaleCopyIsNotWritten() async throws {

@@ -100,14 +100,15 @@ struct RequestOptions: ParsableArguments {
     var isHTTP2 = false
 
     @Option(
-        help: ArgumentHelp("Status codes that count as success, such as 200-299.", valueName: "codes"),
-        transform: StatusRange.argument)
-    var acceptStatus: StatusRange?
+        help: ArgumentHelp("Status codes that count as success, such as 200-299 or 200-299,404.", valueName: "codes"),
+        transform: StatusSet.argument)
+    var acceptStatus: StatusSet?
 
     @Option(
         name: .customLong("accept-type"),
         help: ArgumentHelp(
-            "A media type that counts as success, or json, xml, plist, image; may be repeated.", valueName: "type"))
+            "A media type or range (image/*) that counts as success, or json, xml, plist, image; may be repeated.",
+            valueName: "type"))
     var acceptTypes: [String] = []
 
     @OptionGroup var answers: AnswerOptions
@@ -134,7 +135,7 @@ struct RequestOptions: ParsableArguments {
         choices.redirect = Patch(redirect?.word)
         choices.allowsDowngrade = allowDowngrade ? .set(true) : .unchanged
         choices.httpVersion = isHTTP1 ? .set(.http1) : isHTTP2 ? .set(.http2) : .unchanged
-        choices.acceptedStatus = Patch(acceptStatus?.codes)
+        choices.acceptedStatus = Patch(acceptStatus)
         choices.acceptedTypes = acceptTypes.isEmpty ? .unchanged : .set(acceptTypes)
         conditions.apply(to: &choices)
         answers.apply(to: &choices)

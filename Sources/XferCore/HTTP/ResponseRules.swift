@@ -8,7 +8,7 @@ public enum ResponseRules {
     /// Why the response is no success; nil when it is one. The status comes first; when the media type is wrong, too,
     /// the message has both.
     public static func refusal(
-        of head: ResponseHead, from url: HTTPURL, acceptedStatus: ClosedRange<Int>, acceptedTypes: [String],
+        of head: ResponseHead, from url: HTTPURL, acceptedStatus: StatusSet, acceptedTypes: [String],
         rejectsPages: Bool = false, now: Timestamp
     ) -> TransferError? {
         acceptedStatus.contains(head.status)
@@ -17,7 +17,7 @@ public enum ResponseRules {
     }
 
     /// The failure for a response with a wrong media type, whatever its status; nil when the type is right. Only a
-    /// response that certainly has no content may omit its type.
+    /// response that certainly has no content may omit its type, unless `*/*` is accepted.
     ///
     /// - Parameter rejectsPages: whether web pages are refused (`reject_html`).
     public static func typeFailure(
@@ -38,9 +38,11 @@ public enum ResponseRules {
         if acceptedTypes.isEmpty { return nil }
         let wanted = acceptedTypes.joined(separator: ", ")
         guard let type = head.mediaType else {
-            return head.contentLength == 0 ? nil : "no media type, expected \(wanted)"
+            let isAccepted = head.contentLength == 0 || acceptedTypes.contains("*/*")
+            return isAccepted ? nil : "no media type, expected \(wanted)"
         }
-        return acceptedTypes.contains(type) ? nil : "media type \(type.prefix(100)), expected \(wanted)"
+        let isAccepted = acceptedTypes.contains { MediaRange.matches(type, range: $0) }
+        return isAccepted ? nil : "media type \(type.prefix(100)), expected \(wanted)"
     }
 
     /// The failure for a response with a refused status. `now` is the wall clock, to which a `Retry-After` date is

@@ -16,31 +16,18 @@ public enum MediaTypePresets {
     /// Their names.
     public static var names: [String] { types.map(\.name) }
 
-    /// The media types that are meant, lower case, each once; a preset's name stands for its types.
+    /// The media types and ranges that are meant, lower case, each once; a preset's name stands for its types.
     ///
     /// - Throws: the position of the first text that is neither.
     public static func expand(_ texts: [String]) throws(UnknownMediaType) -> [String] {
         var result: [String] = []
         for (index, text) in texts.enumerated() {
             let lower = text.lowercased()
-            let meant = types.first { $0.name == lower }?.types ?? (isMediaType(lower) ? [lower] : [])
+            let meant = types.first { $0.name == lower }?.types ?? (MediaRange.isRange(lower) ? [lower] : [])
             if meant.isEmpty { throw UnknownMediaType(index: index) }
             for type in meant where !result.contains(type) { result.append(type) }
         }
         return result
-    }
-
-    /// `type/subtype`, both tokens (RFC 9110 §8.3.1), without parameters.
-    private static func isMediaType(_ text: String) -> Bool {
-        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
-        return halves.count == 2 && halves.allSatisfy(isToken)
-    }
-
-    private static func isToken(_ text: Substring) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (48...57).contains(byte) || (97...122).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
     }
 }
 

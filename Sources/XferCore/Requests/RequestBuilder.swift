@@ -99,8 +99,8 @@ public enum RequestBuilder {
             return try MediaTypePresets.expand(texts)
         } catch {
             throw RequestFault(
-                field: "accept_types[\(error.index)]", reason: "neither a media type nor a preset",
-                expected: "type/subtype or one of " + MediaTypePresets.names.joined(separator: ", "))
+                field: "accept_types[\(error.index)]", reason: "neither a media type nor a range nor a preset",
+                expected: "type/subtype, type/*, */* or one of " + MediaTypePresets.names.joined(separator: ", "))
         }
     }
 

@@ -35,7 +35,7 @@ public struct RequestPlan: Hashable, Sendable {
     public let method: HTTPMethod
     /// `If-None-Match` or `If-Modified-Since` for `on_conflict: update`.
     public let conditions: [HeaderField]
-    public let acceptedStatus: ClosedRange<Int>
+    public let acceptedStatus: StatusSet
     /// As in `TransferRequest`.
     public let acceptedTypes: [String]
     public let rejectsPages: Bool

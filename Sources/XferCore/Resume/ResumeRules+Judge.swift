@@ -12,7 +12,8 @@ extension ResumeRules {
             case 206: judgePartial(head, plan: plan)
             case 304 where !plan.conditions.isEmpty: .notModified
             case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan)
-            case plan.acceptedStatus: judgeWhole(head, plan: plan, length: head.contentLength)
+            case _ where plan.acceptedStatus.contains(head.status):
+                judgeWhole(head, plan: plan, length: head.contentLength)
             default: .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
             }
         if case .restart = verdict, let suspect = SuspectRules.judge(head, plan: plan, url: url) { return suspect }

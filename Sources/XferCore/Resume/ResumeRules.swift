@@ -21,7 +21,7 @@ public enum ResumeRules {
     public static func plan(
         kept: ResumeData, segment: Segment? = nil, source: HTTPURL? = nil, method: HTTPMethod = .get,
         allowsUnsafe: Bool = false, joinsUnderDigest: Bool = false,
-        plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: ClosedRange<Int> = 200...299,
+        plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: StatusSet = .success,
         acceptedTypes: [String] = [], rejectsPages: Bool = false
     ) -> RequestPlan {
         let fallback: RequestPlan.Guard = joinsUnderDigest ? .digest : allowsUnsafe ? .unsafe : .answerOnly

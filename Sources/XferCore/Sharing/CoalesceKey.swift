@@ -112,8 +112,8 @@ extension CanonicalKeyEncoder {
         add(request.proxy?.exceptions ?? []) { $0.add($1) }
         add(request.redirect.rawValue)
         add(request.allowsDowngrade.description)
-        // As `ClosedRange.description`, which would cost more than the digest.
-        let accepted = request.acceptedStatus
+        // As `ClosedRange.description`, which would cost more than the digest. Further ranges are a stored option.
+        let accepted = request.acceptedStatus.ranges[0]
         add(String(accepted.lowerBound) + "..." + String(accepted.upperBound))
     }
 

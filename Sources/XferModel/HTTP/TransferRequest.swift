@@ -32,8 +32,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var timeouts: Timeouts
     public var leastRate = LeastRate()
     /// Status codes that count as success.
-    public var acceptedStatus: ClosedRange<Int>
-    /// Media types that count as success, lower case, without parameters; empty accepts all.
+    public var acceptedStatus: StatusSet
+    /// Media ranges that count as success, lower case, without parameters; empty accepts all.
     public var acceptedTypes: [String]
     /// Whether a response of type HTML is a failure, whatever its status.
     public var rejectsPages = false
@@ -51,7 +51,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         usesProfileCertificate: Bool = false, clientCertificate: ClientCertificateFiles? = nil,
         usesCookies: Bool = false, cookies: [RequestCookie] = [], proxy: ProxySettings? = nil,
         redirect: RedirectPolicy = .follow, allowsDowngrade: Bool = false, httpVersion: HTTPVersion = .automatic,
-        timeouts: Timeouts = Timeouts(), acceptedStatus: ClosedRange<Int> = 200...299, acceptedTypes: [String] = [],
+        timeouts: Timeouts = Timeouts(), acceptedStatus: StatusSet = .success, acceptedTypes: [String] = [],
         caching: CachingOptions = CachingOptions(), allowsMetered: Bool = true,
         connections: ConnectionRules = ConnectionRules()
     ) {
@@ -102,7 +102,7 @@ extension TransferRequest: ChoiceSubject {
         public var minReceiveRate = Patch<Int64>.unchanged
         /// Seconds.
         public var minReceiveTime = Patch<Double>.unchanged
-        public var acceptedStatus = Patch<ClosedRange<Int>>.unchanged
+        public var acceptedStatus = Patch<StatusSet>.unchanged
         /// Media types and names of presets, as the client wrote them.
         public var acceptedTypes = Patch<[String]>.unchanged
         public var rejectsPages = Patch<Bool>.unchanged
@@ -195,6 +195,10 @@ extension TaskSpecification {
         StoredOption("lastAcceptedStatus", \.request.lastAcceptedStatus, .common) {
             $0.pointee.request.lastAcceptedStatus
         },
+        // This option is stored if the set is more than one range, the last two if it is one.
+        StoredOption("acceptedStatus", \.request.severalAcceptedRanges, .common) {
+            $0.pointee.request.severalAcceptedRanges
+        },
         StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
         StoredOption("rejectsPages", \.request.rejectsPages, .common),
         StoredOption("announcedDigests", \.request.announcedDigests, .own),
@@ -220,14 +224,25 @@ extension TransferRequest {
         set { usesProfileCertificate = newValue }
     }
 
-    /// The lower bound of `acceptedStatus`. Set it before `lastAcceptedStatus`.
+    // A single range is stored as its bounds, which may be set in either order. Several ranges are stored together.
+
     fileprivate var firstAcceptedStatus: Int {
-        get { acceptedStatus.lowerBound }
-        set { acceptedStatus = newValue...max(newValue, acceptedStatus.upperBound) }
+        get { singleRange.lowerBound }
+        set { acceptedStatus = StatusSet(newValue...max(newValue, singleRange.upperBound)) }
     }
 
     fileprivate var lastAcceptedStatus: Int {
-        get { acceptedStatus.upperBound }
-        set { acceptedStatus = acceptedStatus.lowerBound...max(acceptedStatus.lowerBound, newValue) }
+        get { singleRange.upperBound }
+        set { acceptedStatus = StatusSet(min(singleRange.lowerBound, newValue)...newValue) }
+    }
+
+    private var singleRange: ClosedRange<Int> {
+        let ranges = acceptedStatus.ranges.count == 1 ? acceptedStatus.ranges : StatusSet.success.ranges
+        return ranges[0]
+    }
+
+    fileprivate var severalAcceptedRanges: StatusSet? {
+        get { acceptedStatus.ranges.count == 1 ? nil : acceptedStatus }
+        set { acceptedStatus = newValue ?? acceptedStatus }
     }
 }

@@ -51,14 +51,18 @@ enum TaskFields {
                 "Seconds over which min_recv_rate is measured; null is download.min_recv_time; only while not running.",
                 isNullable: true), limits: [.number(1...86_400)]),
         ChoiceField(
-            "accept_status", \.acceptedStatus, task: "Status codes that count as success; default 200-299.",
+            "accept_status", \.acceptedStatus,
+            task: "Status codes that count as success: ranges and codes between commas; default 200-299.",
             record: "Status codes that count as success.", profile: "Status codes that count as success.",
-            example: "200-299"),
+            example: "200-299,404"),
         ChoiceField(
             "accept_types", \.acceptedTypes,
-            task: "Media types that count as success, or the presets json, xml, plist, image; default all.",
-            record: "Media types that count as success; absent accepts all.",
-            profile: "Media types, or the presets json, xml, plist, image.", limits: [.count(0...64)],
+            task:
+                "Media types or ranges (image/*) that count as success, or the presets json, xml, plist, image; default "
+                + "all.",
+            record: "Media types and ranges that count as success; absent accepts all.",
+            profile: "Media types or ranges (image/*), or the presets json, xml, plist, image.",
+            limits: [.count(0...64)],
             example: ["json"]),
         ChoiceField(
             "reject_html", \.rejectsPages,

@@ -85,7 +85,7 @@ import XferTestSupport
             "total_timeout": Sample(9),
             "min_recv_rate": Sample(10),
             "min_recv_time": Sample(20),
-            "accept_status": Sample("200-404"),
+            "accept_status": Sample("200-299,404"),
             "accept_types": Sample(["image/png"]),
             "reject_html": Sample(true),
             "announced_digests": Sample("ignore"),

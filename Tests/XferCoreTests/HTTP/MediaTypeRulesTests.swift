@@ -12,7 +12,7 @@ import XferModel
         var head = ResponseHead(status: status, fields: [HeaderField(name: "Content-Length", value: length)])
         if let type { head.fields.append(HeaderField(name: "Content-Type", value: type)) }
         return ResponseRules.refusal(
-            of: head, from: url, acceptedStatus: 200...299, acceptedTypes: types, now: now)
+            of: head, from: url, acceptedStatus: .success, acceptedTypes: types, now: now)
     }
 
     @Test func statusAndTypeGiveFourCombinations() throws {
@@ -42,6 +42,19 @@ import XferModel
         #expect(refusal(200, "")?.reason == .unacceptableType)
         #expect(refusal(200, nil, length: "0") == nil)
         #expect(refusal(204, nil) == nil)
+    }
+
+    /// RFC 9110 §12.5.1; `*/json` and the last row as Alamofire's ValidationTestCase has them.
+    @Test(
+        arguments: [
+            ("image/*", "image/png", true), ("image/*", "IMAGE/png; q=1", true), ("image/*", "video/mp4", false),
+            ("image/*", "image", false), ("image/*", "imagery/png", false), ("*/*", "text/html", true),
+            ("*/json", "application/json", true), ("*/json", "application/jsonp", false), ("image/*", nil, false),
+            ("*/*", nil, true),
+        ] as [(String, String?, Bool)])
+    func aMediaRangeMatchesTheTypesItCovers(range: String, type: String?, isAccepted: Bool) {
+        #expect((refusal(200, type, types: [range]) == nil) == isAccepted)
+        #expect((refusal(200, type, types: ["text/x-other", range]) == nil) == isAccepted)
     }
 
     @Test func aDownloadChecksTheMediaTypeLast() {

@@ -85,7 +85,12 @@ import XferModel
         #expect(try MediaTypePresets.expand(["image"]).count == 12)
     }
 
-    @Test(arguments: ["jpeg", "", "a/b/c", "a/", "text/html; charset=utf-8"])
+    @Test func mediaRangesStandBesidePresetsAndTypes() throws {
+        #expect(
+            try MediaTypePresets.expand(["xml", "IMAGE/*", "*/*"]) == ["application/xml", "text/xml", "image/*", "*/*"])
+    }
+
+    @Test(arguments: ["jpeg", "", "a/b/c", "a/", "text/html; charset=utf-8", "*", "image/p*", "ima*/png", "/*"])
     func anUnknownPresetIsNamed(text: String) {
         #expect {
             try MediaTypePresets.expand(["json", text])

@@ -123,7 +123,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         profile.credential = Credential(user: "u", password: "p")
         profile.redirect = .deny
         profile.idleTimeout = 7
-        profile.acceptedStatus = 200...201
+        profile.acceptedStatus = StatusSet(200...201)
         profile.acceptedTypes = ["json"]
         profile.keepsCookies = true
         profile.proxy = ProxySettings(url: "http://proxy.test:3128")
@@ -134,7 +134,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         let request = try build(profile: profile) { _ in }.request
         #expect(request.redirect == .deny)
         #expect(request.timeouts == Timeouts(connect: 30, idle: 7, total: 0))
-        #expect(request.acceptedStatus == 200...201)
+        #expect(request.acceptedStatus == StatusSet(200...201))
         #expect(request.acceptedTypes == ["application/json", "text/json", "text/javascript"])
         #expect(request.usesProfileCredential && request.credential == nil)
         #expect(request.usesCookies)

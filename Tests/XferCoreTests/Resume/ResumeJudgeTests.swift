@@ -57,7 +57,7 @@ import XferModel
     }
 
     @Test func anUnrequestedPartFailsIfOnlyA200IsAccepted() {
-        let plan = ResumeRules.plan(kept: ResumeData(), acceptedStatus: 200...200)
+        let plan = ResumeRules.plan(kept: ResumeData(), acceptedStatus: StatusSet(200...200))
         let head = ResponseHead(status: 206, fields: [HeaderField(name: "Content-Range", value: "bytes 0-9/10")])
         guard case .fail(let error) = ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0)) else {
             Issue.record("it is taken")

@@ -131,7 +131,9 @@ import XferTestSupport
         Change("proxy's exceptions") { $0.request.proxy = ProxySettings(url: "http://p:1", exceptions: ["a"]) },
         Change("redirects") { $0.request.redirect = .deny },
         Change("downgrade") { $0.request.allowsDowngrade = true },
-        Change("accepted status") { $0.request.acceptedStatus = 200...404 },
+        Change("accepted status") { $0.request.acceptedStatus = StatusSet(200...404) },
+        Change("a set of accepted statuses") { $0.request.acceptedStatus = StatusSet("200-299,404") ?? .success },
+        Change("another set") { $0.request.acceptedStatus = StatusSet("200-299,410") ?? .success },
         Change("refused web pages") { $0.request.rejectsPages = true },
         Change("owner") { $0.owner = Owner(uid: 1001) },
     ]
@@ -167,7 +169,7 @@ import XferTestSupport
         #expect(Set(options).count == options.count)
         let specification = Self.specification()
         for value: Any in [specification, specification.request, specification.destination] {
-            for case let name? in Mirror(reflecting: value).children.map(\.label) where name != "acceptedStatus" {
+            for case let name? in Mirror(reflecting: value).children.map(\.label) {
                 #expect(columns.contains(name) || options.contains(name), "\(name)")
             }
         }

@@ -26,7 +26,7 @@ import XferModel
         api.languages = ["de", "en"]
         api.credential = Credential(scheme: .bearer, user: "", secret: .file("/home/ann/token"))
         api.keepsCookies = true
-        api.acceptedStatus = 200...200
+        api.acceptedStatus = StatusSet(200...200)
         api.acceptedTypes = ["json"]
         api.idleTimeout = 2.5
         api.headerRules = [HeaderRule(hosts: [try HostPattern(".example.org")], remove: ["Referer"])]

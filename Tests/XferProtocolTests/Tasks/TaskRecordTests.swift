@@ -49,7 +49,7 @@ struct TaskRecordTests {
         var request = TransferRequest(
             url: HTTPURL(scheme: .https, host: "example.org", port: 443, target: "/f?x=1"),
             headers: new.requestFields.headers, redirect: .deny, allowsDowngrade: true, httpVersion: .http2,
-            timeouts: Timeouts(connect: 5, idle: 2.5, total: 7), acceptedStatus: 200...200,
+            timeouts: Timeouts(connect: 5, idle: 2.5, total: 7), acceptedStatus: StatusSet(200...200),
             acceptedTypes: ["a/b"])
         request.proxy = ProxySettings(url: "http://p:1")
         let specification = new.specification(

@@ -51,16 +51,32 @@ struct ValueTests {
         #expect(throws: WireError.self) { try FileMode(strict: json) }
     }
 
-    @Test(arguments: [("200-299", 200...299), ("404", 404...404)] as [(String, ClosedRange<Int>)])
-    func aStatusIsOneCodeOrARange(text: String, codes: ClosedRange<Int>) throws {
-        #expect(try StatusRange(strict: .string(text)).codes == codes)
-        #expect(StatusRange(codes).wire == .string(text))
+    @Test(
+        arguments: [
+            ("200-299", [200...299]), ("404", [404...404]), ("200-299,404", [200...299, 404...404]),
+            ("100,599", [100...100, 599...599]),
+        ] as [(String, [ClosedRange<Int>])])
+    func statusCodesAreCodesAndRanges(text: String, ranges: [ClosedRange<Int>]) throws {
+        #expect(try StatusSet(strict: .string(text)).ranges == ranges)
+        #expect(StatusSet(ranges)?.wire == .string(text))
     }
 
     @Test(
-        arguments: ["299-200", "99", "600", "200-", "-299", "2xx", "", 200, [200, 206], "200-299-300"] as [JSONValue])
+        arguments: [
+            ("404,200-299", "200-299,404"), ("200-250,251-299", "200-299"), ("200-299,210,200-299", "200-299"),
+            (" 200-299 , 404 ", "200-299,404"), ("200-200", "200"), ("200-300,250-260", "200-300"),
+        ])
+    func aSetOfStatusCodesIsShownInOrderWithoutOverlaps(text: String, shown: String) throws {
+        #expect(try StatusSet(strict: .string(text)).wire == .string(shown))
+    }
+
+    @Test(
+        arguments: [
+            "299-200", "99", "600", "200-", "-299", "2xx", "", 200, [200, 206], "200-299-300", "200-299,", ",404",
+            "200,,404", "200;404", "200 - 299", "200-299,99", "２００",
+        ] as [JSONValue])
     func invalidStatusesAreRefused(json: JSONValue) {
-        #expect(throws: WireError.self) { try StatusRange(strict: json) }
+        #expect(throws: WireError.self) { try StatusSet(strict: json) }
     }
 
     @Test func checksumsAreParsedInHexOrBase64AndWrittenInHex() throws {
