@@ -181,6 +181,7 @@ actor DownloadRun: TransferSubscriber {
     /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.
     func apply(_ update: ResponseUpdate) async -> Bool {
         record(update.head, from: update.url)
+        services.logIgnoredDigests(of: update.head, for: specification.request, taskID)
         received = update
         do {
             let url = update.url ?? specification.request.url
