@@ -27,6 +27,9 @@ public struct AnnouncedDigestFields: Hashable, Sendable {
         }
     }
 
+    /// Whether the field may announce digests.
+    static func hasDigests(_ field: HeaderField) -> Bool { Field.named(field.name) != nil }
+
     private enum Field: String, CaseIterable {
         case reprDigest = "Repr-Digest"
         case contentDigest = "Content-Digest"

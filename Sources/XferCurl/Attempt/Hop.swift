@@ -311,7 +311,7 @@ final class Hop {
     }
 
     func judge(_ head: ResponseHead) -> Bool {
-        var head = head
+        var head = PartView.head(head, of: plan.part)
         head.proxy = answeringProxy
         reportSent()
         response.head = head

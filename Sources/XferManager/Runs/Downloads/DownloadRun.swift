@@ -82,6 +82,8 @@ actor DownloadRun: TransferSubscriber {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
+            // A later try would fetch the same bytes again up to the limit, or none.
+            if (error as? TransferError)?.reason == .tooLarge { isRefused = true }
             // If another task's directory is missing or denied, this task continues in its own.
             leavesTransfer =
                 Self.isAboutDirectory(error)
@@ -118,6 +120,13 @@ actor DownloadRun: TransferSubscriber {
             guard try await suspectSources(because: error) else { throw error }
             return .again
         }
+    }
+
+    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later try.
+    func requireAllowedSize(_ length: Int64) throws(TransferError) {
+        guard let most = specification.request.maxSize, length > most else { return }
+        isRefused = true
+        throw ResumeRules.tooLarge(most, "it has \(length)", host: nil)
     }
 
     private static func isAboutDirectory(_ error: any Error) -> Bool {
