@@ -25,7 +25,8 @@ public enum Aria2ErrorNumber {
         case .destinationUnavailable: 18
         case .dnsFailure: 19
         case .httpStatus, .blockedURL: number(ofStatus: status)
-        case .protocolError, .invalidFraming, .lengthMismatch, .expansionLimit, .redirectDenied, .insecureRedirect,
+        case .protocolError, .invalidFraming, .lengthMismatch, .expansionLimit, .tooLarge, .redirectDenied,
+            .insecureRedirect,
             .unacceptableType:
             22
         case .tooManyRedirects: 23

@@ -25,13 +25,23 @@ public struct Aria2Options: Hashable, Sendable {
     public mutating func add(_ name: String, _ value: String) throws(Aria2Fault) {
         let shown = String(name.prefix(40))
         switch Aria2Option.treatment(of: name) {
-        case .mapped(.header): values[.header, default: []].append(value)
+        case .mapped(.header): addHeader(value)
         case .mapped(let option): values[option] = [value]
         case .ignored: ignored.insert(name)
         case .refused(let why): throw .option(shown, why)
         case .only(let harmless, let why):
             guard value == harmless else { throw .option(shown, why) }
         }
+    }
+
+    /// Adds a header field, unless it is about the browser's own connection. Programs in browsers copy all fields of a
+    /// request.
+    private mutating func addHeader(_ text: String) {
+        guard let field = Aria2Value.header(text), HopByHopFields.contains(field.name) else {
+            values[.header, default: []].append(text)
+            return
+        }
+        ignored.insert("header \(field.name.lowercased())")
     }
 
     public var isEmpty: Bool { values.isEmpty }

@@ -70,6 +70,7 @@ enum ErrorReference {
         case .lengthMismatch: "The finished bytes have another length than announced"
         case .expansionLimit: "A content coding expands to more than `results.max_ratio` allows"
         case .rangeMismatch: "The server sent another range than requested"
+        case .tooLarge: "The download is larger than `max_size`"
         case .checksumMismatch: "The bytes do not have the demanded or announced digest"
         case .tooManyRedirects: "The redirects do not end"
         case .redirectDenied: "`redirect` does not allow this redirect"

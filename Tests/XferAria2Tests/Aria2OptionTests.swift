@@ -20,6 +20,20 @@ struct Aria2OptionTests {
         }
     }
 
+    /// RFC 9110 §7.6.1.
+    @Test func fieldsAboutTheBrowsersOwnConnectionAreIgnoredByName() throws {
+        let options = try Aria2Options([
+            "header": [
+                "Connection: keep-alive, Upgrade", "keep-alive: 300", "TE: trailers", "Trailer: X", "Upgrade: h2c",
+                "transfer-encoding: chunked", "Proxy-Connection: close", "Upgrade-Insecure-Requests: 1", "A: b",
+            ]
+        ])
+        let task = try options.task(for: ["http://a.test/x"])
+        #expect(task.headers?.set.wire == ["Upgrade-Insecure-Requests": "1", "A": "b"])
+        let names = ["connection", "keep-alive", "te", "trailer", "upgrade", "transfer-encoding", "proxy-connection"]
+        #expect(options.ignored == Set(names.map { "header \($0)" }))
+    }
+
     @Test func optionsBecomeFieldsOfTheTask() throws {
         let sum = String(repeating: "ab", count: 32)
         let task = try task([

@@ -22,6 +22,8 @@ struct ContentTemplate {
         if !options.parameters.isEmpty { task.params = parameters }
         task.upload = options.upload?.word
         task.spool = options.spool ? true : nil
+        task.chunkSize = options.chunkSize?.bytes
+        task.creationWithUpload = options.creationWithUpload ? true : nil
         task.limits.retriesNonIdempotent = options.retryNonIdempotent ? .set(true) : .unchanged
         task.source = options.uploadFile.map(paths.absolute)
         if !options.parts.isEmpty {

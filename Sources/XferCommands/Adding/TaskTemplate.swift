@@ -152,6 +152,8 @@ struct TaskTemplate {
         options.times.apply(to: &task.schedule)
         options.limits.apply(to: &task.limits)
         task.limits.segments = Patch(options.segments?.count)
+        task.limits.range = Patch(options.sourceRange?.range)
+        task.limits.maxSize = Patch(options.maxSize?.bytes)
         task.resume = options.resume?.word
         task.completion.onComplete = Patch(options.onComplete)
         task.completion.onError = Patch(options.onError)

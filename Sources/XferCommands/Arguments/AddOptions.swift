@@ -179,6 +179,17 @@ struct SchedulingOptions: ParsableArguments {
         transform: SegmentsArgument.argument)
     var segments: SegmentsArgument?
 
+    @Option(
+        name: .customLong("range"),
+        help: ArgumentHelp("Fetch only this part of the source, such as 0-1023 or 500-.", valueName: "first-last"),
+        transform: RangeArgument.argument)
+    var sourceRange: RangeArgument?
+
+    @Option(
+        help: ArgumentHelp("Fail if the download is larger, such as 500M.", valueName: "size"),
+        transform: ByteAmount.argument)
+    var maxSize: ByteAmount?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Try it although the URL failed for good a while ago, see `xferctl failed-url`.")

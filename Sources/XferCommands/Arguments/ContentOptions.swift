@@ -63,6 +63,15 @@ struct ContentOptions: ParsableArguments {
             valueName: "protocol"))
     var upload: WordArgument<UploadProtocol>?
 
+    @Option(
+        help: ArgumentHelp(
+            "Send at most so many bytes in one request of a tus upload, such as 8Mi.", valueName: "size"),
+        transform: ByteAmount.argument)
+    var chunkSize: ByteAmount?
+
+    @Flag(help: "Let the request that creates a tus upload bring its first bytes.")
+    var creationWithUpload = false
+
     @Flag(help: "Copy the files that are sent first: they may change afterwards.")
     var spool = false
 

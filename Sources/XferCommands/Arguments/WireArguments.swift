@@ -91,6 +91,18 @@ struct SegmentsArgument: Hashable, Sendable, ExplainedArgument {
     }
 }
 
+/// A part of a source.
+struct RangeArgument: Hashable, Sendable, ExplainedArgument {
+    static var expected: String { SourceRange.expected }
+
+    let range: SourceRange
+
+    init?(argument: String) {
+        guard let range = SourceRange(argument) else { return nil }
+        self.range = range
+    }
+}
+
 /// `Name: value`, or `@FILE` with a line for each, as curl takes it.
 enum HeaderArgument: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "NAME: VALUE, or @FILE with a line for each" }

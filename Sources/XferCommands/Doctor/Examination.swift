@@ -39,7 +39,7 @@ struct Examination: Sendable {
     func database(_ status: DaemonStatus.Result) -> Finding {
         guard status.degraded else { return .well("database", "it can be written") }
         return .problem(
-            "database", "it cannot be written, so nothing starts: \(status.degradedReason ?? "the reason is unknown")",
+            "database", status.degradedReason ?? "it cannot be written, so nothing starts",
             "make room, or put \(status.stateDirectory) back; xferd goes on by itself")
     }
 

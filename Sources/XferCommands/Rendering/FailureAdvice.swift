@@ -62,6 +62,8 @@ enum FailureAdvice {
         case .authFailed: return "Add it again with the right user and password (-u USER) or header (-H)."
         case .expansionLimit:
             return "Ask for no content coding (Accept-Encoding: identity), or have results.max_ratio raised."
+        case .tooLarge:
+            return "Allow more with \(SuggestedCommand.text("update \(id) --max-size SIZE")), then \(retry)."
         case .lengthMismatch, .checksumMismatch:
             return "Check the checksum you gave (--checksum) and where the file comes from; \(retry) fetches it again."
         case .unexpectedAnswer:

@@ -27,8 +27,8 @@ struct QueueText: Sendable {
             health = style(.red, "the configuration file was not taken over: \(SafeText.sanitised(problem))")
         }
         if status.degraded {
-            let reason = SafeText.sanitised(status.degradedReason ?? "disk full?")
-            health = style(.red, "cannot write its database, nothing starts: \(reason)")
+            let reason = SafeText.sanitised(status.degradedReason ?? "the database cannot be written")
+            health = style(.red, "degraded: \(reason)")
         }
         if status.shuttingDown { health = style(.yellow, "shutting down") }
         return [

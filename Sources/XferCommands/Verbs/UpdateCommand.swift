@@ -85,6 +85,11 @@ struct UpdateCommand: TaskVerb {
     var segments: SegmentsArgument?
 
     @Option(
+        help: ArgumentHelp("Fail if the download is larger, such as 500M.", valueName: "size"),
+        transform: ByteAmount.argument)
+    var maxSize: ByteAmount?
+
+    @Option(
         name: [.customShort("H"), .customLong("header")],
         help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"),
         transform: HeaderArgument.argument)
@@ -111,6 +116,7 @@ struct UpdateCommand: TaskVerb {
     /// Fields that can be unset.
     enum ClearableField: String, CaseIterable, ExpressibleByArgument {
         case group, label, meta, maxRetries = "max-retries", output, checksum, segments, credential, policy
+        case maxSize = "max-size"
         case notBefore = "not-before", window, deadline, after
         case clientCertificate = "cert", cookies = "cookie", proxy, interface, resolve, connectTo = "connect-to"
     }
@@ -182,6 +188,7 @@ struct UpdateCommand: TaskVerb {
         changes.destination.allowsHidden = Patch(allowHidden)
         changes.checksum = patch(checksum, .checksum)
         changes.limits.segments = patch(segments?.count, .segments)
+        changes.limits.maxSize = patch(maxSize?.bytes, .maxSize)
         let headers = try headers.fields()
         if !headers.isEmpty { changes.headers = HeaderList(headers) }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }

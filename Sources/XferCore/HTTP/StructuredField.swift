@@ -3,24 +3,41 @@ public import XferModel
 
 /// Structured field values as far as they are used here (RFC 9651): Items and Dictionaries of bare items.
 ///
-/// Parameters are checked and dropped. An inner list makes a Dictionary member of unknown type. A malformed field is
+/// Parameters are checked and dropped. An inner list makes a Dictionary member of another type. A malformed field is
 /// ignored as a whole (§4.2), as is one longer than `maxLength`.
 public enum StructuredField {
     /// A bare item (RFC 9651 §3.3); the types this service does not use share one case.
     public enum Value: Hashable, Sendable {
         case integer(Int64)
         case boolean(Bool)
+        case bytes([UInt8])
         /// Well formed and of another type.
         case other
     }
 
-    /// Bytes. The parser compares each key of a Dictionary with all before it.
-    public static let maxLength = 4096
+    /// The outcome of reading a Dictionary.
+    public enum Dictionary: Hashable, Sendable {
+        /// No field of this name, or none with a value: an empty Dictionary is not sent (§3.2).
+        case absent
+        /// Of a key given twice the last value counts.
+        case members([String: Value])
+        /// More than `maxLength` bytes or `maxSeparators` separators.
+        case tooLong
+        case malformed
+    }
+
+    /// The longest text in bytes. It holds the byte sequence of 16,384 octets that each parser must read (§3.3.5).
+    public static let maxLength = 24_576
+    /// The highest number of commas and semicolons: the parser compares each key with all before it. It allows the 1,024
+    /// members, with a parameter each, that each parser must read (§3.2).
+    public static let maxSeparators = 2_560
 
     /// The Item of this name; nil when it is absent, given more than once, or malformed.
     public static func item(_ name: String, in fields: some Sequence<HeaderField>) -> Value? {
-        guard var parser = parser(of: name, in: fields) else { return nil }
-        return (try? parser.parseItemFieldValue()).map { Value($0.rfc9651BareItem) }
+        guard let text = joinedLines(of: name, in: fields), text.count <= maxLength else { return nil }
+        var parser = StructuredFieldValueParser(text)
+        guard let item = try? parser.parseItemFieldValue() else { return nil }
+        return Value(item)
     }
 
     /// The Integer of this name; nil as for `item`, and when the item is of another type.
@@ -35,36 +52,71 @@ public enum StructuredField {
         return value
     }
 
-    /// The Dictionary of this name; nil when it is absent or malformed. Of a key given twice the last value counts.
+    /// The Dictionary of this name; nil when it is absent, malformed or too long.
     public static func dictionary(_ name: String, in fields: some Sequence<HeaderField>) -> [String: Value]? {
-        guard var parser = parser(of: name, in: fields), let members = try? parser.parseDictionaryFieldValue() else {
-            return nil
-        }
-        return members.reduce(into: [:]) { found, member in
-            switch member.1 {
-            case .item(let item): found[member.0] = Value(item.rfc9651BareItem)
-            case .innerList: found[member.0] = .other
-            }
-        }
+        guard case .members(let members) = parseDictionary(name, in: fields) else { return nil }
+        return members
     }
 
-    /// Of all lines of the field as one (RFC 9110 §5.3).
-    private static func parser(
-        of name: String, in fields: some Sequence<HeaderField>
-    ) -> StructuredFieldValueParser<[UInt8]>? {
+    /// The Dictionary of this name, or why there is none.
+    public static func parseDictionary(_ name: String, in fields: some Sequence<HeaderField>) -> Dictionary {
+        guard let text = joinedLines(of: name, in: fields) else { return .absent }
+        guard isBounded(text) else { return .tooLong }
+        var parser = StructuredFieldValueParser(text)
+        guard let members = try? parser.parseDictionaryFieldValue() else { return .malformed }
+        var found: [String: Value] = [:]
+        for (key, member) in members {
+            guard let value = Value(member) else { return .malformed }
+            found[key] = value
+        }
+        return .members(found)
+    }
+
+    private static func isBounded(_ text: [UInt8]) -> Bool {
+        text.count <= maxLength
+            && text.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") } <= maxSeparators
+    }
+
+    /// All lines of the field as one (RFC 9110 §5.3); nil if there is none, or nothing in them.
+    private static func joinedLines(of name: String, in fields: some Sequence<HeaderField>) -> [UInt8]? {
         let lines = fields.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
         let text = Array(lines.joined(separator: ", ").utf8)
-        guard !text.isEmpty, text.count <= maxLength else { return nil }
-        return StructuredFieldValueParser(text)
+        return text.isEmpty ? nil : text
     }
 }
 
 extension StructuredField.Value {
-    fileprivate init(_ item: RFC9651BareItem) {
+    /// Nil if a byte sequence in it, or in its parameters, is not base64 (§4.2.7): the parser leaves that to its user.
+    fileprivate init?(_ member: ItemOrInnerList) {
+        switch member {
+        case .item(let item): self.init(item)
+        case .innerList(let list):
+            guard list.bareInnerList.allSatisfy({ Self($0) != nil }), Self.areWhole(list.rfc9651Parameters) else {
+                return nil
+            }
+            self = .other
+        }
+    }
+
+    fileprivate init?(_ item: Item) {
+        guard Self.areWhole(item.rfc9651Parameters) else { return nil }
+        self.init(item.rfc9651BareItem)
+    }
+
+    private init?(_ item: RFC9651BareItem) {
         switch item {
         case .integer(let value): self = .integer(value)
         case .bool(let value): self = .boolean(value)
+        case .undecodedByteSequence(let text):
+            // Padding that is absent is supplied.
+            let missing = text.utf8.contains(UInt8(ascii: "=")) ? 0 : (4 - text.utf8.count % 4) % 4
+            guard let bytes = Base64.decode(text + String(repeating: "=", count: missing)) else { return nil }
+            self = .bytes(bytes)
         default: self = .other
         }
+    }
+
+    private static func areWhole(_ parameters: OrderedMap<String, RFC9651BareItem>) -> Bool {
+        parameters.allSatisfy { Self($0.1) != nil }
     }
 }

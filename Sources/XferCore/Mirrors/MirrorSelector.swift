@@ -216,7 +216,7 @@ public struct MirrorSelector: Hashable, Sendable {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
             .totalTimeout, .tooSlow, .trustRejected, .pinMismatch, .revocationUnknown, .httpStatus, .authFailed,
             .protocolError,
-            .shortBody, .invalidFraming, .expansionLimit, .lengthMismatch, .rangeMismatch, .checksumMismatch,
+            .shortBody, .invalidFraming, .expansionLimit, .lengthMismatch, .rangeMismatch, .tooLarge, .checksumMismatch,
             .tooManyRedirects, .redirectDenied, .insecureRedirect,
             .rejectedByPolicy, .unacceptableType, .unexpectedAnswer:
             true

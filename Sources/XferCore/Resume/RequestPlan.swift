@@ -39,6 +39,11 @@ public struct RequestPlan: Hashable, Sendable {
     /// As in `TransferRequest`.
     public let acceptedTypes: [String]
     public let rejectsPages: Bool
+    /// The part of the source that is the whole for the task; nil is all of it. Offsets of the plan count from its
+    /// beginning.
+    public var part: SourceRange?
+    /// The greatest length of the whole in bytes; nil is unlimited.
+    public var maxSize: Int64?
 
     /// First offset that is not kept.
     public var offset: Int64 { segment.committed }
@@ -49,10 +54,19 @@ public struct RequestPlan: Hashable, Sendable {
         return segment.committed > 0 && segment.committed == kept.totalLength
     }
 
+    /// The range to ask the source for: `range`, moved into the part.
+    private var sentRange: ByteRange? {
+        guard let part else { return range }
+        let last = range?.last.map { part.first.addingSaturated($0) }
+        return ByteRange(
+            first: part.first.addingSaturated(range?.first ?? 0),
+            last: [last, part.last].compactMap(\.self).min())
+    }
+
     /// `Range`, `If-Range` and the conditions, as sent.
     public var headers: [HeaderField] {
         var fields = conditions
-        if let range { fields.append(HeaderField(name: "Range", value: "bytes=\(range)")) }
+        if let range = sentRange { fields.append(HeaderField(name: "Range", value: "bytes=\(range)")) }
         switch check {
         case .etag(let value), .date(let value): fields.append(HeaderField(name: "If-Range", value: value))
         case .none, .answerOnly, .unsafe, .digest: break

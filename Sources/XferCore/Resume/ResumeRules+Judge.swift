@@ -12,10 +12,13 @@ extension ResumeRules {
             case 206: judgePartial(head, plan: plan)
             case 304 where !plan.conditions.isEmpty: .notModified
             case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan)
+            case _ where plan.acceptedStatus.contains(head.status) && PartView.isOutside(head, of: plan.part):
+                .fail(PartView.ignored(head, from: url))
             case _ where plan.acceptedStatus.contains(head.status):
                 judgeWhole(head, plan: plan, length: head.contentLength)
             default: .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
             }
+        if let failure = excess(of: verdict, plan: plan, url: url) { return .fail(failure) }
         if case .restart = verdict, let suspect = SuspectRules.judge(head, plan: plan, url: url) { return suspect }
         switch verdict {
         case .write, .restart:
@@ -25,6 +28,21 @@ extension ResumeRules {
         case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail:
             return verdict
         }
+    }
+
+    /// The failure for a whole that is known to be larger than the task allows.
+    private static func excess(of verdict: HeadVerdict, plan: RequestPlan, url: HTTPURL) -> TransferError? {
+        switch verdict {
+        case .write(let body), .restart(let body, _):
+            guard let most = plan.maxSize, let total = body.total, total > most else { return nil }
+            return tooLarge(most, "it has \(total)", host: url.hostKey)
+        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail: return nil
+        }
+    }
+
+    /// The failure of a download that is larger than its task allows.
+    public static func tooLarge(_ most: Int64, _ found: String, host: String?) -> TransferError {
+        TransferError(.tooLarge, "the download may have \(most) bytes (max_size), and \(found)", host: host)
     }
 
     /// Judges the clean end of a body: the exact length decides, not that the server stopped sending.
@@ -122,7 +140,8 @@ extension ResumeRules {
     private static func judgeUnaskedPart(
         _ head: ResponseHead, plan: RequestPlan, url: HTTPURL, now: Timestamp
     ) -> HeadVerdict {
-        guard plan.acceptedStatus.contains(head.status) else {
+        // A part that was requested comes as a 206 or not at all.
+        guard plan.part != nil || plan.acceptedStatus.contains(head.status) else {
             return .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
         }
         guard let length = head.wholeLength else { return .fail(unaskedPart(from: url)) }

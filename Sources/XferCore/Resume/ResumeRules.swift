@@ -18,11 +18,13 @@ public enum ResumeRules {
     ///   - source: the URL that the client gave, from which redirects may lead on.
     ///   - method: only a GET is continued.
     ///   - plainRange: this is the one retry without `If-Range`.
+    ///   - part: the part of the source that is the whole for the task. Heads are judged as `PartView` shows them.
+    ///   - maxSize: the greatest length of the whole.
     public static func plan(
         kept: ResumeData, segment: Segment? = nil, source: HTTPURL? = nil, method: HTTPMethod = .get,
         allowsUnsafe: Bool = false, joinsUnderDigest: Bool = false,
         plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: StatusSet = .success,
-        acceptedTypes: [String] = [], rejectsPages: Bool = false
+        acceptedTypes: [String] = [], rejectsPages: Bool = false, part: SourceRange? = nil, maxSize: Int64? = nil
     ) -> RequestPlan {
         let fallback: RequestPlan.Guard = joinsUnderDigest ? .digest : allowsUnsafe ? .unsafe : .answerOnly
         let segment = segment ?? kept.segments.first ?? Segment(start: 0, committed: 0)
@@ -33,7 +35,7 @@ public enum ResumeRules {
             return RequestPlan(
                 kept: kept, segment: segment, source: source, range: range, check: check, fallback: fallback,
                 reason: reason, method: method, conditions: conditions, acceptedStatus: acceptedStatus,
-                acceptedTypes: acceptedTypes, rejectsPages: rejectsPages)
+                acceptedTypes: acceptedTypes, rejectsPages: rejectsPages, part: part, maxSize: maxSize)
         }
         guard segment.committed > 0 || segment.end != nil else { return plan(.none) }
         guard method == .get else { return plan(.none, .methodWithoutRanges) }

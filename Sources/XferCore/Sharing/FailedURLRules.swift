@@ -23,6 +23,8 @@ public enum FailedURLRules {
         switch error.reason {
         case .httpStatus:
             guard let status = error.httpStatus, (400...499).contains(status) else { return false }
+            // The server may well have another part.
+            if status == 416, specification.request.range != nil { return false }
             return ![401, 403, 408, 423, 425, 429].contains(status)
         case .tooManyRedirects:
             return true

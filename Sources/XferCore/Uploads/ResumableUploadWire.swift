@@ -71,7 +71,7 @@ struct UploadLimits: Hashable, Sendable {
             switch members[key] {
             case nil: continue
             case .integer(let value) where value >= 0: found[key] = value
-            case .integer, .boolean, .other: return
+            case .integer, .boolean, .bytes, .other: return
             }
         }
         if found["max-append-size"] == 0 { return }

@@ -1,7 +1,7 @@
 public import XferModel
 
-/// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, expiration and termination
-/// extensions.
+/// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, creation-with-upload, expiration and
+/// termination extensions.
 ///
 /// `POST` creates the upload resource, whose URL is kept before a byte is sent. `PATCH` appends at the offset that the
 /// server named last; whenever that is uncertain, `HEAD` asks for it.
@@ -9,8 +9,8 @@ public struct TusUpload: UploadMachine {
     private enum State: Hashable {
         /// → creating, asking
         case idle
-        /// POST in flight → appending, ended
-        case creating
+        /// POST in flight, with these bytes of the source → appending, creating, ended
+        case creating(Range<Int64>)
         /// HEAD in flight → appending, creating, ended
         case asking(UploadResumeData)
         /// PATCH in flight → appending, asking, creating, ended
@@ -28,10 +28,26 @@ public struct TusUpload: UploadMachine {
     private var creations = 0
     /// From a 413; it stays valid for a new upload resource.
     private var largestAppend: Int64?
+    /// The client's limit for one request.
+    private let chunkSize: Int64?
+    /// Whether the next creation brings the first bytes. A server that refuses them once gets none again.
+    private var createsWithContent: Bool
     public private(set) var resumeData: UploadResumeData?
 
-    /// - Parameter metadata: the value of `Upload-Metadata`, see `metadata(filename:mediaType:)`.
-    public init(url: HTTPURL, length: Int64, metadata: String, resumeData: UploadResumeData?) {
+    /// The most bytes that a creation brings: if its answer is lost, they are sent again.
+    public static let largestCreation: Int64 = 1 << 20
+
+    /// - Parameters:
+    ///   - metadata: the value of `Upload-Metadata`, see `metadata(filename:mediaType:)`.
+    ///   - chunkSize: the most bytes of one request; nil is unlimited.
+    ///   - createsWithContent: the request that creates the upload brings the first bytes. A server without this
+    ///     extension ignores or refuses them, and gets them afterwards.
+    public init(
+        url: HTTPURL, length: Int64, metadata: String, resumeData: UploadResumeData?, chunkSize: Int64? = nil,
+        createsWithContent: Bool = false
+    ) {
+        self.chunkSize = chunkSize.map { max(1, $0) }
+        self.createsWithContent = createsWithContent
         self.url = url
         self.length = length
         self.metadata = metadata
@@ -68,8 +84,8 @@ public struct TusUpload: UploadMachine {
             return .fail("the server speaks tus \(spoken), not \(Self.version.value)")
         }
         switch answered {
-        case .creating:
-            return onCreated(head, location: location, at: now)
+        case .creating(let sent):
+            return onCreated(head, sent, location: location, at: now)
         case .asking(let data):
             return onOffset(head, of: data, at: now)
         case .appending(let data, let range):
@@ -92,16 +108,28 @@ public struct TusUpload: UploadMachine {
 
     // MARK: Answers
 
-    private mutating func onCreated(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
+    private mutating func onCreated(
+        _ head: ResponseHead, _ sent: Range<Int64>, location: HTTPURL?, at now: Timestamp
+    ) -> UploadStep {
         switch head.status {
         case 201:
             guard let location else {
                 return .fail("the server made an upload and does not say where (Location)")
             }
+            // A server that does not know the extension names no offset: it has nothing.
+            let stated = head.value("Upload-Offset")
+            let offset = sent.isEmpty || stated == nil ? 0 : Self.offset(in: head)
+            if let objection = UploadJudgement.objection(to: offset, from: 0, through: sent.upperBound) {
+                return .fail(objection)
+            }
             let data = UploadResumeData(
-                url: location, offset: 0, expiresAt: Self.expiry(in: head), largestAppend: largestAppend)
+                url: location, offset: offset ?? 0, expiresAt: Self.expiry(in: head), largestAppend: largestAppend)
             resumeData = data
             return goOn(with: data, recording: true)
+        case 400 where !sent.isEmpty, 411 where !sent.isEmpty, 413 where !sent.isEmpty, 415 where !sent.isEmpty,
+            422 where !sent.isEmpty:
+            createsWithContent = false
+            return create()
         case 412:
             let versions = head.value("Tus-Version").map { ": it speaks \($0)" } ?? ""
             return .fail("the server does not speak tus \(Self.version.value)\(versions)")
@@ -189,7 +217,7 @@ public struct TusUpload: UploadMachine {
             state = .ended
             return UploadStep(.completed(keepsResponse: true), record: record)
         }
-        let end = min(length, data.offset.addingSaturated(max(1, data.largestAppend ?? length)))
+        let end = min(length, data.offset.addingSaturated(largestRequest(data.largestAppend)))
         state = .appending(data, data.offset..<end)
         return UploadStep(
             .send(
@@ -197,7 +225,7 @@ public struct TusUpload: UploadMachine {
                     .patch, data.url,
                     headers: [
                         Self.version, HeaderField(name: "Upload-Offset", value: String(data.offset)),
-                        HeaderField(name: "Content-Type", value: "application/offset+octet-stream"),
+                        Self.contentType,
                     ], content: data.offset..<end)),
             record: record)
     }
@@ -208,15 +236,19 @@ public struct TusUpload: UploadMachine {
     }
 
     private mutating func create() -> UploadStep {
-        state = .creating
-        return UploadStep(
-            .send(
-                UploadRequest(
-                    .post, url,
-                    headers: [
-                        Self.version, HeaderField(name: "Upload-Length", value: String(length)),
-                        HeaderField(name: "Upload-Metadata", value: metadata),
-                    ], content: 0..<0)))
+        let first = createsWithContent ? min(length, largestRequest(largestAppend), Self.largestCreation) : 0
+        state = .creating(0..<first)
+        var headers = [
+            Self.version, HeaderField(name: "Upload-Length", value: String(length)),
+            HeaderField(name: "Upload-Metadata", value: metadata),
+        ]
+        if first > 0 { headers.append(Self.contentType) }
+        return UploadStep(.send(UploadRequest(.post, url, headers: headers, content: 0..<first)))
+    }
+
+    /// The most bytes of one request, at least 1.
+    private func largestRequest(_ largestAppend: Int64?) -> Int64 {
+        max(1, [largestAppend, chunkSize].compactMap(\.self).min() ?? length)
     }
 
     /// The server does not have the upload any more: creates another one.
@@ -233,6 +265,7 @@ public struct TusUpload: UploadMachine {
     }
 
     private static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
+    private static let contentType = HeaderField(name: "Content-Type", value: "application/offset+octet-stream")
 
     private static func offset(in head: ResponseHead) -> Int64? {
         head.value("Upload-Offset").flatMap { Decimal64.parse($0) }

@@ -54,7 +54,8 @@ final class AttemptRun {
         let kept = isDownload ? attempt.resumeData : ResumeData()
         let plan = Self.plan(attempt, kept: kept, segment: isDownload ? attempt.segment : nil)
         request = HopRequest(url: attempt.request.url, method: attempt.request.method, plan: plan)
-        received = ReceivedBody(kept: kept, writer: BodyWriter(sink: attempt.sink, offset: plan.offset))
+        received = ReceivedBody(
+            kept: kept, writer: BodyWriter(sink: attempt.sink, offset: plan.offset, maxSize: plan.maxSize))
         pacing = Pacing(
             timeouts: attempt.request.timeouts, least: attempt.leastRate, rate: receiveLimit.own,
             sendRate: attempt.maxSendRate, now: core.now)
@@ -68,7 +69,9 @@ final class AttemptRun {
             kept: kept, segment: segment, source: attempt.request.url, method: attempt.request.method,
             allowsUnsafe: attempt.allowsUnsafeResume, joinsUnderDigest: attempt.joinsUnderDigest,
             plainRange: plainRange, conditions: attempt.conditions, acceptedStatus: attempt.request.acceptedStatus,
-            acceptedTypes: attempt.request.acceptedTypes, rejectsPages: attempt.request.rejectsPages)
+            acceptedTypes: attempt.request.acceptedTypes, rejectsPages: attempt.request.rejectsPages,
+            part: attempt.mode == .download ? attempt.request.range : nil,
+            maxSize: attempt.mode == .download ? attempt.request.maxSize : nil)
     }
 
     /// The plan for continuing the segment from its present state.

@@ -18,13 +18,16 @@ struct BodyWriter {
     private(set) var skipped: Int64 = 0
 
     private(set) var sink: BodySink
+    /// The greatest length of the whole that the task allows, in bytes; nil is unlimited.
+    private let maxSize: Int64?
     private var plan: BodyPlan?
     private var memory: [UInt8] = []
     /// Whether a spilling sink has exceeded its limit, so that the body is in its file.
     private var hasSpilled = false
 
-    init(sink: BodySink, offset: Int64) {
+    init(sink: BodySink, offset: Int64, maxSize: Int64? = nil) {
         self.sink = sink
+        self.maxSize = maxSize
         self.offset = offset
     }
 
@@ -114,7 +117,9 @@ struct BodyWriter {
     }
 
     private mutating func store(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
-        if let most, offset.addingSaturated(Int64(bytes.count)) > most { return Self.tooLarge(most) }
+        let end = offset.addingSaturated(Int64(bytes.count))
+        if let most, end > most { return Self.tooLarge(most) }
+        if let maxSize, end > maxSize { return ResumeRules.tooLarge(maxSize, "it has more", host: nil) }
         switch sink {
         case .memory, .movable:
             memory.append(contentsOf: bytes)

@@ -315,7 +315,7 @@ final class Hop {
     }
 
     func judge(_ head: ResponseHead) -> Bool {
-        var head = head
+        var head = PartView.head(head, of: plan.part)
         head.proxy = answeringProxy
         head.isViaProxy = connection?.session.key.spec.key.proxy != nil
         reportSent()

@@ -19,7 +19,7 @@ struct TaskRecords: Sendable {
         let segments = columns.contains("ranges") ? try await queries.segments(of: tasks) : [:]
         let staged = columns.contains("staged_file") ? try await queries.stagedFiles(of: tasks) : [:]
         let discards = columns.contains("discarded") ? try await queries.discards(of: tasks) : [:]
-        let isDegraded = columns.contains("wait") && queries.degradation != nil
+        let isDegraded = columns.contains("wait") && queries.databaseProblem != nil
         let waits = findsWaits && columns.contains("wait") ? try await queries.waits(of: tasks) : [:]
         let traces = columns.contains("last_attempt") && !running.isEmpty ? await queries.traces(of: running) : [:]
         let showsResponse = columns.contains("response_headers")

@@ -23,8 +23,7 @@ struct HTTPRoutes: Sendable {
                     body: .bytes(Array(await metrics.text(for: connection).utf8)))
             },
             HTTPRoute("/healthz") { _, _ in
-                queries.degradation.map { .text("degraded: the database cannot be written: \($0)\n", status: 503) }
-                    ?? .text("ok\n")
+                queries.degradation.map { .text("degraded: \($0)\n", status: 503) } ?? .text("ok\n")
             },
             EventStreamRoute(open: events).route,
             FileRoute(bytes: bytes, service: service).route,

@@ -9,9 +9,15 @@ import XferModel
 public final class CacheDirectory: Sendable {
     private let files: SpoolDirectory
 
-    public init(_ directory: DirectoryHandle) { files = SpoolDirectory(directory) }
+    public init(_ place: StateSubdirectory) { files = SpoolDirectory(place) }
+
+    /// A cache in a directory that is never made again.
+    public convenience init(_ directory: DirectoryHandle) { self.init(StateSubdirectory(directory)) }
 
     public var directory: DirectoryHandle { files.directory }
+
+    /// Why files cannot be made here, in words for operators; nil if they can.
+    public var problem: String? { files.problem }
 
     /// A content that is being stored. The file is removed with this object unless `keep` was called, and is not swept
     /// while the object lives.

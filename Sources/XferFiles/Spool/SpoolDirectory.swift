@@ -7,36 +7,48 @@ public import XferModel
 /// Every file has a unique name and is never written again once it is kept. The database names the files that are
 /// needed; any other is left over from a crash.
 public final class SpoolDirectory: Sendable {
-    public let directory: DirectoryHandle
+    private let place: StateSubdirectory
     private let inUse = NamesInUse()
 
-    public init(_ directory: DirectoryHandle) { self.directory = directory }
+    public init(_ place: StateSubdirectory) { self.place = place }
+
+    /// A spool in a directory that is never made again.
+    public convenience init(_ directory: DirectoryHandle) { self.init(StateSubdirectory(directory)) }
+
+    public var directory: DirectoryHandle { place.handle }
+
+    /// Why files cannot be made here, in words for operators; nil if they can.
+    public var problem: String? { place.problem }
 
     /// A new, empty file, which is removed when it is closed without having been kept.
     ///
     /// - Parameter name: its name once it is kept; it must never have been used before. Nil generates one.
     public func makeFile(named name: String? = nil) throws(FileError) -> SpoolFile {
         let name = name ?? Self.newName()
+        let directory = try place.current()
         let flags = O_RDWR | Int32(XFER_O_TMPFILE)
         switch openDescriptor(at: directory.descriptor, ".", flags: flags, mode: 0o600) {
-        case .value(let handle): return file(handle, name, isNamed: false)
+        case .value(let handle): return file(handle, name, in: directory, isNamed: false)
         // A file system without unnamed files (open(2)).
         case .failure(let code) where [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(code):
-            return try makeNamedFile(name)
+            return try makeNamedFile(name, in: directory)
         case .failure(let code): throw .system(operation: "make a file in", path: directory.path, code: code)
         }
     }
 
-    private func makeNamedFile(_ name: String) throws(FileError) -> SpoolFile {
+    private func makeNamedFile(_ name: String, in directory: DirectoryHandle) throws(FileError) -> SpoolFile {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
         switch openDescriptor(at: directory.descriptor, name, flags: flags, mode: 0o600) {
-        case .value(let handle): return file(handle, name, isNamed: true)
+        case .value(let handle): return file(handle, name, in: directory, isNamed: true)
         case .failure(let code): throw .system(operation: "make", path: directory.path(of: name), code: code)
         }
     }
 
-    private func file(_ handle: Descriptor, _ name: String, isNamed: Bool) -> SpoolFile {
-        SpoolFile(directory: directory, name: name, handle: handle, isNamed: isNamed, among: inUse)
+    private func file(
+        _ handle: Descriptor, _ name: String, in directory: DirectoryHandle, isNamed: Bool
+    ) -> SpoolFile {
+        SpoolFile(
+            place: place, directory: directory, name: name, handle: handle, isNamed: isNamed, among: inUse)
     }
 
     /// Copies a file that is to be sent, and keeps the copy. Blocks for as long as copying takes.
@@ -68,6 +80,7 @@ public final class SpoolDirectory: Sendable {
     }
 
     private func names() throws(FileError) -> [String] {
+        let directory = try place.current()
         guard let stream = opendir(directory.path) else {
             throw .system(operation: "list", path: directory.path, code: errno)
         }

@@ -29,7 +29,7 @@ export class Summary extends EventTarget {
         this.counts = status.counts;
         setText(byID("network"), NETWORKS[status.network] ?? status.network);
         const problems = [
-            status.degraded ? `The database cannot be written: ${status.degraded_reason ?? "nothing starts"}.` : "",
+            status.degraded ? `Degraded: ${status.degraded_reason ?? "the database cannot be written"}.` : "",
             status.config_problem ? `The configuration was not taken over: ${status.config_problem}` : "",
             status.shutting_down ? "xferd is about to stop and takes no new work." : "",
         ].filter(Boolean);

@@ -110,6 +110,7 @@ extension RunScheduler {
         context.metrics.onTraffic(Traffic(received: outcome.offset))
         services.recordProof(outcome, since: run.begunAt)
         services.logLaxTrust(run.trust, of: id)
+        services.logIgnoredDigests(of: head, for: run.task.specification.request, id)
         return body
     }
 

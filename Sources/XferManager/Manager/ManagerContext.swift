@@ -39,6 +39,15 @@ struct ManagerContext: Sendable {
     let isShuttingDown = NIOLockedValueBox(false)
 }
 
+extension ManagerContext {
+    /// Why the database or a directory of the state directory cannot be written, in words for operators; nil while they
+    /// can. Only while the database cannot be written nothing starts.
+    var degradation: String? {
+        services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }
+            ?? services.spool.problem ?? services.cache.directory.problem
+    }
+}
+
 /// A part of the manager. The extension gives it short names for the members of the shared context.
 protocol ManagerPart {
     nonisolated var context: ManagerContext { get }

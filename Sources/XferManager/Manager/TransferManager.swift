@@ -158,15 +158,22 @@ public final class TransferManager: ManagerPart, Sendable {
         let paths = PathPools(service: pool)
         let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages)
         let digests = BlockingPool("xferd-digests", threadCount: 2)
+        func subdirectory(_ name: String) throws(FileError) -> StateSubdirectory {
+            try StateSubdirectory(name, in: stateDirectory) { path in
+                logger.warning(
+                    "a directory of the state directory was removed; it was made again, what was in it is lost",
+                    metadata: ["path": "\(path)"])
+            }
+        }
         let cache = ResponseCache(
-            store: store, directory: CacheDirectory(try stateDirectory.subdirectory("cache")), pool: digests,
+            store: store, directory: CacheDirectory(try subdirectory("cache")), pool: digests,
             digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,
             ages: ages, logger: logger)
         let services = RunServices(
             store: store, engine: engine, paths: paths, digests: digests,
             durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store),
             directories: OpenDirectories(), rights: OwnerRights(settings, accounts: accounts),
-            spool: SpoolDirectory(try stateDirectory.subdirectory("spool")), reader: reader,
+            spool: SpoolDirectory(try subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
             admission: NIOLockedValueBox(AdmissionRules(settings.admission)),
             access: AccessResolver(
@@ -216,8 +223,8 @@ public final class TransferManager: ManagerPart, Sendable {
     /// Differs for each new database.
     public var storeID: String { store.storeID }
 
-    /// Why the database cannot be written; nil while it can.
-    public var degradation: String? { store.degradation }
+    /// Why the service is degraded, in words for operators; nil while it is not.
+    public var degradation: String? { context.degradation }
 }
 
 extension TransferManager: RunSchedulerDelegate {

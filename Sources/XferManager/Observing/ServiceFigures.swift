@@ -24,7 +24,7 @@ extension TransferManager {
     private var databaseSamples: [MetricSample] {
         let statistics = store.statistics
         return [
-            Metric.degraded.sample(degradation != nil),
+            Metric.degraded.sample(store.isDegraded),
             Metric.databaseBytes.sample(statistics.databaseBytes),
             Metric.logBytes.sample(statistics.logBytes),
             Metric.checkpointAge.sample(statistics.checkpointAge.inSeconds),

@@ -242,4 +242,12 @@ extension RunServices {
                 ])
         }
     }
+    /// Records for operators which announced digests of a response were ignored, and why.
+    func logIgnoredDigests(of head: ResponseHead, for request: TransferRequest, _ task: TaskID) {
+        for reason in request.ignoredDigests(of: head) {
+            logger.notice(
+                "an announced digest was ignored",
+                metadata: ["task": "\(task)", "host": "\(request.url.hostKey)", "reason": "\(reason)"])
+        }
+    }
 }

@@ -187,7 +187,10 @@ public struct TaskQueries: ManagerPart, Sendable {
     }
 
     /// Why the database cannot be written; nil while it can.
-    public var degradation: String? { store.degradation }
+    public var databaseProblem: String? { store.degradation }
+
+    /// Why the service is degraded, in words for operators; nil while it is not.
+    public var degradation: String? { context.degradation }
 
     /// Counters of the running ones among these tasks.
     public func progress(of ids: [TaskID]) async -> [TaskID: ProgressSnapshot] { await scheduler.progress(of: ids) }

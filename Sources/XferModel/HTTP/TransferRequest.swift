@@ -39,6 +39,10 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var rejectsPages = false
     /// Whether digests that the server announces are verified.
     public var announcedDigests = AnnouncedDigests.verify
+    /// The part of the source that is the whole for the task; nil is all of it. Only for downloads with GET.
+    public var range: SourceRange?
+    /// The greatest length in bytes of what a download fetches; nil is unlimited.
+    public var maxSize: Int64?
     /// How kept responses are used.
     public var caching: CachingOptions
     /// Whether the request may use metered links.
@@ -202,6 +206,8 @@ extension TaskSpecification {
         StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
         StoredOption("rejectsPages", \.request.rejectsPages, .common),
         StoredOption("announcedDigests", \.request.announcedDigests, .own),
+        StoredOption("range", \.request.range, .common),
+        StoredOption("maxSize", \.request.maxSize, .common),
         StoredOption("caching", \.request.caching, .own),
         StoredOption("allowsMetered", \.request.allowsMetered, .own),
         StoredOption("connections", \.request.connections, .common),

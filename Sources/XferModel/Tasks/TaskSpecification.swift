@@ -119,6 +119,9 @@ extension TaskSpecification: ChoiceSubject {
         /// Seconds.
         public var progressInterval = Patch<Double>.unchanged
         public var segments = Patch<SegmentCount>.unchanged
+        public var range = Patch<SourceRange>.unchanged
+        /// Bytes.
+        public var maxSize = Patch<Int64>.unchanged
 
         public init() {}
     }
@@ -133,6 +136,8 @@ extension TaskSpecification: ChoiceSubject {
         Choice(\.maxSendRate, \.maxSendRate),
         Choice(\.progressInterval, \.progressInterval),
         Choice(\.segments, optional: \.segments),
+        Choice(\.range, optional: \.request.range),
+        Choice(\.maxSize, optional: \.request.maxSize),
     ]
 }
 

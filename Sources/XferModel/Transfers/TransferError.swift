@@ -76,6 +76,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     /// Decoding a content coding produces more than the operator allows (`results.max_ratio`).
     case expansionLimit = "expansion_limit"
     case rangeMismatch = "range_mismatch"
+    /// The download is larger than the task's `max_size`.
+    case tooLarge = "too_large"
     case checksumMismatch = "checksum_mismatch"
     case tooManyRedirects = "too_many_redirects"
     case redirectDenied = "redirect_denied"
@@ -138,7 +140,8 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             true
         case .trustRejected, .pinMismatch, .revocationUnknown, .policyMissing, .httpStatus, .authFailed,
             .invalidFraming,
-            .lengthMismatch, .expansionLimit, .checksumMismatch, .tooManyRedirects, .redirectDenied, .insecureRedirect,
+            .lengthMismatch, .expansionLimit, .tooLarge, .checksumMismatch, .tooManyRedirects, .redirectDenied,
+            .insecureRedirect,
             .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists, .destinationChanged, .deadlineExceeded, .dependencyFailed, .destinationDenied,

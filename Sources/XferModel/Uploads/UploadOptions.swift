@@ -3,10 +3,20 @@ public struct UploadOptions: Hashable, Sendable, Codable {
     public var uploadProtocol: UploadProtocol
     /// Whether the source is copied to the spool directory first, so that it may change afterwards.
     public var isSpooled: Bool
+    /// The most bytes of one request, for proxies that bound contents; nil is unlimited. Only for tus.
+    public var chunkSize: Int64?
+    /// Whether the request that creates the upload brings the first bytes (tus, `creation-with-upload`). Optional because
+    /// older rows lack it; nil is false.
+    public var createsWithContent: Bool?
 
-    public init(uploadProtocol: UploadProtocol = .plain, isSpooled: Bool = false) {
+    public init(
+        uploadProtocol: UploadProtocol = .plain, isSpooled: Bool = false, chunkSize: Int64? = nil,
+        createsWithContent: Bool? = nil
+    ) {
         self.uploadProtocol = uploadProtocol
         self.isSpooled = isSpooled
+        self.chunkSize = chunkSize
+        self.createsWithContent = createsWithContent
     }
 }
 

@@ -41,7 +41,8 @@ extension TaskFields {
             change: .anytime("Least seconds between two task.progress."), limits: [.number(0.1...3600)])
     ]
 
-    static let segments: [ChoiceField<TaskSpecification.Limits>] = [
+    /// Which bytes of its source a download fetches, and how.
+    static let extent: [ChoiceField<TaskSpecification.Limits>] = [
         ChoiceField(
             "segments", \.segments,
             task:
@@ -51,7 +52,24 @@ extension TaskFields {
             change: .stopped(
                 "How many parts of a download are fetched at the same time; null is download.segments; only while not running.",
                 isNullable: true),
-            isOfDownloads: true, example: 4)
+            isOfDownloads: true, example: 4),
+        ChoiceField(
+            "range", \.range,
+            task:
+                "Of a download with GET: the part of the source that is fetched. A checksum is the part's. A server that sends "
+                + "only the whole fails the task. Not with a cache.",
+            record: "The part of the source that is fetched; absent is all of it.", isOfDownloads: true,
+            example: "0-1023"),
+        ChoiceField(
+            "max_size", \.maxSize,
+            task:
+                "Of a download: its greatest length in bytes. One that is, or becomes, larger fails with too_large, and its "
+                + "bytes are deleted. Default is unlimited.",
+            record: "The greatest length in bytes; absent is unlimited.",
+            change: .stopped(
+                "The greatest length of a download in bytes; null is unlimited; only while not running.",
+                isNullable: true),
+            isOfDownloads: true, limits: [.range(1...ByteCount.greatest)]),
     ]
 
     private static let retryFor =

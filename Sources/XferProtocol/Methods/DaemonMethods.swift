@@ -59,8 +59,11 @@ public enum DaemonStatus: RPCMethod {
             .required("socket", \.socket, "The socket it answers on."),
             .required("store_id", \.storeID, "Changes with a new database: ids and sequence numbers then start anew."),
             .optional("node", \.node, "Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
-            .required("degraded", \.degraded, "Whether the database cannot be written: nothing starts, reading works."),
-            .optional("degraded_reason", \.degradedReason, "Why the database cannot be written."),
+            .required(
+                "degraded", \.degraded,
+                "Whether the database cannot be written (nothing starts, reading works), or another directory of the daemon's."
+            ),
+            .optional("degraded_reason", \.degradedReason, "What cannot be written, and why."),
             .optional(
                 "config_problem", \.configurationProblem,
                 "Why the configuration file was not taken over when it was read last; for operators."),

@@ -45,6 +45,10 @@ extension NewTask {
         }
         if source != nil, kind != .upload { throw Self.conflict("source", "kind upload beside source") }
         if upload != nil, kind != .upload { throw Self.conflict("upload", "kind upload beside upload") }
+        if chunkSize != nil, upload != .tus { throw Self.conflict("chunk_size", "upload tus beside chunk_size") }
+        if creationWithUpload == true, upload != .tus {
+            throw Self.conflict("creation_with_upload", "upload tus beside creation_with_upload")
+        }
         let hasFile = source != nil || body?.file != nil || parts?.contains { $0.file != nil } == true
         if spool == true, !hasFile { throw Self.conflict("spool", "a file that is sent") }
         if let method, !method.allowsContent, body != nil || parts != nil {
@@ -56,6 +60,14 @@ extension NewTask {
         if parse != nil { throw Self.conflict("parse", "kind data or upload beside parse") }
         if stripNulls != nil { throw Self.conflict("strip_nulls", "kind data or upload beside strip_nulls") }
         if method == .head { throw Self.conflict("method", "a method whose response has content, or kind data") }
+        guard case .set = limits.range else { return }
+        if let method, method != .get { throw Self.conflict("range", "method GET beside range") }
+        if case .set(let policy) = choices.cachePolicy, policy != .reload {
+            throw Self.conflict("range", "cache_policy reload beside range: parts are not kept")
+        }
+        if case .set(true) = choices.storesResponses {
+            throw Self.conflict("range", "no store beside range: parts are not kept")
+        }
     }
 
     /// The response is kept by the service: nothing is published.
@@ -68,7 +80,7 @@ extension NewTask {
 
     private static let fieldsOfDownloads = Set(
         ["output", "dir", "checksum", "resume"] + TaskFields.destination.namesOfDownloads()
-            + TaskFields.completion.namesOfDownloads() + TaskFields.segments.namesOfDownloads())
+            + TaskFields.completion.namesOfDownloads() + TaskFields.extent.namesOfDownloads())
 
     private func checkUpload() throws(WireError) {
         guard source != nil || body != nil || parts != nil else {

@@ -36,7 +36,9 @@ extension NewTask {
             meta: meta?.text,
             policy: policy,
             profile: profile,
-            upload: UploadOptions(uploadProtocol: upload ?? .plain, isSpooled: spool ?? false),
+            upload: UploadOptions(
+                uploadProtocol: upload ?? .plain, isSpooled: spool ?? false, chunkSize: chunkSize,
+                createsWithContent: creationWithUpload == true ? true : nil),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
             slot: slot,
             coalesces: coalesce ?? true)
@@ -44,6 +46,8 @@ extension NewTask {
         specification.schedule.after = after?.map(\.id).unrepeated ?? []
         specification.schedule.apply(schedule)
         specification.apply(limits)
+        // A part is neither kept nor taken from kept responses, whatever the profile says.
+        if specification.request.range != nil { specification.request.caching = CachingOptions() }
         return specification
     }
 

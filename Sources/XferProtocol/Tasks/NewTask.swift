@@ -14,6 +14,8 @@ public struct NewTask: WireInput, Hashable {
     public var source: String?
     public var upload: UploadProtocol?
     public var spool: Bool?
+    public var chunkSize: Int64?
+    public var creationWithUpload: Bool?
     public var output: String?
     public var dir: String?
     public var destination = Destination.Choices()
@@ -92,6 +94,14 @@ public struct NewTask: WireInput, Hashable {
                 "spool", \.spool,
                 "Copy the files that are sent first, so that they may change afterwards; default false."),
             .optional(
+                "chunk_size", \.chunkSize,
+                "With upload tus: the most bytes of one request, for proxies that bound contents; default unlimited.",
+                .range(1...ByteCount.greatest)),
+            .optional(
+                "creation_with_upload", \.creationWithUpload,
+                "With upload tus: the request that creates the upload brings the first bytes (up to 1 MiB), which saves a "
+                    + "request for small files; default false."),
+            .optional(
                 "output", \.output,
                 "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",
                 .length(1...TaskLimits.pathLength), .printable, .fileName, example: "README.txt"
@@ -150,7 +160,7 @@ public struct NewTask: WireInput, Hashable {
                 "retry_failed", \.retryFailed,
                 "Whether it is tried although its URL failed for good a while ago; else it fails at once with blocked_url. "
                     + "Default false.")
-        ], (TaskFields.rates + TaskFields.segments).fields(ofTask: \.limits),
+        ], (TaskFields.rates + TaskFields.extent).fields(ofTask: \.limits),
         [
             .optional(
                 "resume", \.resume,

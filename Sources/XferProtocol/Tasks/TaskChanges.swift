@@ -52,7 +52,7 @@ public struct TaskChanges: WireInput, Hashable {
         ], TaskFields.destination.fields(ofChanges: \.destination),
         [
             .patch("checksum", \.checksum, "The digest the bytes must have; null is none; only while not running.")
-        ], TaskFields.segments.fields(ofChanges: \.limits),
+        ], TaskFields.extent.fields(ofChanges: \.limits),
         [
             .optional("headers", \.headers, "All header fields to send; only while not running.")
                 .restricted(to: .noProfileSecrets)
@@ -79,7 +79,7 @@ public struct TaskChanges: WireInput, Hashable {
             ["dir", "output", "checksum", "headers", "policy", "after"]
             + (TaskFields.request + TaskFields.caching + TaskFields.conditions + TaskFields.connections)
             .namesRefusedWhileRunning()
-            + (TaskFields.retries + TaskFields.rates + TaskFields.progress + TaskFields.segments)
+            + (TaskFields.retries + TaskFields.rates + TaskFields.progress + TaskFields.extent)
             .namesRefusedWhileRunning()
             + TaskFields.destination.namesRefusedWhileRunning() + TaskFields.schedule.namesRefusedWhileRunning()
             + TaskFields.access.namesRefusedWhileRunning()

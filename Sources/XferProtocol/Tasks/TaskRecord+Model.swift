@@ -56,6 +56,8 @@ extension TaskRecord {
             source = specification.request.bodySummary?.path
         }
         spool = specification.upload.isSpooled ? true : nil
+        chunkSize = specification.upload.chunkSize
+        creationWithUpload = specification.upload.createsWithContent
         parse = specification.response.parsers.isEmpty ? nil : specification.response.parsers.map { OpenEnum($0) }
         stripNulls = specification.response.stripsNulls ? true : nil
         if specification.kind == .download {

@@ -26,6 +26,8 @@ public struct TaskRecord: WireRecord, Hashable {
     public var source: String?
     public var upload: OpenEnum<UploadProtocol>?
     public var spool: Bool?
+    public var chunkSize: Int64?
+    public var creationWithUpload: Bool?
     public var output: String?
     public var dir: String?
     public var destination = Destination.Choices()
@@ -109,6 +111,10 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("source", \.source, "The file that is uploaded."),
             .optional("upload", \.upload, "What is spoken about an upload's offset."),
             .optional("spool", \.spool, "Whether the files that are sent are copied first."),
+            .optional("chunk_size", \.chunkSize, "The most bytes of one request of an upload; absent is unlimited."),
+            .optional(
+                "creation_with_upload", \.creationWithUpload,
+                "True when the request that creates an upload brings its first bytes."),
             .optional("output", \.output, "The file's name that was asked for."),
             .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
         ], TaskFields.destination.fields(ofRecord: \.destination),
@@ -125,7 +131,7 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("coalesce", \.coalesce, "False when it shares its request with no other task."),
             .optional("after", \.after, "Tasks that have to complete before it starts."),
         ], TaskFields.schedule.fields(ofRecord: \.schedule),
-        (TaskFields.retries + TaskFields.rates + TaskFields.segments).fields(ofRecord: \.limits),
+        (TaskFields.retries + TaskFields.rates + TaskFields.extent).fields(ofRecord: \.limits),
         [
             .optional("resume", \.resume, "Whether kept bytes may be continued without a validator."),
             .optional("profile", \.profile, "Whose defaults it took over."),

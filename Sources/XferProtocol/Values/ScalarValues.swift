@@ -99,6 +99,11 @@ extension ConnectToRule: WireText {
     static var maxLength: Int { 1024 }
 }
 
+extension SourceRange: WireText {
+    static var form: String { expected }
+    static var maxLength: Int { 48 }
+}
+
 /// On the wire, a number of segments is an integer from 1 to 16, or `"auto"`.
 extension SegmentCount: WireValue {
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {

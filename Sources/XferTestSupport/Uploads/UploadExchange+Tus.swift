@@ -36,7 +36,13 @@ extension UploadExchange {
     }
 
     private func createTus(_ parts: UploadParts) async throws -> Bool {
-        guard let length = request.header("Upload-Length").flatMap({ Int64($0) }), length >= 0, announced == 0 else {
+        if announced > 0 {
+            // It does not know creation-with-upload.
+            try await skip(parts)
+            try await answer(400, [Self.version])
+            return true
+        }
+        guard let length = request.header("Upload-Length").flatMap({ Int64($0) }), length >= 0 else {
             try await answer(400, [Self.version])
             return false
         }

@@ -56,6 +56,16 @@ import XferTestSupport
         }
     }
 
+    @Test func aRemovedCacheDirectoryIsMadeAgain() async throws {
+        try await withKept(.data) { daemon, server, source in
+            FileTree.remove("\(daemon.stateDirectory)/cache")
+            let again = try await daemon.fetch(server.url("/f"), .data, "protocol")
+            #expect(again.bytes == source.bytes && server.requests.count == 2)
+            try await daemon.expectTidyCache(1)
+            #expect(FileTree.mode("\(daemon.stateDirectory)/cache") == 0o700)
+        }
+    }
+
     @Test func aStartReconcilesCacheRowsWithCacheFiles() async throws {
         try await withKept(.download) { daemon, server, source in
             server.serve("/g", .cached(2, "max-age=600"))

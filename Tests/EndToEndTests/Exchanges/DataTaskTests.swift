@@ -77,6 +77,31 @@ import XferTestSupport
         }
     }
 
+    @Test func aRemovedSpoolDirectoryIsMadeAgainOrReported() async throws {
+        let server = try await FaultServer()
+        let version = SourceVersion.tagged(12, length: (5 << 20) + 3)
+        server.serve("/big", version)
+        try await withDaemon { daemon in
+            let spool = daemon.stateDirectory + "/spool"
+            FileTree.remove(spool)
+            let id = try await add("GET", server.url("/big"), to: daemon)
+            try await daemon.complete(id)
+            #expect(try FileTree.entries(below: spool).count == 1)
+            #expect(FileTree.mode(spool) == 0o700)
+            // A file in its place: the directory cannot be made.
+            FileTree.remove(spool)
+            try FileTree.write("", to: spool)
+            let status = try await daemon.call("daemon.status")
+            #expect(status["degraded"] == true)
+            #expect(status["degraded_reason"]?.stringValue?.contains(spool) == true, "\(status.text)")
+            FileTree.remove(spool)
+            let healed = try await daemon.call("daemon.status")
+            #expect(healed["degraded"] == false, "\(healed.text)")
+            let second = try await add("GET", server.url("/big"), to: daemon)
+            try await daemon.complete(second)
+        }
+    }
+
     @Test func aHundredPOSTsArriveOnceEach() async throws {
         let server = try await FaultServer()
         server.on("/hook") { request in Reply(200, text: String(decoding: request.body, as: UTF8.self)) }

@@ -26,6 +26,7 @@ import XferTestSupport
 
     private static func samples(in directory: String) -> [String: Sample] {
         let upload: JSONObject = ["kind": "upload", "source": .string(directory + file)]
+        let tus: JSONObject = ["kind": "upload", "source": .string(directory + file), "upload": "tus"]
         let later: JSONValue = "2040-01-02T22:00:00.000Z"
         let mirrors: JSONValue = ["https://walk.test/a", "https://walk.test/b"]
         let masked: JSONObject = ["credential": ["user": "***", "password": "***"]]
@@ -42,6 +43,8 @@ import XferTestSupport
             "source": Sample(.string(directory + file), with: ["kind": "upload"]),
             "upload": Sample("tus", with: upload),
             "spool": Sample(true, with: upload),
+            "chunk_size": Sample(65_536, with: tus),
+            "creation_with_upload": Sample(true, with: tus),
             "output": Sample("named.bin"),
             "dir": Sample(.string(directory + "/sub")),
             "on_conflict": Sample("skip"),
@@ -75,6 +78,8 @@ import XferTestSupport
             "max_recv_rate": Sample(1000),
             "max_send_rate": Sample(2000),
             "segments": Sample(3),
+            "range": Sample("5-9"),
+            "max_size": Sample(12_345),
             "resume": Sample("unsafe"),
             "profile": Sample("walk"),
             "redirect": Sample("deny"),

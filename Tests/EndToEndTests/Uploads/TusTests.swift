@@ -32,6 +32,18 @@ import XferTestSupport
         }
     }
 
+    @Test func chunksKeepEachRequestSmallAndARefusedCreationIsRepeatedWithoutContent() async throws {
+        let source = try UploadSource(seed: 71, length: 1_000_000)
+        try await withUploads(.tus, { $0.largestAppend = 400_000 }) { daemon, server in
+            // The server does not know creation-with-upload, and answers 400.
+            let id = try await daemon.upload(
+                source, to: server.url(), by: "tus", ["chunk_size": 400_000, "creation_with_upload": true])
+            try await daemon.complete(id)
+            try expectUploaded(source, on: server)
+            #expect(server.methods == ["POST", "POST", "PATCH", "PATCH", "PATCH"])
+        }
+    }
+
     @Test func aBrokenUploadContinuesAtTheServersOffset() async throws {
         try await run([("PATCH", .drop(after: 1_000_000)), ("PATCH", .loseAnswer)]) { daemon, server, source, id in
             try await daemon.complete(id)

@@ -79,6 +79,34 @@ import XferModel
         #expect(head(200, ("Repr-Digest", text)).announcedDigests.isEmpty)
     }
 
+    @Test func anIgnoredDigestHasAReasonThatQuotesNothingOfTheServers() throws {
+        func reasons(_ fields: (String, String)...) -> [String] {
+            let all = fields.map { HeaderField(name: $0.0, value: $0.1) }
+            return AnnouncedDigestFields(ResponseHead(status: 200, fields: all)).ignored
+        }
+        let good = "sha-256=:\(Base64.encode(Array(repeating: UInt8(2), count: 32))):"
+        #expect(reasons(("Repr-Digest", good), ("Digest", "UNIXsum=30637")).isEmpty)
+        #expect(
+            reasons(("Repr-Digest", "sha-256=:AA==:")) == ["sha-256 in Repr-Digest has 1 bytes, expected 32"])
+        #expect(reasons(("Repr-Digest", "sha-256=?1")) == ["sha-256 in Repr-Digest is not a byte sequence"])
+        #expect(
+            reasons(("Content-Digest", good + ", SHA-512=:AA==:"))
+                == ["Content-Digest is not a dictionary of structured values (RFC 9651)"])
+        #expect(reasons(("Digest", "MD5=!")) == ["md5 in Digest is not base64"])
+        #expect(reasons(("Content-MD5", "AA=="), ("Content-MD5", "AQ==")).count == 1)
+    }
+
+    @Test func sixtyFourKilobytesOfNonsenseAreIgnored() throws {
+        let nonsense = String(repeating: "x\u{1b}=:", count: 16_384)
+        for name in ["Repr-Digest", "Content-Digest", "Digest"] {
+            let fields = [HeaderField(name: name, value: nonsense)]
+            let read = AnnouncedDigestFields(ResponseHead(status: 200, fields: fields))
+            #expect(read.digests.isEmpty)
+            let reason = try #require(read.ignored.first)
+            #expect(reason.hasPrefix(name) && reason.utf8.count < 100)
+        }
+    }
+
     @Test func tagsMatchStronglyOnlyIfBothAreStrong() {
         #expect(EntityTag.matchStrongly("\"a\"", "\"a\""))
         #expect(!EntityTag.matchStrongly("W/\"a\"", "W/\"a\""))

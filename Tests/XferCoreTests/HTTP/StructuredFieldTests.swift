@@ -41,6 +41,15 @@ import XferModel
         #expect(dictionary(padding: StructuredField.maxLength - 8) == nil)
     }
 
+    @Test func aDictionaryWithMoreSeparatorsThanTheLimitIsRejected() {
+        func members(_ separators: Int) -> StructuredField.Dictionary {
+            let text = Array(repeating: "a", count: separators + 1).joined(separator: ",")
+            return StructuredField.parseDictionary("F", in: [HeaderField(name: "F", value: text)])
+        }
+        #expect(members(StructuredField.maxSeparators) == .members(["a": .boolean(true)]))
+        #expect(members(StructuredField.maxSeparators + 1) == .tooLong)
+    }
+
     @Test func anItemGivenTwiceIsRejected() {
         let twice = [HeaderField(name: "F", value: "1"), HeaderField(name: "F", value: "1")]
         #expect(StructuredField.integer("F", in: twice) == nil)

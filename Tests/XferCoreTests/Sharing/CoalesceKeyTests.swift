@@ -76,6 +76,9 @@ import XferTestSupport
         Change("mirrors the other way") {
             $0.mirrors = ["b", "a"].map { HTTPURL(scheme: .https, host: $0, port: 443, target: "/f") }
         },
+        Change("range") { $0.request.range = SourceRange("0-9") },
+        Change("another range") { $0.request.range = SourceRange("0-") },
+        Change("greatest size") { $0.request.maxSize = 9 },
         Change("IP version") { $0.request.connections.ipVersion = .ipv6 },
         Change("interface") { $0.request.connections.interface = LocalInterface("lo") },
         Change("resolve") { $0.request.connections.resolve = ["a:1:192.0.2.1"].compactMap { ResolveRule($0) } },

@@ -56,6 +56,63 @@ import XferModel
         #expect(append.firstValue(named: "Authorization") == "Bearer t")
     }
 
+    /// tus 1.0, Creation With Upload.
+    @Test func aCreationBringsTheFirstBytesIfTheClientWantsIt() {
+        func script(_ length: Int64, chunk: Int64? = nil) -> UploadScript<TusUpload> {
+            UploadScript(
+                TusUpload(
+                    url: .path("/files"), length: length, metadata: "", resumeData: nil, chunkSize: chunk,
+                    createsWithContent: true))
+        }
+        var whole = script(100)
+        let creation = whole.start()
+        #expect(creation.summary == "POST /files 0..<100")
+        #expect(creation.header("Content-Type") == "application/offset+octet-stream")
+        #expect(creation.header("Upload-Length") == "100" && creation.header("Upload-Offset") == nil)
+        #expect(whole.answer(201, ["Upload-Offset": "100"], at: place) == .completed(keepsResponse: true))
+        #expect(whole.recorded?.offset == 100)
+
+        // The server took a part, or does not know the extension.
+        var part = script(100)
+        _ = part.start()
+        #expect(part.answer(201, ["Upload-Offset": "40"], at: place).summary == "PATCH /u 40..<100")
+        #expect(part.recorded?.offset == 40)
+        var unaware = script(100)
+        _ = unaware.start()
+        #expect(unaware.answer(201, at: place).summary == "PATCH /u 0..<100")
+
+        // Not more than a megabyte, and not more than a chunk.
+        var long = script(5 << 20)
+        #expect(long.start().summary == "POST /files 0..<1048576")
+        var chunked = script(100, chunk: 30)
+        #expect(chunked.start().summary == "POST /files 0..<30")
+        for wrong in ["31", "-1", "x", ""] {
+            var script = script(100, chunk: 30)
+            _ = script.start()
+            #expect(script.answer(201, ["Upload-Offset": wrong], at: place).isRejection, "\(wrong)")
+        }
+    }
+
+    @Test(arguments: [400, 411, 413, 415, 422]) func aRefusedCreationWithContentIsRepeatedWithout(status: Int) {
+        var script = UploadScript(
+            TusUpload(
+                url: .path("/files"), length: 100, metadata: "", resumeData: nil, createsWithContent: true))
+        _ = script.start()
+        let empty = script.answer(status)
+        #expect(empty.summary == "POST /files 0..<0" && empty.header("Content-Type") == nil)
+        #expect(script.answer(status).error != nil, "an empty creation is not repeated")
+    }
+
+    @Test func noRequestHasMoreThanAChunk() {
+        var script = UploadScript(
+            TusUpload(url: .path("/files"), length: 100, metadata: "", resumeData: nil, chunkSize: 40))
+        _ = script.start()
+        #expect(script.answer(201, at: place).summary == "PATCH /u 0..<40")
+        #expect(script.answer(204, ["Upload-Offset": "40"]).summary == "PATCH /u 40..<80")
+        #expect(script.answer(204, ["Upload-Offset": "60"]).summary == "PATCH /u 60..<100")
+        #expect(script.answer(204, ["Upload-Offset": "100"]) == .completed(keepsResponse: true))
+    }
+
     @Test func anEmptySourceIsCompleteAtCreation() {
         var script = script(length: 0)
         _ = script.start()

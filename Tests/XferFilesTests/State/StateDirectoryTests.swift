@@ -1,5 +1,7 @@
 import Glibc
 import Testing
+import XferTestSupport
+import XferThreads
 
 @testable import XferFiles
 
@@ -22,6 +24,48 @@ import Testing
         let cache = try state.subdirectory("cache")
         #expect(try mode("a/b/state/cache") == 0o700)
         #expect(try state.subdirectory("cache").identity == cache.identity)
+    }
+
+    @Test func aRemovedSubdirectoryIsMadeAgainForTheNextFile() throws {
+        let state = try StateDirectory(path: base.at("state"))
+        let renewals = Locked<[String]>([])
+        let place = try StateSubdirectory("spool", in: state) { path in renewals.withLock { $0.append(path) } }
+        let spool = SpoolDirectory(place)
+        let kept = try spool.makeFile()
+        try kept.keep()
+        #expect(spool.problem == nil && renewals.withLock { $0.isEmpty })
+
+        // A file that was begun before is kept in the new directory.
+        let begun = try spool.makeFile()
+        // Without O_TMPFILE its name goes with the directory.
+        try #require(try FileTree.names(in: base.at("state/spool")) == [kept.name], "O_TMPFILE is missing")
+        FileTree.remove(base.at("state/spool"))
+        #expect(throws: FileError.missing(path: base.at("state/spool/\(kept.name)"))) {
+            try spool.read(kept.name, at: 0, upTo: 1)
+        }
+        try begun.write(Array("text".utf8))
+        try begun.keep()
+        #expect(base.read("state/spool/\(begun.name)") == "text")
+        #expect(renewals.withLock { $0 } == [base.at("state/spool")])
+        #expect(try mode("state/spool") == 0o700)
+        #expect(try spool.settledNames().isEmpty, "both files are still in use")
+
+        // One that was renamed counts as removed: a restart would not find it.
+        try #require(rename(base.at("state/spool"), base.at("state/away")) == 0)
+        try spool.makeFile(named: "later").keep()
+        #expect(try FileTree.names(in: base.at("state/spool")) == ["later"])
+    }
+
+    @Test func aSubdirectoryThatCannotBeMadeAgainIsAProblemUntilItCan() throws {
+        let state = try StateDirectory(path: base.at("state"))
+        let spool = SpoolDirectory(try StateSubdirectory("spool", in: state))
+        FileTree.remove(base.at("state/spool"))
+        try base.write("state/spool", "")
+        #expect(throws: FileError.notADirectory(path: base.at("state/spool"))) { try spool.makeFile() }
+        #expect(spool.problem?.contains(base.at("state/spool")) == true)
+        unlink(base.at("state/spool"))
+        #expect(spool.problem == nil)
+        _ = try spool.makeFile()
     }
 
     @Test func aSecondDaemonIsRefusedWithTheFirstOnesPIDUntilItEnds() throws {

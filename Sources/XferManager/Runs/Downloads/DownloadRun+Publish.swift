@@ -21,6 +21,7 @@ extension DownloadRun {
 
     /// Verifies and publishes the complete part, whether or not a checkpoint has committed it.
     func publish(_ part: PartialFile, length: Int64, in directory: DirectoryHandle) async throws -> RunEnd {
+        try requireAllowedSize(length)
         do {
             try await verify(part, length: length)
         } catch FileError.cancelled {
@@ -89,7 +90,7 @@ extension DownloadRun {
                 pendingEvents.removeFirst(news.count)
                 isTold.withLockedValue { $0 = false }
             }
-            // The bytes stay valid even if their directory has been moved.
+            // The bytes stay valid even if their directory has been moved, or their name is taken.
             if !isProcessed { try await keep(file, length: length) }
             throw error
         }
@@ -192,7 +193,7 @@ extension FileError {
     /// Whether a publish that failed for this may be repeated with the same bytes.
     fileprivate var leavesPublishableBytes: Bool {
         switch self {
-        case .destinationChanged, .cancelled: true
+        case .destinationChanged, .cancelled, .nameTaken, .noFreeName, .isADirectory: true
         default: false
         }
     }

@@ -83,6 +83,8 @@ actor DownloadRun: TransferSubscriber {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
+            // A later try would fetch the same bytes again up to the limit, or none.
+            if (error as? TransferError)?.reason == .tooLarge { isRefused = true }
             // If another task's directory is missing or denied, this task continues in its own.
             leavesTransfer =
                 Self.isAboutDirectory(error)
@@ -119,6 +121,13 @@ actor DownloadRun: TransferSubscriber {
             guard try await suspectSources(because: error) else { throw error }
             return .again
         }
+    }
+
+    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later try.
+    func requireAllowedSize(_ length: Int64) throws(TransferError) {
+        guard let most = specification.request.maxSize, length > most else { return }
+        isRefused = true
+        throw ResumeRules.tooLarge(most, "it has \(length)", host: nil)
     }
 
     private static func isAboutDirectory(_ error: any Error) -> Bool {
@@ -182,6 +191,7 @@ actor DownloadRun: TransferSubscriber {
     /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.
     func apply(_ update: ResponseUpdate) async -> Bool {
         record(update.head, from: update.url)
+        services.logIgnoredDigests(of: update.head, for: specification.request, taskID)
         received = update
         do {
             let url = update.url ?? specification.request.url

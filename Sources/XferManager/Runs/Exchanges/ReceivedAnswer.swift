@@ -23,6 +23,7 @@ extension AttemptMaker {
             head.status != 204, head.status != 304
         else { return answer }
         do {
+            services.logIgnoredDigests(of: head, for: request, taskID)
             try await verify(answer, head)
             return try await decode(answer, head)
         } catch {

@@ -32,7 +32,10 @@ extension TusUpload {
             ?? Self.metadata(
                 filename: content.filename ?? "upload",
                 mediaType: headers.firstValue(named: "Content-Type") ?? "application/octet-stream")
-        self.init(url: specification.request.url, length: length, metadata: metadata, resumeData: resumeData)
+        self.init(
+            url: specification.request.url, length: length, metadata: metadata, resumeData: resumeData,
+            chunkSize: specification.upload.chunkSize,
+            createsWithContent: specification.upload.createsWithContent == true)
     }
 }
 

@@ -1,0 +1,8 @@
+/// Header fields about one connection, which no other connection repeats (RFC 9110 §7.6.1).
+enum HopByHopFields {
+    private static let names: Set<String> = [
+        "connection", "proxy-connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    static func contains(_ name: String) -> Bool { names.contains(name.lowercased()) }
+}
