@@ -1,22 +1,44 @@
 import NIOConcurrencyHelpers
+import XferModel
 
-/// A lock for async code. The callers that wait enter in order.
+/// A lock for async code. The callers that wait enter in order; those of several users enter in turns of the users, so
+/// that one user's many callers delay another user's by one each.
 final class AsyncLock: Sendable {
     private struct State {
         var isBusy = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Of each user with waiting callers; nil is who names none.
+        var waiting: [Owner?: [CheckedContinuation<Void, Never>]] = [:]
+        /// The users with waiting callers; the first is next.
+        var turns: [Owner?] = []
+
+        mutating func append(_ caller: CheckedContinuation<Void, Never>, of owner: Owner?) {
+            if waiting[owner] == nil { turns.append(owner) }
+            waiting[owner, default: []].append(caller)
+        }
+
+        mutating func removeNext() -> CheckedContinuation<Void, Never>? {
+            guard let owner = turns.first, var callers = waiting.removeValue(forKey: owner) else { return nil }
+            turns.removeFirst()
+            let next = callers.removeFirst()
+            if !callers.isEmpty {
+                waiting[owner] = callers
+                turns.append(owner)
+            }
+            return next
+        }
     }
 
     private let state = NIOLockedValueBox(State())
 
-    func enter() async {
+    /// - Parameter owner: the user for whom the caller works.
+    func enter(for owner: Owner? = nil) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLockedValue { state in
                 guard state.isBusy else {
                     state.isBusy = true
                     return true
                 }
-                state.waiting.append(continuation)
+                state.append(continuation, of: owner)
                 return false
             }
             if isFree { continuation.resume() }
@@ -25,10 +47,13 @@ final class AsyncLock: Sendable {
 
     func leave() {
         let next = state.withLockedValue { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-            state.isBusy = false
-            return nil
+            let next = state.removeNext()
+            if next == nil { state.isBusy = false }
+            return next
         }
         next?.resume()
     }
+
+    /// How many callers wait.
+    var waitingCount: Int { state.withLockedValue { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 }

@@ -21,6 +21,17 @@ import XferTestSupport
         }
     }
 
+    @Test func tasksThatAreNamedAreReadInOneCallAndInTheirOrder() async throws {
+        let world = try await FleetWorld()
+        let ids = try await world.fleet.add((0..<5).map { _ in FleetWorld.task() }).map(\.task)
+        let wanted = [ids[3], ids[0], ids[4]]
+        let found = try await world.fleet.tasks(wanted + [FleetTaskID(999_999)])
+        #expect(found.map(\.id) == wanted && found.allSatisfy { $0.spec != nil })
+        let outlines = try await world.fleet.tasks(wanted, withSpecs: false)
+        #expect(outlines.map(\.id) == wanted && outlines.allSatisfy { $0.spec == nil })
+        #expect(try await world.fleet.tasks([FleetTaskID]()).isEmpty)
+    }
+
     @Test(arguments: FleetTaskState.allCases) func aFilterByStateGivesTheTasksOfThatStateAlone(state: FleetTaskState)
         async throws
     {

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Testing
 import XferModel
 import XferTestSupport
@@ -95,7 +96,7 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
         let caller = ManagerFixture.caller
         let most = try await manager.queries.beginWait(
-            for: Array(repeating: id, count: WaitedTasks.maxPerUser - 1), until: [], timeout: nil, for: caller)
+            for: (2...WaitedTasks.maxPerUser).map { TaskID(Int64($0)) }, until: [], timeout: nil, for: caller)
         let last = try await manager.queries.beginWait(for: [id], until: [], timeout: nil, for: caller)
         await #expect(throws: ManagerError.self) {
             _ = try await manager.queries.wait(for: [id], until: [.paused], timeout: nil, for: caller)
@@ -106,5 +107,45 @@ import XferTestSupport
         #expect(try await !manager.queries.wait(for: [id], until: [.paused], timeout: nil, for: caller).isTimedOut)
         most.end()
         await manager.shutdown(.suspend)
+    }
+
+    @Test func aTaskThatACallNamesSeveralTimesCountsOnceAndIsAnsweredAsOften() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
+        let ids = Array(repeating: id, count: 1000)
+        var waits: [PendingWait] = []
+        for _ in 0...(WaitedTasks.maxPerUser / ids.count) {
+            waits.append(
+                try await manager.queries.beginWait(for: ids, until: [], timeout: nil, for: ManagerFixture.caller))
+        }
+        let answer = try await manager.queries.wait(
+            for: ids, until: [.paused], timeout: nil, for: ManagerFixture.caller)
+        #expect(answer.tasks.map(\.id) == ids && !answer.isTimedOut)
+        for wait in waits { wait.end() }
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func usersWhoseCallersWaitForALockEnterInTurns() async throws {
+        let lock = AsyncLock()
+        await lock.enter()
+        let entered = NIOLockedValueBox<[String]>([])
+        var callers: [Task<Void, Never>] = []
+        for (name, uid) in [("a1", 1), ("a2", 1), ("a3", 1), ("b1", 2), ("b2", 2)] as [(String, UInt32)] {
+            callers.append(
+                Task {
+                    await lock.enter(for: Owner(uid: uid))
+                    entered.withLockedValue { $0.append(name) }
+                    lock.leave()
+                })
+            try await eventually("it waits") { [count = callers.count] in lock.waitingCount == count }
+        }
+        lock.leave()
+        for caller in callers { await caller.value }
+        #expect(entered.withLockedValue(\.self) == ["a1", "b1", "a2", "b2", "a3"])
+        // The lock is free.
+        await lock.enter()
+        lock.leave()
     }
 }

@@ -4,10 +4,16 @@ import XferPostgres
 extension FleetDatabase {
     /// One task with everything; nil if there is none.
     public func task(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
+        try await tasks([id]).first
+    }
+
+    /// These tasks, with their specs if they are wanted. Those that do not exist are left out.
+    public func tasks(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
         let tasks = try await calls.run(
-            "SELECT * FROM fleet_show(ARRAY[$1::bigint], true)", [id.description]
+            "SELECT * FROM fleet_show($1::bigint[], $2::boolean)",
+            [PostgresArray.integers(ids.map(\.rawValue)), withSpecs ? "true" : "false"]
         ).map(FleetTaskQuery.task)
-        return try await withRefusals(tasks).first
+        return try await withRefusals(tasks)
     }
 
     /// Adds who has declined them. Only tasks that were given back are asked for: they alone have a reason.

@@ -206,14 +206,22 @@ extension FleetFace {
     private func wait(_ params: TaskWait.Params, _ caller: FleetCaller) async throws -> TaskWait.Result {
         let end = params.timeout.map { Clocks.monotonic().advanced(by: .seconds($0)) }
         let until = Set(params.until?.values ?? [])
+        func isOver(_ task: FleetTask) -> Bool { task.state.isEnd || until.contains(task.state.local) }
         return try await changes.with { bell in
+            var open = Set(params.ids)
             while true {
-                var tasks: [FleetTask] = []
-                for id in params.ids { tasks.append(try await task(id, for: caller)) }
-                let isOver = tasks.allSatisfy { $0.state.isEnd || until.contains($0.state.local) }
+                // One query a turn, about those that have not ended.
+                open = Set(
+                    try await tasks(open, for: caller, withSpecs: false).filter { !isOver($0.value) }.keys)
                 let isTimedOut = end.map { Clocks.monotonic() >= $0 } ?? false
-                if isOver || isTimedOut || Task.isCancelled {
-                    return TaskWait.Result(tasks: tasks.map { record($0, params.fields) }, timedOut: !isOver)
+                if open.isEmpty || isTimedOut || Task.isCancelled {
+                    let all = try await tasks(Set(params.ids), for: caller)
+                    // One may have been retried since.
+                    open = Set(all.filter { !isOver($0.value) }.keys)
+                    if open.isEmpty || isTimedOut || Task.isCancelled {
+                        let records = params.ids.compactMap { all[$0] }.map { record($0, params.fields) }
+                        return TaskWait.Result(tasks: records, timedOut: !open.isEmpty)
+                    }
                 }
                 await bell.wait(atMost: configuration.interval)
             }

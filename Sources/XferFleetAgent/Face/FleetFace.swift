@@ -68,6 +68,21 @@ struct FleetFace: Sendable {
         return found
     }
 
+    /// These tasks, each of which the caller sees, in one query.
+    func tasks(
+        _ ids: Set<TaskID>, for caller: FleetCaller, withSpecs: Bool = true
+    ) async throws(RPCFailure) -> [TaskID: FleetTask] {
+        let wanted = ids.sorted().map { FleetTaskID($0.rawValue) }
+        let found = try await attempt { () throws(FleetError) in try await database.tasks(wanted, withSpecs: withSpecs)
+        }
+        var tasks: [TaskID: FleetTask] = [:]
+        for task in found where caller.isOperator || task.owner == caller.name {
+            tasks[TaskID(task.id.rawValue)] = task
+        }
+        if let missing = ids.filter({ tasks[$0] == nil }).min() { throw .noSuchTask(missing) }
+        return tasks
+    }
+
     func record(_ task: FleetTask, _ columns: TaskColumns?) -> TaskRecord {
         records.record(task, standing()).selecting(columns ?? .listing)
     }

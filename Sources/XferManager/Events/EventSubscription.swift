@@ -23,15 +23,6 @@ public final class EventSubscription: Sendable {
         /// The newest event that the reader has got. Events queued after it are lost in an overflow.
         var lastTaken: Int64
         var hasEnded = false
-        var waiter: CheckedContinuation<Void, Never>?
-
-        /// Whether there is something to read, including the end.
-        var hasNews: Bool { !queue.isEmpty || !progress.isEmpty || hasEnded }
-
-        mutating func removeWaiter() -> CheckedContinuation<Void, Never>? {
-            defer { waiter = nil }
-            return waiter
-        }
 
         /// Drops the pending and the newest counters of the event's task.
         mutating func forgetProgress(of event: Event) {
@@ -63,7 +54,7 @@ public final class EventSubscription: Sendable {
     public let startSeq: Int64
     private let capacity: Int
     private let budget: EventBudget?
-    private let state: NIOLockedValueBox<State>
+    private let state: AwaitedState<State>
 
     /// The highest number of deliveries returned at once.
     private static let largestBatch = 200
@@ -76,10 +67,12 @@ public final class EventSubscription: Sendable {
         self.startSeq = startSeq
         self.capacity = capacity
         self.budget = budget
-        state = NIOLockedValueBox(State(lastTaken: startSeq))
+        state = AwaitedState(State(lastTaken: startSeq)) {
+            !$0.queue.isEmpty || !$0.progress.isEmpty || $0.hasEnded
+        }
     }
 
-    deinit { budget?.give(state.withLockedValue(\.counted) * Self.cost) }
+    deinit { budget?.give(state.withLock(\.counted) * Self.cost) }
 
     /// Returns the deliveries since the last call, at least one and at most `largestBatch`; nil once the subscription
     /// has ended and everything was read. For one reader at a time, which must have finished with the last batch when
@@ -89,26 +82,15 @@ public final class EventSubscription: Sendable {
             let (batch, hasEnded) = removeAll()
             if !batch.isEmpty { return batch }
             if hasEnded || Task.isCancelled { return nil }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let mustWait = state.withLockedValue { state in
-                        guard !state.hasNews, !Task.isCancelled else { return false }
-                        state.waiter = continuation
-                        return true
-                    }
-                    if !mustWait { continuation.resume() }
-                }
-            } onCancel: {
-                state.withLockedValue { $0.removeWaiter() }?.resume()
-            }
+            await state.wait()
         }
     }
 
     /// Deliveries that wait for the reader.
-    var backlog: Int { state.withLockedValue { $0.queue.count } }
+    var backlog: Int { state.withLock { $0.queue.count } }
 
     func deliver(_ events: [Event]) {
-        wake { state in
+        state.change { state in
             for event in events where !state.hasEnded && event.seq > startSeq {
                 guard filter.accepts(event) else {
                     // The counters of an ended task are not needed any more.
@@ -131,7 +113,7 @@ public final class EventSubscription: Sendable {
     }
 
     func deliver(_ snapshots: [ProgressSnapshot]) {
-        wake { state in
+        state.change { state in
             guard !state.hasEnded else { return }
             for snapshot in snapshots where filter.accepts(snapshot) {
                 state.progress[snapshot.taskID] = snapshot
@@ -153,11 +135,11 @@ public final class EventSubscription: Sendable {
     }
 
     func end() {
-        wake { $0.hasEnded = true }
+        state.change { $0.hasEnded = true }
     }
 
     private func removeAll() -> (batch: [Delivery], hasEnded: Bool) {
-        state.withLockedValue { state in
+        state.withLock { state in
             settle(state.inHand, in: &state)
             var batch = Array(state.queue.prefix(Self.largestBatch))
             for case .event(let event) in batch { state.lastTaken = event.seq }
@@ -171,15 +153,6 @@ public final class EventSubscription: Sendable {
             state.progress.removeAll(keepingCapacity: true)
             return (batch, state.hasEnded)
         }
-    }
-
-    /// Changes the state and wakes the reader, outside the lock, if that brought anything for it.
-    private func wake(_ change: (inout State) -> Void) {
-        let waiter = state.withLockedValue { state in
-            change(&state)
-            return state.hasNews ? state.removeWaiter() : nil
-        }
-        waiter?.resume()
     }
 }
 

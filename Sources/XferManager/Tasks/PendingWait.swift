@@ -5,6 +5,8 @@ import XferStore
 /// A call that waits until tasks have ended. It keeps the ids of those that have not, and no rows.
 public final class PendingWait: Sendable {
     private let ids: [TaskID]
+    /// How many tasks the ids name; one may be named several times.
+    private let count: Int
     private let states: Set<TaskState>
     private let principal: Principal
     private let context: ManagerContext
@@ -19,10 +21,12 @@ public final class PendingWait: Sendable {
         _ context: ManagerContext
     ) throws(ManagerError) {
         self.ids = ids
+        let tasks = Set(ids)
+        count = tasks.count
         self.states = states
         self.principal = principal
         self.context = context
-        guard context.waitedTasks.reserve(ids.count, for: principal.owner) else {
+        guard context.waitedTasks.reserve(tasks.count, for: principal.owner) else {
             throw .limitExceeded(
                 reason:
                     "tasks in all open task.wait calls of this user; wait for fewer tasks at a time, or use events.subscribe",
@@ -31,7 +35,7 @@ public final class PendingWait: Sendable {
         let hub = context.hub
         // For states that a task passes through, any event may matter.
         let endsOnly = states.allSatisfy { $0.isTerminal || $0 == .staged }
-        let changed = hub.follow(Set(ids), types: endsOnly ? Self.ends : nil)
+        let changed = hub.follow(tasks, types: endsOnly ? Self.ends : nil)
         self.changed = changed
         alarm = timeout.map { seconds in
             Task {
@@ -48,7 +52,7 @@ public final class PendingWait: Sendable {
     public func end() {
         alarm?.cancel()
         context.hub.unfollow(changed)
-        context.waitedTasks.release(ids.count, of: principal.owner)
+        context.waitedTasks.release(count, of: principal.owner)
     }
 
     /// Waits until each task has been seen in a state that ends the wait; false when the time was over first. May be
@@ -90,14 +94,23 @@ public final class PendingWait: Sendable {
                     }
                 }
             }
-            changed.unfollow(tasks.count > 1 ? try await context.waitedTasks.inTurn(read) : try await read())
+            // What a single event concerns is read at once.
+            let isShort = tasks.count == 1
+            changed.unfollow(
+                isShort ? try await read() : try await context.waitedTasks.inTurn(of: principal.owner, read))
         }
     }
 
     /// The tasks as they are now, and whether the state of each ends the wait. Those of others are followed again.
     public func tasks() async throws -> (tasks: [TransferTask], areOver: Bool) {
         let tasks = try await context.services.store.read { [ids, principal] reader in
-            try ids.map { try reader.visibleTask($0, to: principal).orThrow($0) }
+            var known: [TaskID: TransferTask] = [:]
+            return try ids.map { id in
+                if let task = known[id] { return task }
+                let task = try reader.visibleTask(id, to: principal).orThrow(id)
+                known[id] = task
+                return task
+            }
         }
         let open = tasks.filter { !Self.isOver($0.state, states) }.map(\.id)
         changed.follow(open)
@@ -116,7 +129,8 @@ extension TransferTask? {
     }
 }
 
-/// Counts the tasks that the open calls of `task.wait` of each user name, and lets the long ones read in turns.
+/// Counts the tasks that the open calls of `task.wait` of each user name, and lets the long ones read one at a time, the
+/// users in turns.
 final class WaitedTasks: Sendable {
     /// The highest number for one user; a task counts once for each call that names it.
     static let maxPerUser = 100_000
@@ -141,9 +155,9 @@ final class WaitedTasks: Sendable {
         }
     }
 
-    /// Runs `body` when no other one runs.
-    func inTurn<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        await reading.enter()
+    /// Runs `body` when it is the user's turn and no other one runs.
+    func inTurn<Value>(of owner: Owner, _ body: () async throws -> Value) async rethrows -> Value {
+        await reading.enter(for: owner)
         defer { reading.leave() }
         return try await body()
     }
