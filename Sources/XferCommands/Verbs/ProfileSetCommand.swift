@@ -55,6 +55,12 @@ struct ProfileSetCommand: ParsableCommand {
     @OptionGroup(title: "Cache") var cache: CacheOptions
     @OptionGroup(title: "Access") var access: AccessOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Run this hook when a server refuses the credential (401), once for all tasks; it renews the secret's file.",
+            valueName: "hook"))
+    var credentialHook: String?
+
     @Flag(inversion: .prefixedNo, help: "Send and keep the cookies that servers set.")
     var cookies: Bool?
 
@@ -89,6 +95,7 @@ struct ProfileSetCommand: ParsableCommand {
         profile.maxSendRate = send?.bytes
         profile.cacheKey = cache.cacheKey.map { CacheKeyRecord($0.rule) }
         profile.access = try access.choices(paths)
+        profile.credentialHook = credentialHook
         (profile.access.cookies, profile.cookies) = (.unchanged, cookies.map { $0 ? .jar : .none })
         return profile
     }

@@ -64,6 +64,12 @@ struct AccessResolver: Sendable {
         try await credential(of: request, try await profile(named: name, of: request))
     }
 
+    /// The hook that renews the profile's credential; nil if it has none, or if that cannot be read.
+    func credentialHook(of name: String) async -> String? {
+        let profiles = try? await store.read { try $0.profiles() }
+        return profiles?.first { $0.profile.name == name }?.profile.credentialHook
+    }
+
     private func profile(
         named name: String?, of request: TransferRequest
     ) async throws(TransferError) -> Profile? {

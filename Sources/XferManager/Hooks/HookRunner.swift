@@ -52,10 +52,35 @@ final class HookRunner: Sendable {
     /// Runs a hook to its end; nil if no hook of that name is defined any more.
     func run(_ occasion: Occasion, stop: HookStop) async -> HookProcess.Report? {
         guard let definition = definitions.withLockedValue({ $0[occasion.hook] }) else { return nil }
-        let command = Self.command(definition, occasion)
+        return await execute(
+            Self.command(definition, occasion), on: occasion.kind == .postProcess ? processing : telling,
+            facts: ["hook": "\(occasion.hook)", "task": "\(occasion.task)"], stop: stop)
+    }
+
+    /// Runs the hook that renews a profile's credential; nil if no hook of that name is defined.
+    func renewCredential(
+        of profile: String, by hook: String, origin: Origin, for task: TaskID, stop: HookStop
+    ) async -> HookProcess.Report? {
+        guard let definition = definitions.withLockedValue({ $0[hook] }) else { return nil }
+        var input = JSONObject()
+        input["profile"] = .string(profile)
+        input["origin"] = .string(origin.text)
+        input["task"] = .integer(task.rawValue)
+        let command = HookProcess.Command(
+            arguments: definition.arguments,
+            environment: [
+                "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "XFER_HOOK=\(definition.name)",
+                "XFER_OCCASION=credential", "XFER_PROFILE=\(profile)", "XFER_TASK=\(task)",
+            ],
+            input: Array((JSONValue.object(input).text + "\n").utf8), timeout: .seconds(definition.timeout))
+        return await execute(
+            command, on: processing, facts: ["hook": "\(hook)", "profile": "\(profile)"], stop: stop)
+    }
+
+    private func execute(
+        _ command: HookProcess.Command, on pool: BlockingPool, facts: Logger.Metadata, stop: HookStop
+    ) async -> HookProcess.Report {
         let logger = logger
-        let facts: Logger.Metadata = ["hook": "\(occasion.hook)", "task": "\(occasion.task)"]
-        let pool = occasion.kind == .postProcess ? processing : telling
         let report = await pool.run {
             HookProcess.run(command, stop: stop) { line in
                 logger.info("hook: \(line)", metadata: facts)

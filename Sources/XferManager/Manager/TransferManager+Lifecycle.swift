@@ -95,6 +95,7 @@ extension TransferManager {
     /// - `cancel` first cancels every unfinished task.
     public func shutdown(_ mode: ShutdownMode) async {
         await prepareShutdown(mode)
+        await services.renewal.shutdown()
         await scheduler.stopAll()
         await workEnded()
         await background.discarder.shutdown()

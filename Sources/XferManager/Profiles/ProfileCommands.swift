@@ -36,6 +36,11 @@ public struct ProfileCommands: ManagerPart, Sendable {
         } catch {
             throw ManagerError(error, path: path)
         }
+        if let hook = profile.credentialHook, !settings.hooks.contains(where: { $0.name == hook }) {
+            throw ManagerError.invalidField(
+                path: path + "credential_hook", reason: "there is no hook \"\(hook)\"",
+                expected: "a hook of the configuration")
+        }
         if let files = profile.clientCertificate { try await checkCertificate(files, path: path + "client_cert") }
         try await translatingStoreErrors {
             try await store.write { tx in

@@ -40,6 +40,34 @@ extension AttemptMaker {
 
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {}
 
+    /// Makes a request of this task, and makes it once more if the server refuses the profile's credential and the
+    /// profile's hook has renewed it. The parameters are those of `makeRequest`.
+    func attempt(
+        _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64 = 0,
+        tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
+        onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
+    ) async throws -> AttemptOutcome {
+        let outcome = try await makeRequest(
+            request, into: sink, countingFrom: origin, tellsRedirects: tellsRedirects, configure: configure,
+            onEvent: onEvent)
+        guard outcome.head?.status == 401, let refusal = refusal(of: outcome), !control.isStopRequested,
+            await services.renewal.renew(after: refusal), !control.isStopRequested
+        else { return outcome }
+        return try await makeRequest(
+            request, into: sink, countingFrom: origin, tellsRedirects: tellsRedirects, configure: configure,
+            onEvent: onEvent)
+    }
+
+    /// Nil unless the task uses its profile's credential, and a 401 is a failure.
+    private func refusal(of outcome: AttemptOutcome) -> CredentialRenewal.Refusal? {
+        let request = specification.request
+        guard let profile = specification.profile, let secret = course.sentSecret,
+            !request.acceptedStatus.contains(401)
+        else { return nil }
+        return CredentialRenewal.Refusal(
+            request: request, profile: profile, task: taskID, origin: outcome.finalURL.origin, secret: secret)
+    }
+
     /// Makes a request of this task and handles its events: resolves the secrets, applies limits that change while the
     /// attempt starts, records which servers answer and saves the cookies.
     ///
@@ -51,9 +79,9 @@ extension AttemptMaker {
     ///   - onEvent: is called with every event but the last. An error it throws stops the attempt, and is thrown when
     ///     that has ended.
     /// - Throws: `TransferError`, `StoreError`, and the errors of `onEvent`.
-    func attempt(
-        _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64 = 0,
-        tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
+    private func makeRequest(
+        _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64,
+        tellsRedirects: Bool, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
         // The run is told to stop when its lease is over, but another daemon may ask for the same by now.
@@ -116,6 +144,8 @@ extension AttemptMaker {
         let access = try await services.access.access(
             to: specification.request, profile: specification.profile,
             isGuests: !settings.hasOperatorRights(specification))
+        let usesProfile = specification.request.usesProfileCredential && specification.request.credential == nil
+        course.sentSecret = usesProfile ? access.credential.map(CredentialRenewal.stamp) : nil
         trust.beginAttempt()
         var attempt = Attempt(
             request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,

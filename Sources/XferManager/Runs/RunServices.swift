@@ -30,6 +30,7 @@ final class RunServices: Sendable {
     let cookies: CookieJars
     let cache: ResponseCache
     let hooks: HookRunner
+    let renewal: CredentialRenewal
     let leases = TaskLeases()
     /// Whether answers over the present network are the servers'.
     let networkProof = NIOLockedValueBox(NetworkProof())
@@ -64,6 +65,7 @@ final class RunServices: Sendable {
         self.cookies = cookies
         self.cache = cache
         self.hooks = hooks
+        renewal = CredentialRenewal(access: access, hooks: hooks, logger: logger)
         self.clock = clock
         self.ages = ages
         self.logger = logger

@@ -13,6 +13,8 @@ public struct Profile: Hashable, Sendable, Codable {
     /// Language tags in order of preference, for Accept-Language.
     public var languages: [String]
     public var credential: Credential?
+    /// The hook that renews the credential after a server has refused it (401).
+    public var credentialHook: String?
     public var clientCertificate: ClientCertificateFiles?
     /// Whether cookies are kept and sent, in a jar of the profile's own.
     public var keepsCookies: Bool
@@ -47,7 +49,7 @@ public struct Profile: Hashable, Sendable, Codable {
 extension Profile {
     private enum CodingKeys: CodingKey {
         case name, baseURL, headers, headerRules, languages, credential, clientCertificate, keepsCookies, proxy
-        case cacheKey, maxActive, maxReceiveRate, maxSendRate
+        case cacheKey, maxActive, maxReceiveRate, maxSendRate, credentialHook
     }
 
     public init(from decoder: any Decoder) throws {
@@ -58,6 +60,7 @@ extension Profile {
         headerRules = try members.decode([HeaderRule].self, forKey: .headerRules)
         languages = try members.decode([String].self, forKey: .languages)
         credential = try members.decodeIfPresent(Credential.self, forKey: .credential)
+        credentialHook = try members.decodeIfPresent(String.self, forKey: .credentialHook)
         clientCertificate = try members.decodeIfPresent(ClientCertificateFiles.self, forKey: .clientCertificate)
         keepsCookies = try members.decode(Bool.self, forKey: .keepsCookies)
         proxy = try members.decodeIfPresent(ProxySettings.self, forKey: .proxy)
@@ -76,6 +79,7 @@ extension Profile {
         try members.encode(headerRules, forKey: .headerRules)
         try members.encode(languages, forKey: .languages)
         try members.encodeIfPresent(credential, forKey: .credential)
+        try members.encodeIfPresent(credentialHook, forKey: .credentialHook)
         try members.encodeIfPresent(clientCertificate, forKey: .clientCertificate)
         try members.encode(keepsCookies, forKey: .keepsCookies)
         try members.encodeIfPresent(proxy, forKey: .proxy)

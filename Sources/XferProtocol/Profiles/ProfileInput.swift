@@ -10,6 +10,7 @@ public struct ProfileInput: WireInput, Hashable {
     public var languages: [String]?
     public var cookies: CookieKeeping?
     public var access = AccessChoices()
+    public var credentialHook: String?
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRecord?
     public var maxActive: Int?
@@ -36,6 +37,13 @@ public struct ProfileInput: WireInput, Hashable {
                 example: ["de", "en"]),
             .optional("cookies", \.cookies, "jar: cookies are kept, over restarts too, and sent; default none."),
         ], TaskFields.access.fields(ofProfile: \.access),
+        [
+            .optional(
+                "credential_hook", \.credentialHook,
+                "A hook of the configuration that is run when a server refuses the credential (401), once for all tasks of the "
+                    + "profile. It renews the secret where the credential names it (file); then each task asks once more.",
+                .length(1...64))
+        ],
         (TaskFields.request + TaskFields.caching).fields(ofProfile: \.choices),
         [
             .optional(
@@ -59,6 +67,7 @@ public struct ProfileInput: WireInput, Hashable {
         profile.headers = headers?.fields ?? []
         profile.languages = languages ?? []
         profile.credential = access.credential.applied(to: nil)?.credential
+        profile.credentialHook = credentialHook
         profile.clientCertificate = access.clientCert.applied(to: nil)?.files
         profile.keepsCookies = cookies == .jar
         profile.proxy = access.proxy.applied(to: nil)?.settings

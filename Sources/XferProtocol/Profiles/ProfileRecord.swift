@@ -10,6 +10,7 @@ public struct ProfileRecord: WireRecord, Hashable {
     public var languages: [String]?
     public var cookies: OpenEnum<CookieKeeping>?
     public var access = AccessChoices()
+    public var credentialHook: String?
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRecord?
     public var maxActive: Int?
@@ -26,6 +27,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         headerRules = profile.headerRules.isEmpty ? nil : profile.headerRules.map { HeaderRuleInput($0) }
         languages = profile.languages.isEmpty ? nil : profile.languages
         access = AccessChoices(masking: profile)
+        credentialHook = profile.credentialHook
         cookies = profile.keepsCookies ? OpenEnum(.jar) : nil
         choices = profile.choices
         cacheKey = profile.cacheKey.map { CacheKeyRecord($0) }
@@ -45,6 +47,10 @@ public struct ProfileRecord: WireRecord, Hashable {
             .optional("languages", \.languages, "Language tags, for Accept-Language."),
             .optional("cookies", \.cookies, "jar where cookies are kept."),
         ], TaskFields.access.fields(ofProfileRecord: \.access),
+        [
+            .optional(
+                "credential_hook", \.credentialHook, "The hook that is run when a server refuses the credential.")
+        ],
         (TaskFields.request + TaskFields.caching).fields(ofProfileRecord: \.choices),
         [
             .optional("cache_key", \.cacheKey, "What of URLs does not count in the cache.")
