@@ -125,11 +125,14 @@ class AsyncTaskMethods:
         source: Maybe[str] = UNSET,
         upload: Maybe[UploadProtocol] = UNSET,
         spool: Maybe[bool] = UNSET,
+        chunk_size: Maybe[int] = UNSET,
+        creation_with_upload: Maybe[bool] = UNSET,
         output: Maybe[str] = UNSET,
         dir: Maybe[str] = UNSET,
         on_conflict: Maybe[ConflictPolicy] = UNSET,
         mode: Maybe[str] = UNSET,
         remote_time: Maybe[bool] = UNSET,
+        allow_hidden: Maybe[bool] = UNSET,
         checksum: Maybe[str] = UNSET,
         priority: Maybe[Priority] = UNSET,
         group: Maybe[str] = UNSET,
@@ -156,6 +159,8 @@ class AsyncTaskMethods:
         max_recv_rate: Maybe[int] = UNSET,
         max_send_rate: Maybe[int] = UNSET,
         segments: Maybe[Union[int, Literal["auto"]]] = UNSET,
+        range: Maybe[str] = UNSET,
+        max_size: Maybe[int] = UNSET,
         resume: Maybe[ResumeMode] = UNSET,
         profile: Maybe[str] = UNSET,
         redirect: Maybe[Optional[RedirectPolicy]] = UNSET,
@@ -214,6 +219,10 @@ class AsyncTaskMethods:
                 or resumable (IETF draft); default plain.
             spool: Copy the files that are sent first, so that they may change afterwards; default
                 false.
+            chunk_size: With upload tus: the most bytes of one request, for proxies that bound
+                contents; default unlimited.
+            creation_with_upload: With upload tus: the request that creates the upload brings the
+                first bytes (up to 1 MiB), which saves a request for small files; default false.
             output: The file's name, or a path: relative to dir, or absolute. Without it the server
                 or the URL names the file.
             dir: Absolute path of the directory to put the file in; default is the daemon's.
@@ -221,6 +230,9 @@ class AsyncTaskMethods:
                 update (fetch only if newer); default rename.
             mode: Permission bits of the file, octal text.
             remote_time: Give the file the server's Last-Modified time; default false.
+            allow_hidden: Allow a path with a hidden component directly beneath a home directory,
+                such as ~/.ssh; default false. Tokens without the scope operate write to no hidden
+                path.
             checksum: The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256,
                 sha-512, sha-1 or md5, in hex or base64.
             priority: Strict order of starting; default normal.
@@ -263,6 +275,10 @@ class AsyncTaskMethods:
             segments: Of a download: how many parts of it are fetched at the same time, each over a
                 connection of its own, where the server can; auto measures what helps. Default is
                 download.segments.
+            range: Of a download with GET: the part of the source that is fetched. A checksum is the
+                part's. A server that sends only the whole fails the task. Not with a cache.
+            max_size: Of a download: its greatest length in bytes. One that is, or becomes, larger
+                fails with too_large, and its bytes are deleted. Default is unlimited.
             resume: Whether kept bytes may be continued without a validator (unsafe); default auto:
                 they are not.
             profile: Whose defaults hold for what is not said here; of the fields that follow, null
@@ -278,9 +294,10 @@ class AsyncTaskMethods:
                 min_recv_time; a slower one ends the try; 0 is none; default download.min_recv_rate.
             min_recv_time: Seconds over which min_recv_rate is measured; pauses of the service do
                 not count; default download.min_recv_time.
-            accept_status: Status codes that count as success; default 200-299.
-            accept_types: Media types that count as success, or the presets json, xml, plist, image;
-                default all.
+            accept_status: Status codes that count as success: ranges and codes between commas;
+                default 200-299.
+            accept_types: Media types or ranges (image/*) that count as success, or the presets
+                json, xml, plist, image; default all.
             reject_html: Whether an answer with a web page (text/html) is a failure; default false.
             announced_digests: Whether digests that the server announces are verified; default
                 verify.
@@ -328,11 +345,14 @@ class AsyncTaskMethods:
             "source": source,
             "upload": upload,
             "spool": spool,
+            "chunk_size": chunk_size,
+            "creation_with_upload": creation_with_upload,
             "output": output,
             "dir": dir,
             "on_conflict": on_conflict,
             "mode": mode,
             "remote_time": remote_time,
+            "allow_hidden": allow_hidden,
             "checksum": checksum,
             "priority": priority,
             "group": group,
@@ -359,6 +379,8 @@ class AsyncTaskMethods:
             "max_recv_rate": max_recv_rate,
             "max_send_rate": max_send_rate,
             "segments": segments,
+            "range": range,
+            "max_size": max_size,
             "resume": resume,
             "profile": profile,
             "redirect": redirect,

@@ -146,6 +146,7 @@ FailureReason = Literal[
     "length_mismatch",
     "expansion_limit",
     "range_mismatch",
+    "too_large",
     "checksum_mismatch",
     "too_many_redirects",
     "redirect_denied",
@@ -227,11 +228,14 @@ TaskColumns = Sequence[
     "source",
     "upload",
     "spool",
+    "chunk_size",
+    "creation_with_upload",
     "output",
     "dir",
     "on_conflict",
     "mode",
     "remote_time",
+    "allow_hidden",
     "checksum",
     "priority",
     "group",
@@ -256,6 +260,8 @@ TaskColumns = Sequence[
     "max_recv_rate",
     "max_send_rate",
     "segments",
+    "range",
+    "max_size",
     "resume",
     "profile",
     "redirect",
@@ -663,6 +669,16 @@ class TaskOptions(TypedDict, total=False):
     spool: bool
     """Copy the files that are sent first, so that they may change afterwards; default false."""
 
+    chunk_size: int
+    """With upload tus: the most bytes of one request, for proxies that bound contents; default
+    unlimited.
+    """
+
+    creation_with_upload: bool
+    """With upload tus: the request that creates the upload brings the first bytes (up to 1 MiB),
+    which saves a request for small files; default false.
+    """
+
     output: str
     """The file's name, or a path: relative to dir, or absolute. Without it the server or the URL
     names the file.
@@ -681,6 +697,11 @@ class TaskOptions(TypedDict, total=False):
 
     remote_time: bool
     """Give the file the server's Last-Modified time; default false."""
+
+    allow_hidden: bool
+    """Allow a path with a hidden component directly beneath a home directory, such as ~/.ssh;
+    default false. Tokens without the scope operate write to no hidden path.
+    """
 
     checksum: str
     """The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-1
@@ -786,6 +807,16 @@ class TaskOptions(TypedDict, total=False):
     its own, where the server can; auto measures what helps. Default is download.segments.
     """
 
+    range: str
+    """Of a download with GET: the part of the source that is fetched. A checksum is the part's. A
+    server that sends only the whole fails the task. Not with a cache.
+    """
+
+    max_size: int
+    """Of a download: its greatest length in bytes. One that is, or becomes, larger fails with
+    too_large, and its bytes are deleted. Default is unlimited.
+    """
+
     resume: ResumeMode
     """Whether kept bytes may be continued without a validator (unsafe); default auto: they are not.
     """
@@ -824,10 +855,12 @@ class TaskOptions(TypedDict, total=False):
     """
 
     accept_status: Optional[str]
-    """Status codes that count as success; default 200-299."""
+    """Status codes that count as success: ranges and codes between commas; default 200-299."""
 
     accept_types: Optional[Sequence[str]]
-    """Media types that count as success, or the presets json, xml, plist, image; default all."""
+    """Media types or ranges (image/*) that count as success, or the presets json, xml, plist,
+    image; default all.
+    """
 
     reject_html: Optional[bool]
     """Whether an answer with a web page (text/html) is a failure; default false."""
@@ -1010,6 +1043,12 @@ class TaskRecord:
     spool: Optional[bool] = None
     """Whether the files that are sent are copied first."""
 
+    chunk_size: Optional[int] = None
+    """The most bytes of one request of an upload; absent is unlimited."""
+
+    creation_with_upload: Optional[bool] = None
+    """True when the request that creates an upload brings its first bytes."""
+
     output: Optional[str] = None
     """The file's name that was asked for."""
 
@@ -1024,6 +1063,9 @@ class TaskRecord:
 
     remote_time: Optional[bool] = None
     """Whether the file takes the server's Last-Modified time."""
+
+    allow_hidden: Optional[bool] = None
+    """Whether the path may have a hidden component directly beneath a home directory."""
 
     checksum: Optional[str] = None
     """The digest that the bytes must have."""
@@ -1097,6 +1139,12 @@ class TaskRecord:
     segments: Optional[Union[int, Literal["auto"]]] = None
     """How many parts are fetched at the same time; absent is the service's default."""
 
+    range: Optional[str] = None
+    """The part of the source that is fetched; absent is all of it."""
+
+    max_size: Optional[int] = None
+    """The greatest length in bytes; absent is unlimited."""
+
     resume: Optional[ResumeMode] = None
     """Whether kept bytes may be continued without a validator."""
 
@@ -1131,7 +1179,7 @@ class TaskRecord:
     """Status codes that count as success."""
 
     accept_types: Optional[List[str]] = None
-    """Media types that count as success; absent accepts all."""
+    """Media types and ranges that count as success; absent accepts all."""
 
     reject_html: Optional[bool] = None
     """True when an answer with a web page is a failure."""
@@ -1264,11 +1312,14 @@ class TaskRecord:
             source=wire.get("source"),
             upload=wire.get("upload"),
             spool=wire.get("spool"),
+            chunk_size=wire.get("chunk_size"),
+            creation_with_upload=wire.get("creation_with_upload"),
             output=wire.get("output"),
             dir=wire.get("dir"),
             on_conflict=wire.get("on_conflict"),
             mode=wire.get("mode"),
             remote_time=wire.get("remote_time"),
+            allow_hidden=wire.get("allow_hidden"),
             checksum=wire.get("checksum"),
             priority=wire.get("priority"),
             group=wire.get("group"),
@@ -1293,6 +1344,8 @@ class TaskRecord:
             max_recv_rate=wire.get("max_recv_rate"),
             max_send_rate=wire.get("max_send_rate"),
             segments=wire.get("segments"),
+            range=wire.get("range"),
+            max_size=wire.get("max_size"),
             resume=wire.get("resume"),
             profile=wire.get("profile"),
             redirect=wire.get("redirect"),
@@ -1896,6 +1949,11 @@ class TaskChanges(TypedDict, total=False):
     on_conflict: ConflictPolicy
     """If the name is taken; only while not running."""
 
+    allow_hidden: bool
+    """Whether the path may have a hidden component directly beneath a home directory; only while
+    not running.
+    """
+
     checksum: Optional[str]
     """The digest the bytes must have; null is none; only while not running."""
 
@@ -1903,6 +1961,9 @@ class TaskChanges(TypedDict, total=False):
     """How many parts of a download are fetched at the same time; null is download.segments; only
     while not running.
     """
+
+    max_size: Optional[int]
+    """The greatest length of a download in bytes; null is unlimited; only while not running."""
 
     headers: HeaderList
     """All header fields to send; only while not running."""
@@ -3096,6 +3157,9 @@ class ProfileRecord:
     proxy: Optional[Union[str, ProxyRecordForm]] = None
     """The proxy to go through; secrets are shown as ***."""
 
+    credential_hook: Optional[str] = None
+    """The hook that is run when a server refuses the credential."""
+
     redirect: Optional[RedirectPolicy] = None
     """Whether redirects are followed."""
 
@@ -3124,7 +3188,7 @@ class ProfileRecord:
     """Status codes that count as success."""
 
     accept_types: Optional[List[str]] = None
-    """Media types, or the presets json, xml, plist, image."""
+    """Media types or ranges (image/*), or the presets json, xml, plist, image."""
 
     reject_html: Optional[bool] = None
     """Whether an answer with a web page (text/html) is a failure."""
@@ -3179,6 +3243,7 @@ class ProfileRecord:
             credential=wire.get("credential"),
             client_cert=wire.get("client_cert"),
             proxy=wire.get("proxy"),
+            credential_hook=wire.get("credential_hook"),
             redirect=wire.get("redirect"),
             allow_downgrade=wire.get("allow_downgrade"),
             http_version=wire.get("http_version"),
@@ -3270,6 +3335,12 @@ class ProfileInput(ProfileInputRequired, total=False):
     proxy: Union[str, ProxyRecordForm]
     """The proxy to go through; secrets are shown as ***."""
 
+    credential_hook: str
+    """A hook of the configuration that is run when a server refuses the credential (401), once for
+    all tasks of the profile. It renews the secret where the credential names it (file); then
+    each task asks once more.
+    """
+
     redirect: RedirectPolicy
     """Whether redirects are followed."""
 
@@ -3298,7 +3369,7 @@ class ProfileInput(ProfileInputRequired, total=False):
     """Status codes that count as success."""
 
     accept_types: Sequence[str]
-    """Media types, or the presets json, xml, plist, image."""
+    """Media types or ranges (image/*), or the presets json, xml, plist, image."""
 
     reject_html: bool
     """Whether an answer with a web page (text/html) is a failure."""
@@ -5816,7 +5887,9 @@ class DaemonStatusResult:
     """Changes with a new database: ids and sequence numbers then start anew."""
 
     degraded: bool
-    """Whether the database cannot be written: nothing starts, reading works."""
+    """Whether the database cannot be written (nothing starts, reading works), or another directory
+    of the daemon's.
+    """
 
     shutting_down: bool
     """Whether it is about to stop and takes no new work."""
@@ -5834,7 +5907,7 @@ class DaemonStatusResult:
     """Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
 
     degraded_reason: Optional[str] = None
-    """Why the database cannot be written."""
+    """What cannot be written, and why."""
 
     config_problem: Optional[str] = None
     """Why the configuration file was not taken over when it was read last; for operators."""
