@@ -83,7 +83,7 @@ struct ValueTests {
         let hex = "md5=d41d8cd98f00b204e9800998ecf8427e"
         #expect(try Checksum(strict: .string(hex)).wire == .string(hex))
         #expect(try Checksum(strict: "md5=1B2M2Y8AsgTpgAmY7PhCfg==").wire == .string(hex))
-        for text in ["", "sha-256", "sha-256=xyz", "crc32=00000000", "sha-256=00"] {
+        for text in ["", "sha-256", "sha-256=xyz", "crc32=00000000", "sha-256=00", "00"] {
             let error = #expect(throws: WireError.self) { try Checksum(strict: .string(text)) }
             #expect(error?.reason == .invalidValue)
         }
