@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferProtocol
 
 @testable import XferCommands
 
