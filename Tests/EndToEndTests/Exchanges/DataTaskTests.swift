@@ -53,6 +53,20 @@ import XferTestSupport
         }
     }
 
+    @Test func setsOfStatusesAndRangesOfMediaTypesAreAccepted() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(404, headers: [HeaderField(name: "Content-Type", value: "image/png")], text: "x")
+        }
+        try await withDaemon { daemon in
+            let fields: JSONObject = ["accept_status": "404, 200-299", "accept_types": ["image/*"]]
+            let done = try await daemon.complete(try await add("GET", server.url("/a"), to: daemon, fields))
+            #expect(done.json["accept_status"] == "200-299,404" && done.json["accept_types"] == ["image/*"])
+            var picky = fields
+            picky["accept_types"] = ["video/*"]
+            try await daemon.fails(try await add("GET", server.url("/b"), to: daemon, picky), "unacceptable_type")
+        }
+    }
+
     @Test func requestsOfWebDAVFormsInOtherCharsetsAndJSONInUTF16AreExchanged() async throws {
         let server = try await FaultServer()
         server.onAnyOther { request in
