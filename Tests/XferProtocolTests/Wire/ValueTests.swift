@@ -101,6 +101,15 @@ struct ValueTests {
         #expect(throws: WireError.self) { try TaskID(strict: json) }
     }
 
+    @Test func methodsAreTokensInTheirOwnCase() throws {
+        for method: JSONValue in ["GET", "PROPFIND", "PURGE"] {
+            #expect(try HTTPMethod(strict: method).wire == method)
+        }
+        let error = #expect(throws: WireError.self) { try HTTPMethod(strict: "get") }
+        #expect(error?.expected.hasSuffix("did you mean \"GET\"?") == true)
+        for json: JSONValue in ["TRACE", "", "A B", 1] { #expect(throws: WireError.self) { try HTTPMethod(strict: json) } }
+    }
+
     @Test func everyEnumerationReadsItsOwnWords() throws {
         func check<E: WireEnum>(_ type: E.Type) throws {
             for value in E.allCases { #expect(try E(strict: value.wire) == value) }
@@ -113,7 +122,7 @@ struct ValueTests {
         try check(WaitReason.self)
         try check(FailureReason.self)
         try check(ConflictPolicy.self)
-        try check(HTTPMethod.self)
+        try check(FormCharset.self)
         try check(HTTPVersion.self)
         try check(RedirectPolicy.self)
         try check(ShutdownMode.self)
