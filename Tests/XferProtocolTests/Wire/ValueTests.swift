@@ -107,7 +107,9 @@ struct ValueTests {
         }
         let error = #expect(throws: WireError.self) { try HTTPMethod(strict: "get") }
         #expect(error?.expected.hasSuffix("did you mean \"GET\"?") == true)
-        for json: JSONValue in ["TRACE", "", "A B", 1] { #expect(throws: WireError.self) { try HTTPMethod(strict: json) } }
+        for json: JSONValue in ["TRACE", "", "A B", 1] {
+            #expect(throws: WireError.self) { try HTTPMethod(strict: json) }
+        }
     }
 
     @Test func everyEnumerationReadsItsOwnWords() throws {
