@@ -27,7 +27,7 @@ import XferCore
         var agreeing = 0
         for line in try String(contentsOfFile: "/etc/mime.types", encoding: .utf8).split(separator: "\n") {
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.map(String.init)
-            for word in words.dropFirst() where !better.contains(word) {
+            for word in words.dropFirst() where !better.contains(word) && !word.contains(".") {
                 guard let type = FileMediaTypes.type(ofFileNamed: "x.\(word)") else { continue }
                 if type == words[0] { agreeing += 1 } else { differing.append("\(word): \(type), \(words[0])") }
             }
