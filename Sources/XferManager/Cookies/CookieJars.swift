@@ -54,10 +54,10 @@ final class CookieJars: Sendable {
             lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
             engine.replaceCookies(in: profile, by: lines)
         }
-        // libcurl drops expired cookies only when the jar is used next.
+        // The jar drops expired cookies only when it is used next.
         let seconds = clock().rawValue / 1_000_000
         var now = CookieChanges.byKey(lines, at: seconds)
-        // While the clock is not trusted, libcurl may have dropped cookies that have not expired, so their rows stay.
+        // While the clock is not trusted, the jar may have dropped cookies that have not expired, so their rows stay.
         if !ages.isTrusted {
             now.merge(CookieChanges.expired(before, at: seconds)) { present, _ in present }
         }

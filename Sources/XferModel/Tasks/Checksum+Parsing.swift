@@ -6,6 +6,10 @@ extension Checksum {
     /// * a line of a file of sha256sum(1) and its like, `<hex>  name` or `SHA256 (name) = <hex>`;
     /// * hex digits alone, whose number tells MD5, SHA-1 and the members of SHA-2 apart.
     public init(parsing text: String) throws(ChecksumSyntaxError) {
+        if let shown = Self.shown(text) {
+            self = shown
+            return
+        }
         let text = Self.trimmed(text[...])
         guard !text.contains(where: \.isNewline) else { throw .severalLines }
         if let integrity = try Self.integrity(text) {
@@ -37,6 +41,14 @@ extension Checksum {
     }
 
     // MARK: The forms
+
+    /// The form of `description`, which rows of the database have.
+    private static func shown(_ text: String) -> Checksum? {
+        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")),
+            let algorithm = Algorithm(rawValue: String(text[..<equals])), let bytes = hex(text[equals...].dropFirst())
+        else { return nil }
+        return Checksum(algorithm: algorithm, bytes: bytes)
+    }
 
     /// Integrity metadata: words of `sha256`, `sha384` or `sha512`, a dash, base64 and perhaps options after `?`. Nil if
     /// the text does not begin with such a word.
