@@ -61,18 +61,6 @@ static inline CURLcode xfer_easy_get_pointer(CURL *easy, CURLINFO info, void **v
     return curl_easy_getinfo(easy, info, value);
 }
 
-// curl_share_setopt is variadic, too.
-static inline CURLSHcode xfer_share_cookies(CURLSH *share) {
-    return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
-}
-
-static inline void xfer_share_set_locks(
-    CURLSH *share, curl_lock_function lock, curl_unlock_function unlock, void *context) {
-    curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock);
-    curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock);
-    curl_share_setopt(share, CURLSHOPT_USERDATA, context);
-}
-
 static inline CURLMcode xfer_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

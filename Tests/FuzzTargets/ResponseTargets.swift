@@ -151,7 +151,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What libcurl reads and what is made of its list.
+    /// What is made of a server's fields, and of lines of files.
     static let cookies = FuzzTarget(
         text: "cookies",
         seeds: [
@@ -159,14 +159,16 @@ extension FuzzTarget {
             "a=b; Expires=Fri, 31 Dec 9999 23:59:59 GMT", "=; Domain=..; Max-Age=-1",
         ]
     ) { text in
-        guard let jar = CookieJar() else { return }
-        let line = text.filter { $0 != "\0" && !$0.isNewline }
-        jar.add(["Set-Cookie: " + line, line])
-        let lines = jar.lines
-        jar.removeAll()
+        let url = HTTPURL(scheme: .https, host: "www.origin.example", port: 443, target: "/a/b?c")
+        var cookies = CookieStorage()
+        cookies.receive([HeaderField(name: "Set-Cookie", value: text)], from: url, at: 5) { !$0.contains(".") }
+        cookies.add(lines: [text])
+        let lines = cookies.lines
         // What the jar says can be put into one again.
-        jar.add(lines)
-        _ = jar.lines
+        var again = CookieStorage()
+        again.add(lines: lines)
+        precondition(again.lines == lines)
+        precondition(cookies.field(for: url, at: 5)?.utf8.count ?? 0 <= CookieStorage.longestField)
     }
 
     static let dates = FuzzTarget(

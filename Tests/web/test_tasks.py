@@ -75,7 +75,7 @@ def test_dropped_urls_fill_the_form(page: Page, site: Site) -> None:
         const dataTransfer = new DataTransfer();
         dataTransfer.setData("text/uri-list", arguments[0]);
         document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
-        """, f"# a comment\r\n{site.url}/dropped\r\n")
+        """, f"# a comment\r\n; another\r\n<{site.url}/dropped>\r\n")
     page.wait_for_text("add-count", "1 task")
 
 

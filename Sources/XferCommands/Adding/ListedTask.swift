@@ -52,11 +52,7 @@ extension TaskTemplate {
     ///
     /// - Throws: the line of an option that refuses the entry.
     func task(_ entry: InputList.Entry) throws(InputList.Remark) -> ListedTask {
-        var listed = ListedTask(task(entry.urls.first ?? ""), line: entry.line)
-        if entry.urls.count > 1 {
-            listed.task.url = nil
-            listed.task.urls = entry.urls
-        }
+        var listed = ListedTask(task(entry.urls), line: entry.line)
         var reader = InputOptionReader(self, entry.urls.first ?? "")
         for option in entry.options { try reader.read(option, &listed) }
         try reader.finish(&listed)

@@ -44,6 +44,8 @@ struct TaskTemplate {
     private let prototype: NewTask
     private let content: ContentTemplate
     private let mirrors: [String]
+    /// The cookies of `-b`, of which each task gets those that can be for it.
+    private let cookies: CookieFile?
     let paths: PathResolver
     /// What `-d` says.
     let directory: String?
@@ -68,7 +70,7 @@ struct TaskTemplate {
             throw .usage("--mirror is another URL for the same bytes, but there are \(count) URLs")
         }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
-        self.mirrors = mirrors
+        self.mirrors = mirrors.map { PastedURL.bare($0) }
         self.paths = paths
         directory = options.destination.directory(paths)
         content = ContentTemplate(
@@ -83,7 +85,7 @@ struct TaskTemplate {
         Self.apply(options.cache, to: &task)
         try content.apply(to: &task)
         task.access = try options.access.choices(paths)
-        try Self.apply(options.session, to: &task)
+        cookies = try Self.apply(options.session, to: &task)
         task.group = options.place?.group
         task.slot = options.place?.slot
         Self.apply(options.scheduling, to: &task)
@@ -94,15 +96,20 @@ struct TaskTemplate {
         prototype = task
     }
 
-    func task(_ url: String) -> NewTask {
+    /// - Parameter urls: the sources of the same bytes, the preferred one first.
+    func task(_ urls: [String]) -> NewTask {
         var task = prototype
-        if mirrors.isEmpty {
-            task.url = content.url(url)
+        let sources = urls.map { PastedURL.bare($0) } + mirrors
+        if sources.count < 2 {
+            task.url = content.url(sources.first ?? "")
         } else {
-            task.urls = [url] + mirrors
+            task.urls = sources
         }
+        if let records = cookies?.records(for: sources), !records.isEmpty { task.access.cookieList = .set(records) }
         return task
     }
+
+    func task(_ url: String) -> NewTask { task([url]) }
 
     private static func apply(_ options: DestinationOptions, to task: inout NewTask) {
         task.destination.onConflict = Patch(options.onConflict?.word)
@@ -131,14 +138,18 @@ struct TaskTemplate {
         task.cacheKey = Patch(options.cacheKey)
     }
 
-    private static func apply(_ options: SessionOptions, to task: inout NewTask) throws(CommandFailure) {
+    /// - Returns: the cookies of `-b`; nil if it names no file.
+    private static func apply(
+        _ options: SessionOptions, to task: inout NewTask
+    ) throws(CommandFailure) -> CookieFile? {
         task.profile = options.profile
         task.access.cookies = Patch(options.cookies)
-        if case .file(let path) = options.cookie { task.access.cookieList = .set(try CookieFile.read(path)) }
-        guard let field = options.cookieField else { return }
+        if case .file(let path) = options.cookie { return try CookieFile.read(path) }
+        guard let field = options.cookieField else { return nil }
         var headers = task.headers ?? HeaderChanges([])
         headers.set.fields.append(field)
         task.headers = headers
+        return nil
     }
 
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {

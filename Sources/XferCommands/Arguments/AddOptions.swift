@@ -30,7 +30,8 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-1, md5); HEX alone is SHA-256.",
+            "Refuse the file unless it has this digest: sha-256=HEX (or sha-512, sha-384, sha-224, blake2b, sha-1, md5), "
+                + "HEX alone, sha256-BASE64, or a line of a checksum file.",
             valueName: "digest"),
         transform: Checksum.option)
     var checksum: Checksum?

@@ -8,8 +8,9 @@ struct ContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .customLong("request")],
         help: ArgumentHelp(
-            "The method (default: GET, POST with something to send, PUT with -T).", valueName: "method"),
-        completion: .list(HTTPMethod.allCases.map(\.rawValue)), transform: Self.method)
+            "The method, also one of WebDAV such as PROPFIND (default: GET, POST with something to send, PUT with -T).",
+            valueName: "method"),
+        completion: .list(HTTPMethod.common.map(\.rawValue)), transform: Self.method)
     var method: HTTPMethod?
 
     @Option(
@@ -93,9 +94,7 @@ struct ContentOptions: ParsableArguments {
     }
 
     private static func method(_ text: String) throws -> HTTPMethod {
-        guard let method = HTTPMethod(rawValue: text.uppercased()) else {
-            throw ValidationError("expected " + HTTPMethod.allCases.map(\.rawValue).joined(separator: ", "))
-        }
+        guard let method = HTTPMethod(anyCase: text) else { throw ValidationError("expected \(HTTPMethod.expected)") }
         return method
     }
 }

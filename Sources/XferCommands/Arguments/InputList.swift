@@ -2,8 +2,9 @@ import Glibc
 
 /// A list of downloads in aria2's input format.
 ///
-/// One entry a line: a URL, or several of the same bytes with tabs between. Indented lines below it are its options,
-/// `name=value`. `#` begins a comment, in a line of its own or behind white space. A line that cannot be read stops nothing.
+/// One entry a line: a URL, or several of the same bytes with tabs between; quotes and `<…>` around a URL are no part of
+/// it. Indented lines below it are its options, `name=value`. `#` begins a comment, in a line of its own or behind white
+/// space, and `;` in a line of its own. A line that cannot be read stops nothing.
 struct InputList: Hashable {
     /// Longest line taken, in bytes.
     static let maximumLine = 64 * 1024
@@ -79,10 +80,12 @@ struct InputList: Hashable {
             throw Remark(line: number, text: "not UTF-8 text")
         }
         let line = text.trimmingBlanks
-        guard !line.isEmpty, !line.hasPrefix("#") else { return }
-        if isIndented, !Self.isURL(line) { return try readOption(line, number, isRefused) }
+        guard !line.isEmpty, !line.hasPrefix("#"), !line.hasPrefix(";") else { return }
+        if isIndented, !Self.isURL(PastedURL.bare(line.prefix { $0 != "\t" })[...]) {
+            return try readOption(line, number, isRefused)
+        }
         isRefused = false
-        let urls = Self.withoutComment(line).split(separator: "\t").map { String($0.trimmingBlanks) }
+        let urls = Self.withoutComment(line).split(separator: "\t").map { PastedURL.bare($0) }
         entries.append(Entry(line: number, urls: urls.filter { !$0.isEmpty }))
     }
 

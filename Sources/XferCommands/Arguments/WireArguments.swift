@@ -41,11 +41,10 @@ extension WireValue {
 }
 
 extension Checksum {
-    /// Reads `--checksum`. A digest alone is SHA-256 if it has its 64 hex digits, as sha256sum(1) prints it.
+    /// Reads `--checksum`.
     static func option(_ text: String) throws -> Checksum {
-        let isBare = text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
         do throws(ChecksumSyntaxError) {
-            return try Checksum(parsing: isBare ? "\(Algorithm.sha256.rawValue)=\(text)" : text)
+            return try Checksum(parsing: text)
         } catch {
             throw ValidationError("\(error)")
         }

@@ -28,12 +28,7 @@ struct Aria2Job {
         showsProgress = line.value("show-console-readout") != "false" && !isQuiet
         hidesResults = isQuiet || line.value("download-result") == "hide"
         let cookies = try line.value("load-cookies").map { file throws(Aria2Fault) in
-            let text = try read(file)
-            do throws(CommandFailure) {
-                return try CookieFile.cookies(in: text, option: "--load-cookies", path: file)
-            } catch {
-                throw Aria2Fault(error.message)
-            }
+            CookieFile(Array(try read(file).utf8))
         }
         var common = Aria2Options()
         for (name, value) in line.options where !Self.own.contains(name) { try common.add(name, value) }
@@ -48,7 +43,7 @@ struct Aria2Job {
                 if name == "dir" { own = paths.absolute(value) } else { try all.add(name, value) }
             }
             ignored.formUnion(all.ignored)
-            tasks.append(try Self.task(uris, all, directory: own, cookies: cookies ?? []))
+            tasks.append(try Self.task(uris, all, directory: own, cookies: cookies?.records(for: uris) ?? []))
         }
     }
 

@@ -23,7 +23,8 @@ struct SetSourceCommand: TaskVerb {
     @OptionGroup var options: VerbOptions
 
     func run() throws {
-        let answer = try options.open().call(TaskSetSource.self, TaskSetSource.Params(id: id.id, url: url))
+        let answer = try options.open().call(
+            TaskSetSource.self, TaskSetSource.Params(id: id.id, url: PastedURL.bare(url)))
         options.show(answer) { result, _ in
             ["task \(result.task.id): \(result.task.state?.description ?? "changed")"]
         }

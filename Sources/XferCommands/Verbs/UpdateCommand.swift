@@ -139,13 +139,15 @@ struct UpdateCommand: TaskVerb {
 
     func run() throws {
         SecretArguments(headers: headers).warn()
-        let changes = try changes(paths: .current(for: options.connection))
+        let cookies = try cookieFile
+        let changes = try changes(paths: .current(for: options.connection), cookies)
         let daemon = try options.open()
         let ids = try SelectedTasks(options: selection, daemon: daemon).ids(in: .unfinished)
         var updated: [TaskID] = []
         var tasks: [JSONValue] = []
         var refusals: [(id: TaskID, failure: CommandFailure)] = []
-        let answers = try daemon.calls(TaskUpdate.self, ids.map { TaskUpdate.Params(id: $0, changes: changes) })
+        let params = try params(of: ids, changes, cookies, daemon)
+        let answers = try daemon.calls(TaskUpdate.self, params)
         for (id, answer) in zip(ids, answers) {
             switch answer {
             case .success(let answer):
@@ -167,7 +169,31 @@ struct UpdateCommand: TaskVerb {
         if !refusals.isEmpty { throw CommandFailure(.refused) }
     }
 
-    func changes(paths: PathResolver?) throws(CommandFailure) -> TaskChanges {
+    private var cookieFile: CookieFile? {
+        get throws(CommandFailure) {
+            guard case .file(let path) = cookie else { return nil }
+            return try CookieFile.read(path)
+        }
+    }
+
+    /// The calls for these tasks. Of a file of many cookies each task gets those that can be for it.
+    private func params(
+        of ids: [TaskID], _ changes: TaskChanges, _ cookies: CookieFile?, _ daemon: DaemonSession
+    ) throws(CommandFailure) -> [TaskUpdate.Params] {
+        var params = ids.map { TaskUpdate.Params(id: $0, changes: changes) }
+        guard let cookies, cookies.cookies.count > CookieFile.mostOfAnySite else { return params }
+        let answers = try daemon.calls(TaskGet.self, ids.map { TaskGet.Params(id: $0) })
+        for (index, answer) in answers.enumerated() {
+            // A task that is gone is refused by the change itself.
+            guard case .success(let answer) = answer else { continue }
+            let task = answer.value.task
+            params[index].changes.access.cookieList = .set(
+                cookies.records(for: task.urls ?? task.url.map { [$0] } ?? []))
+        }
+        return params
+    }
+
+    func changes(paths: PathResolver?, _ cookies: CookieFile? = nil) throws(CommandFailure) -> TaskChanges {
         var changes = TaskChanges()
         changes.priority = priority?.word
         changes.group = patch(setGroup, .group)
@@ -194,7 +220,7 @@ struct UpdateCommand: TaskVerb {
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         route.apply(to: &changes.choices)
         changes.access = try access.choices(paths)
-        if case .file(let path) = cookie { changes.access.cookieList = .set(try CookieFile.read(path)) }
+        if let cookies { changes.access.cookieList = .set(cookies.records(for: [])) }
         unset(in: &changes)
         let destination = try paths.destination(directory: directory, output: output)
         changes.dir = destination.dir

@@ -63,8 +63,3 @@ public enum Invalidation {
         return targets
     }
 }
-
-extension HTTPMethod {
-    /// Whether the method is safe (RFC 9110 §9.2.1).
-    public var isSafe: Bool { self == .get || self == .head }
-}

@@ -11,6 +11,24 @@ public enum FormEncoding {
         }.joined(separator: "&")
     }
 
+    /// The same in another encoding: its octets are percent-encoded, as browsers do for `accept-charset`.
+    ///
+    /// - Parameter octets: the octets of a text in that encoding; nil if it cannot be written in it.
+    /// - Returns: nil if one of the texts cannot be written in the encoding.
+    static func encode(_ parameters: [Parameter], octets: (String) -> [UInt8]?) -> String? {
+        var fields: [String] = []
+        for (name, value) in pairs(of: parameters) {
+            guard let name = octets(name) else { return nil }
+            guard let value else {
+                fields.append(escape(octets: name))
+                continue
+            }
+            guard let value = octets(value) else { return nil }
+            fields.append("\(escape(octets: name))=\(escape(octets: value))")
+        }
+        return fields.joined(separator: "&")
+    }
+
     /// The parameters flattened: `key[member]`, `key[]`; no value where there was null. Empty lists and objects vanish.
     public static func pairs(of parameters: [Parameter]) -> [(name: String, value: String?)] {
         var pairs: [(name: String, value: String?)] = []
@@ -20,10 +38,12 @@ public enum FormEncoding {
 
     /// Percent-encodes all octets but RFC 3986's unreserved ones and `?` and `/`, which a query may hold as they are
     /// (§3.4). Octet by octet, so that no character is ever cut in two.
-    public static func escape(_ text: String) -> String {
+    public static func escape(_ text: String) -> String { escape(octets: text.utf8) }
+
+    private static func escape(octets: some Collection<UInt8>) -> String {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        for byte in text.utf8 {
+        bytes.reserveCapacity(octets.count)
+        for byte in octets {
             if isKept(byte) {
                 bytes.append(byte)
             } else {

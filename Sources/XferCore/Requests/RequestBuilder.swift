@@ -7,6 +7,9 @@ public import XferModel
 /// later change of the profile does not affect it; only credentials and cookies are read from the profile at each
 /// attempt.
 public enum RequestBuilder {
+    /// Writes a text in UTF-8 alone.
+    public static let utf8: TextEncoding = { text, charset in charset == .utf8 ? Array(text.utf8) : nil }
+
     /// A request and its content.
     public struct Built: Hashable, Sendable {
         public var request: TransferRequest
@@ -26,8 +29,10 @@ public enum RequestBuilder {
     /// - Parameters:
     ///   - url: the resolved URL of the client.
     ///   - userInfo: the user info of that URL; a `credential` wins over it.
+    ///   - encoding: writes a form's texts in its charset.
     public static func build(
-        _ fields: RequestFields, url: HTTPURL, userInfo: Credential? = nil, profile: Profile? = nil
+        _ fields: RequestFields, url: HTTPURL, userInfo: Credential? = nil, profile: Profile? = nil,
+        encoding: TextEncoding = utf8
     ) throws(RequestFault) -> Built {
         let method = fields.effectiveMethod
         guard method.allowsContent || fields.content == nil else {
@@ -36,7 +41,8 @@ public enum RequestBuilder {
                 expected: "no content, or another method")
         }
         var headers = HeaderDefaults(fields.headers)
-        let (target, content) = try place(fields, method: method, target: url.target, headers: &headers)
+        let (target, content) = try place(
+            fields, method: method, target: url.target, encoding, headers: &headers)
         headers.add(profile?.headers ?? [], except: fields.unsetHeaders)
         if let languages = AcceptLanguage.value(for: profile?.languages ?? []) {
             headers.add([HeaderField(name: "Accept-Language", value: languages)], except: fields.unsetHeaders)
@@ -123,12 +129,15 @@ public enum RequestBuilder {
 
     /// Puts the parameters into the URL or the content.
     private static func place(
-        _ fields: RequestFields, method: HTTPMethod, target: String, headers: inout HeaderDefaults
+        _ fields: RequestFields, method: HTTPMethod, target: String, _ encoding: TextEncoding,
+        headers: inout HeaderDefaults
     ) throws(RequestFault) -> (target: String, content: Content?) {
         let content = fields.content
-        guard let parameters = fields.parameters else {
-            return (target, content.map { encode($0, headers: &headers) })
+        func encoded() throws(RequestFault) -> Content? {
+            guard let content else { return nil }
+            return try encode(content, encoding, headers: &headers)
         }
+        guard let parameters = fields.parameters else { return (target, try encoded()) }
         if method.putsParametersInQuery {
             let target = appending(FormEncoding.encode(parameters), to: target)
             guard target.utf8.count <= longestURL else {
@@ -136,10 +145,10 @@ public enum RequestBuilder {
                     field: "params", reason: "the URL would be longer than \(longestURL) bytes",
                     expected: "fewer parameters, or a method that sends content")
             }
-            return (target, content.map { encode($0, headers: &headers) })
+            return (target, try encoded())
         }
         switch content {
-        case nil: return (target, encode(.form(parameters), headers: &headers))
+        case nil: return (target, try encode(.form(parameters), encoding, headers: &headers))
         case .parts(let parts):
             let fields = FormEncoding.pairs(of: parameters).map { pair in
                 RequestPart(name: pair.name, content: .bytes(InlineBytes(Array((pair.value ?? "").utf8))))
@@ -152,11 +161,23 @@ public enum RequestBuilder {
         }
     }
 
-    private static func encode(_ content: RequestContent, headers: inout HeaderDefaults) -> Content {
+    private static func encode(
+        _ content: RequestContent, _ encoding: TextEncoding, headers: inout HeaderDefaults
+    ) throws(RequestFault) -> Content {
         switch content {
-        case .form(let parameters):
+        case .form(let parameters, .utf8):
             headers.add([HeaderField(name: "Content-Type", value: FormEncoding.mediaType)])
             return .inline(InlineBytes(Array(FormEncoding.encode(parameters).utf8)))
+        case .form(let parameters, let charset):
+            guard let text = FormEncoding.encode(parameters, octets: { encoding($0, charset) }) else {
+                throw RequestFault(
+                    field: "body.form", reason: "it has a character that cannot be written in \(charset.rawValue)",
+                    expected: "characters of the charset, or charset utf-8")
+            }
+            // The type has no parameters in the registry. Servers that look for one find it.
+            let type = "\(FormEncoding.mediaType); charset=\(charset.rawValue)"
+            headers.add([HeaderField(name: "Content-Type", value: type)])
+            return .inline(InlineBytes(Array(text.utf8)))
         case .json(let text):
             headers.add([HeaderField(name: "Content-Type", value: "application/json")])
             return .inline(text)
@@ -172,6 +193,9 @@ public enum RequestBuilder {
         return target.hasSuffix("?") || target.hasSuffix("&") ? target + query : "\(target)&\(query)"
     }
 }
+
+/// Writes a text in an encoding; nil if a character has no form in it.
+public typealias TextEncoding = @Sendable (_ text: String, _ charset: FormCharset) -> [UInt8]?
 
 /// Why a request cannot be made from its fields.
 public struct RequestFault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -214,12 +238,23 @@ extension RequestContent {
 
 /// The Accept-Language field (RFC 9110 §12.5.4) as AFHTTPRequestSerializer makes it.
 public enum AcceptLanguage {
-    /// Languages in order of preference with the weights 1.0, 0.9 … as long as they are above 0.5; nil without languages.
+    /// All languages in order of preference, with falling weights from 1.0; nil without languages.
+    ///
+    /// Up to ten have the weights 1.0, 0.9 … 0.1, of which AFHTTPRequestSerializer sends the first five. More have smaller
+    /// steps: a weight has three digits at most, and 0 would refuse the language (§12.4.2).
     public static func value(for languages: [String]) -> String? {
         guard !languages.isEmpty else { return nil }
-        return zip(languages, stride(from: 10, to: 5, by: -1)).map { language, tenths in
-            "\(language);q=\(tenths / 10).\(tenths % 10)"
+        let step = languages.count <= 10 ? 100 : max(1, 1000 / languages.count)
+        return languages.enumerated().map { index, language in
+            "\(language);q=\(weight(max(1, 1000 - min(index, 999) * step)))"
         }.joined(separator: ", ")
+    }
+
+    /// Thousandths as a decimal number with one to three digits behind the point.
+    private static func weight(_ thousandths: Int) -> String {
+        var digits = String(thousandths + 1000).suffix(3)
+        while digits.count > 1, digits.last == "0" { digits.removeLast() }
+        return "\(thousandths / 1000).\(digits)"
     }
 
     /// A language tag (RFC 5646 §2.1, its characters and lengths), or `*`.

@@ -97,11 +97,12 @@ final class AttemptRun {
     private func makeContent() throws(TransferError) -> RequestContent? {
         guard request.method.allowsContent else { return nil }
         if let content = attempt.content { return try RequestContent(content) }
-        return request.method == .delete ? nil : .empty
+        return request.method.anticipatesContent ? .empty : nil
     }
 
     private func makeOwnCookies() -> CookieJar? {
-        guard !attempt.cookies.isEmpty, let jar = CookieJar() else { return nil }
+        guard !attempt.cookies.isEmpty else { return nil }
+        let jar = CookieJar()
         jar.add(attempt.cookies)
         return jar
     }

@@ -41,6 +41,8 @@ final class Hop {
     var refusal: TransferError?
     var sentFields: [HeaderField] = []
     var authentication = HopAuthentication.none
+    /// The jar that keeps the response's cookies; nil if none does.
+    private(set) var cookies: CookieJar?
 
     init(_ request: HopRequest, run: AttemptRun) {
         self.request = request
@@ -77,7 +79,8 @@ final class Hop {
             maxReceiveRate: run.receiveRate, readSize: run.readSize, needsNewConnection: self.request.needsNewConnection
         )
         request.authentication = authentication
-        request.cookies = cookies
+        self.cookies = cookies?.jar
+        request.cookies = cookies?.field
         let key = core.poolKey(for: spec, isLimited: run.receiveRate > 0, isSecure: url.scheme == .https)
         guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
@@ -302,6 +305,7 @@ final class Hop {
                     .invalidFraming, problem, isRetriable: ResponseRules.isRetriable(status: head.status),
                     status: head.status)
             }
+            receiveCookies(of: head)
             return response.challenges.onHead(head, isAnswered: isAnswered(head)) ? true : judge(head)
         }
     }

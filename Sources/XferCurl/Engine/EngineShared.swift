@@ -60,12 +60,13 @@ final class EngineShared: Sendable {
         for loop in rates.loopsOfFirsts where loop != own { loops[loop].wake() }
     }
 
-    /// The jar of that name, made when it is first needed; nil without memory.
-    func jar(named name: String) -> CookieJar? {
+    /// The jar of that name, made when it is first needed.
+    func jar(named name: String) -> CookieJar {
         jars.withLockedValue { jars in
             if let jar = jars[name] { return jar }
-            jars[name] = CookieJar()
-            return jars[name]
+            let jar = CookieJar()
+            jars[name] = jar
+            return jar
         }
     }
 

@@ -116,23 +116,21 @@ public final class TransferEngine: Sendable {
 
     // MARK: Cookies
 
-    // All changes of a jar are made on one loop, one after the other; requests use it on their own loops.
-
     /// Adds cookies to the jar of that name, and makes the jar if there is none. Lines have the Netscape format that
     /// `cookies(in:)` returns.
-    public func addCookies(_ lines: [String], to jar: String) async { await loops[0].addCookies(lines, to: jar) }
+    public func addCookies(_ lines: [String], to jar: String) { shared.jar(named: jar).add(lines) }
 
     /// The jar's cookies, one line each, with fields separated by tabs: domain, whether it is sent to subdomains,
     /// path, whether it is sent over https only, expiry (seconds since 1970; 0 is the end of the session), name, value.
-    public func cookies(in jar: String) async -> [String] { await loops[0].cookies(in: jar) }
+    public func cookies(in jar: String) -> [String] { shared.jar(named: jar).lines }
 
     /// Replaces all cookies in the jar by these.
-    public func replaceCookies(in jar: String, by lines: [String]) async {
-        await loops[0].replaceCookies(in: jar, by: lines)
+    public func replaceCookies(in jar: String, by lines: [String]) {
+        shared.jar(named: jar).replaceAll(by: lines)
     }
 
     /// Removes the jar; attempts that use it continue with its old content.
-    public func forgetCookies(in jar: String) async { shared.forgetJar(named: jar) }
+    public func forgetCookies(in jar: String) { shared.forgetJar(named: jar) }
 
     // MARK: For tests
 

@@ -23,8 +23,6 @@ final class EasyHandle {
     private var headers: HeaderList?
     private var resolve: LineList?
     private var connectTo: LineList?
-    /// The cookie jar of the present request.
-    var jar: CookieJar?
     private(set) var content: RequestContent?
 
     /// Nil without memory.
@@ -58,7 +56,8 @@ final class EasyHandle {
         /// No connection that was used before: see `Hop.isStale`.
         var needsNewConnection: Bool
         var authentication = HopAuthentication.none
-        var cookies: CookieUse?
+        /// The `Cookie` field's value.
+        var cookies: String?
 
         var isHTTP1: Bool { httpVersion == .http1 || maxReceiveRate > 0 }
 
@@ -87,7 +86,7 @@ final class EasyHandle {
         setRoute(request.spec)
         setConnections(request.spec.key.connections)
         setAuthentication(request.authentication)
-        setCookies(request.cookies)
+        if let cookies = request.cookies { set(CURLOPT_COOKIE, cookies) }
         if request.url.scheme == .https, !request.isHTTP1 {
             // A request rather waits for an HTTP/2 connection that is being made than makes another one. Over http,
             // where no ALPN shows that there is none to share, it would wait for the first response's end.
@@ -129,7 +128,6 @@ final class EasyHandle {
         // Unbinds the form, whether or not the next hop sends it, too.
         if content?.isMultipart == true { set(CURLOPT_MIMEPOST, pointer: nil) }
         content = nil
-        setCookies(nil)
         for option in [CURLOPT_USERNAME, CURLOPT_PASSWORD, CURLOPT_COOKIE] { set(option, pointer: nil) }
     }
 

@@ -1,130 +1,72 @@
-import CCurl
 import NIOConcurrencyHelpers
+import XferCore
 import XferModel
+import XferSystem
 
-/// The cookies of one profile, or of one attempt: libcurl's (RFC 6265), shared by all requests that use the jar, on any
-/// loop.
+/// The cookies of one profile, or of one attempt (RFC 6265), shared by all requests that use the jar, on any loop.
 ///
-/// `@unchecked Sendable`: libcurl reads shared data under the share's locks only, and `easy` is used on one loop alone.
-final class CookieJar: @unchecked Sendable {
-    let share: UnsafeMutableRawPointer
-    private let locks = ShareLocks()
-    /// Sends nothing: cookies are put in and read through it.
-    private let easy: UnsafeMutableRawPointer
-
-    /// Nil without memory.
-    init?() {
-        guard let share = curl_share_init() else { return nil }
-        guard xfer_share_cookies(share) == CURLSHE_OK, let easy = curl_easy_init() else {
-            curl_share_cleanup(share)
-            return nil
-        }
-        self.share = share
-        self.easy = easy
-        xfer_share_set_locks(
-            share, curlLockCallback, curlUnlockCallback, Unmanaged.passUnretained(locks).toOpaque())
-        xfer_easy_set_pointer(easy, CURLOPT_SHARE, share)
-    }
-
-    deinit {
-        curl_easy_cleanup(easy)
-        curl_share_cleanup(share)
-    }
+/// libcurl's own cookies are never switched on: it takes names that differ by case for one, and drops a cookie if any of
+/// several `Domain` attributes is foreign.
+final class CookieJar: Sendable {
+    private let cookies = NIOLockedValueBox(CookieStorage())
 
     /// Puts cookies in, in the Netscape format.
-    func add(_ lines: [String]) {
-        for line in lines { xfer_easy_set_string(easy, CURLOPT_COOKIELIST, line) }
-    }
+    func add(_ lines: [String]) { cookies.withLockedValue { $0.add(lines: lines) } }
 
-    func removeAll() { xfer_easy_set_string(easy, CURLOPT_COOKIELIST, "ALL") }
+    /// Replaces all cookies.
+    func replaceAll(by lines: [String]) {
+        var storage = CookieStorage()
+        storage.add(lines: lines)
+        cookies.withLockedValue { $0 = storage }
+    }
 
     /// All cookies, in the Netscape format. Expired ones are removed when the jar is used next.
-    var lines: [String] {
-        var first: UnsafeMutableRawPointer?
-        guard xfer_easy_get_pointer(easy, CURLINFO_COOKIELIST, &first) == CURLE_OK, let first else { return [] }
-        let list = first.assumingMemoryBound(to: curl_slist.self)
-        defer { curl_slist_free_all(list) }
-        var lines: [String] = []
-        var next: UnsafeMutablePointer<curl_slist>? = list
-        while let node = next {
-            if let data = node.pointee.data { lines.append(String(cString: data)) }
-            next = node.pointee.next
+    var lines: [String] { cookies.withLockedValue(\.lines) }
+
+    /// Stores what a response from this URL sets.
+    func receive(_ fields: [HeaderField], from url: HTTPURL, at now: Timestamp) {
+        cookies.withLockedValue {
+            $0.receive(fields, from: url, at: now.seconds, isPublicSuffix: PublicSuffixes.contains)
         }
-        return lines
     }
+
+    /// The cookies for a request to this URL.
+    func field(for url: HTTPURL, at now: Timestamp) -> String? {
+        cookies.withLockedValue { $0.field(for: url, at: now.seconds) }
+    }
+}
+
+extension Timestamp {
+    /// Whole seconds since 1970.
+    fileprivate var seconds: Int64 { rawValue / 1_000_000 }
 }
 
 /// The cookies of a request.
 struct CookieUse {
+    /// Keeps what the response sets.
     let jar: CookieJar
-    /// The client's own `Cookie` field: appended to the jar's cookies in the single field (RFC 6265 §5.4).
-    var own: String?
+    /// The `Cookie` field, which libcurl adds to the others; nil without cookies.
+    var field: String?
 }
 
 extension Hop {
-    /// Removes the client's own cookies from the fields when a jar is used: libcurl appends them to the jar's.
+    /// Takes the client's own `Cookie` field out of the fields when a jar is used. It goes behind the jar's cookies in
+    /// the single field (RFC 6265 §5.4), which libcurl does not sign.
     ///
     /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
     func separateCookies() -> CookieUse? {
         guard sentFields.firstValue(named: "Host") == nil,
-            let jar = run.ownCookies ?? run.attempt.cookieJar.flatMap({ run.core.shared.jar(named: $0) })
+            let jar = run.ownCookies ?? run.attempt.cookieJar.map({ run.core.shared.jar(named: $0) })
         else { return nil }
         let own = sentFields.filter { $0.name.equalsIgnoringASCIICase("Cookie") }.map(\.value)
         sentFields.removeAll { $0.name.equalsIgnoringASCIICase("Cookie") }
-        return CookieUse(jar: jar, own: own.isEmpty ? nil : own.joined(separator: "; "))
+        let all = [jar.field(for: url, at: Clocks.wall())].compactMap(\.self) + own
+        return CookieUse(jar: jar, field: all.isEmpty ? nil : all.joined(separator: "; "))
     }
-}
 
-extension EasyHandle {
-    /// Nil: the handle neither sends nor keeps cookies. libcurl's reset would leave an earlier request's jar set.
-    func setCookies(_ cookies: CookieUse?) {
-        // Disables cookies; otherwise the handle would continue with a jar of its own as long as a file is named, even
-        // "".
-        set(CURLOPT_COOKIEFILE, pointer: nil)
-        set(CURLOPT_SHARE, pointer: cookies?.jar.share)
-        jar = cookies?.jar
-        guard let cookies else { return }
-        // Without it libcurl does not use a shared jar.
-        set(CURLOPT_COOKIEFILE, "")
-        if let own = cookies.own { set(CURLOPT_COOKIE, own) }
+    /// Keeps the cookies that a response sets, unless a proxy gave it in the server's place.
+    func receiveCookies(of head: ResponseHead) {
+        guard let cookies, head.status != 407 else { return }
+        cookies.receive(head.fields, from: url, at: Clocks.wall())
     }
-}
-
-extension EngineLoop {
-    func addCookies(_ lines: [String], to jar: String) { core.shared.jar(named: jar)?.add(lines) }
-
-    func cookies(in jar: String) -> [String] { core.shared.jar(named: jar)?.lines ?? [] }
-
-    func replaceCookies(in jar: String, by lines: [String]) {
-        guard let jar = core.shared.jar(named: jar) else { return }
-        jar.removeAll()
-        jar.add(lines)
-    }
-}
-
-/// The locks of what libcurl's handles share (CURLSHOPT_LOCKFUNC(3)): one for the share itself, one for the cookies.
-final class ShareLocks: Sendable {
-    private let share = NIOLock()
-    private let cookies = NIOLock()
-
-    func lock(for data: curl_lock_data) -> NIOLock { data == CURL_LOCK_DATA_COOKIE ? cookies : share }
-}
-
-// libcurl's entry points; see CurlCallbacks.swift. The context belongs to the jar, which outlives its share.
-
-/// CURLSHOPT_LOCKFUNC.
-func curlLockCallback(
-    _ easy: UnsafeMutableRawPointer?, _ data: curl_lock_data, _ access: curl_lock_access,
-    _ context: UnsafeMutableRawPointer?
-) {
-    guard let context else { return }
-    Unmanaged<ShareLocks>.fromOpaque(context).takeUnretainedValue().lock(for: data).lock()
-}
-
-/// CURLSHOPT_UNLOCKFUNC.
-func curlUnlockCallback(
-    _ easy: UnsafeMutableRawPointer?, _ data: curl_lock_data, _ context: UnsafeMutableRawPointer?
-) {
-    guard let context else { return }
-    Unmanaged<ShareLocks>.fromOpaque(context).takeUnretainedValue().lock(for: data).unlock()
 }

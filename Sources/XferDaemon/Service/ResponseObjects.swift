@@ -10,9 +10,10 @@ enum ResponseObjects {
     static let reader: ResponseReader = { (body, parser, stripsNulls) throws(UnreadableResponse) in
         switch parser {
         case .json:
+            guard let text = JSONEncodings.utf8(of: body) else { throw UnreadableResponse("not UTF-16 or UTF-32") }
             let value: JSONValue
             do throws(JSONSyntaxError) {
-                value = try JSONValue(parsing: body, maxDepth: maxDepth)
+                value = try JSONValue(parsing: text, maxDepth: maxDepth)
             } catch {
                 throw UnreadableResponse(problem(error))
             }

@@ -152,8 +152,14 @@ export class AddDialog {
 const randomKey = () =>
     Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The lines of a list of URLs; `#` begins a comment (RFC 2483), behind white space too. */
-const linesOf = (text) => text.split(/\r?\n/).map((line) => ` ${line}`.replace(/\s#.*$/, "").trim());
+/** A URL without the quotes or `<…>` around it (RFC 3986, appendix C). */
+const bare = (line) => line.replace(/^(["'])(.+)\1$/, "$2").trim().replace(/^<(?:url:)?(.+)>$/i, "$1").trim();
+
+/**
+ * The lines of a list of URLs; `#` begins a comment (RFC 2483), behind white space too, and `;` in a line of its own.
+ */
+const linesOf = (text) =>
+    text.split(/\r?\n/).map((line) => bare(` ${line}`.replace(/\s#.*$|^\s*;.*$/, "").trim()));
 
 const urlsOf = (text) => linesOf(text).filter(Boolean);
 

@@ -224,7 +224,9 @@ struct TaskAdmission: Sendable {
         let parsed = try resolve(url, against: profile?.baseURL, path: path, field: field)
         let shown = try profile.map { try self.shown($0, to: parsed.url, mirrors, path: path) }
         do throws(RequestFault) {
-            return try RequestBuilder.build(fields, url: parsed.url, userInfo: parsed.credential, profile: shown)
+            return try RequestBuilder.build(
+                fields, url: parsed.url, userInfo: parsed.credential, profile: shown,
+                encoding: CharsetEncoder.encode)
         } catch {
             throw ManagerError(error, path: path)
         }

@@ -34,7 +34,7 @@ final class CookieJars: Sendable {
         guard saved.withLockedValue({ $0[profile] == nil }) else { return }
         do {
             let cookies = try await store.read { try $0.cookies(ofProfile: profile) }
-            await engine.addCookies(cookies.map(\.line), to: profile)
+            engine.addCookies(cookies.map(\.line), to: profile)
             saved.withLockedValue { $0[profile] = CookieChanges.byKey(cookies.map(\.line), at: 0) }
         } catch {
             throw TransferError(
@@ -49,15 +49,15 @@ final class CookieJars: Sendable {
         defer { gate.leave() }
         // The profile and its cookies were removed meanwhile.
         guard let before = saved.withLockedValue({ $0[profile] }) else { return }
-        var lines = await engine.cookies(in: profile)
+        var lines = engine.cookies(in: profile)
         if lines.count > Self.maxCookies {
             lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
-            await engine.replaceCookies(in: profile, by: lines)
+            engine.replaceCookies(in: profile, by: lines)
         }
-        // libcurl drops expired cookies only when the jar is used next.
+        // The jar drops expired cookies only when it is used next.
         let seconds = clock().rawValue / 1_000_000
         var now = CookieChanges.byKey(lines, at: seconds)
-        // While the clock is not trusted, libcurl may have dropped cookies that have not expired, so their rows stay.
+        // While the clock is not trusted, the jar may have dropped cookies that have not expired, so their rows stay.
         if !ages.isTrusted {
             now.merge(CookieChanges.expired(before, at: seconds)) { present, _ in present }
         }
@@ -80,6 +80,6 @@ final class CookieJars: Sendable {
         await gate.enter()
         defer { gate.leave() }
         saved.withLockedValue { $0[profile] = nil }
-        await engine.forgetCookies(in: profile)
+        engine.forgetCookies(in: profile)
     }
 }

@@ -44,7 +44,7 @@ public struct RequestFields: Hashable, Sendable {
 /// The content that a client wants to send, before its files were checked.
 public enum RequestContent: Hashable, Sendable {
     /// `application/x-www-form-urlencoded`; empty is a form without fields.
-    case form([Parameter])
+    case form([Parameter], charset: FormCharset = .utf8)
     /// JSON text.
     case json(InlineBytes)
     /// Bytes; only a header field can give their media type.

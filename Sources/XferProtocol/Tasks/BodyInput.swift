@@ -4,6 +4,7 @@ public import XferModel
 /// What a request sends, in one of five forms.
 public struct BodyInput: WireInput, Hashable {
     public var form: JSONObject?
+    public var charset: FormCharset?
     /// `null` is JSON, too.
     public var json = Patch<JSONValue>.unchanged
     public var raw: String?
@@ -17,6 +18,9 @@ public struct BodyInput: WireInput, Hashable {
         .optional(
             "form", \.form, "A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one.",
             example: ["name": "Ada", "tags": ["a", "b"]]),
+        .optional(
+            "charset", \.charset,
+            "The encoding of the form's text, named in Content-Type unless headers has one; default utf-8."),
         .patch("json", \.json, "Any JSON; Content-Type is application/json unless headers has one."),
         .optional("raw", \.raw, "Text, sent as UTF-8; headers say what it is."),
         .optional("base64", \.base64, "Bytes; headers say what they are."),
@@ -32,10 +36,13 @@ public struct BodyInput: WireInput, Hashable {
         guard given.count(where: \.self) == 1 else {
             throw WireError(.conflictingFields, expected: "exactly one of form, json, raw, base64, file")
         }
+        if charset != nil, form == nil {
+            throw WireError(.conflictingFields, at: "charset", expected: "form beside it")
+        }
     }
 
     var content: RequestContent {
-        if let form { return .form(form.parameters) }
+        if let form { return .form(form.parameters, charset: charset ?? .utf8) }
         if let raw { return .bytes(InlineBytes(Array(raw.utf8))) }
         if let base64 { return .bytes(InlineBytes(base64.bytes)) }
         if let file { return .file(FileReference(path: file, field: "body.file")) }
@@ -172,3 +179,4 @@ public struct BodyRecord: WireRecord, Hashable {
 extension BodySummary.Form: WireEnum {}
 extension UploadProtocol: WireEnum {}
 extension ResponseParser: WireEnum {}
+extension FormCharset: WireEnum {}

@@ -59,6 +59,9 @@ extension NewTask {
     private func checkDownload() throws(WireError) {
         if parse != nil { throw Self.conflict("parse", "kind data or upload beside parse") }
         if stripNulls != nil { throw Self.conflict("strip_nulls", "kind data or upload beside strip_nulls") }
+        if let method, !HTTPMethod.common.contains(method) {
+            throw Self.conflict("method", "kind data or upload with \(method.rawValue)")
+        }
         if method == .head { throw Self.conflict("method", "a method whose response has content, or kind data") }
         guard case .set = limits.range else { return }
         if let method, method != .get { throw Self.conflict("range", "method GET beside range") }
@@ -86,11 +89,14 @@ extension NewTask {
         guard source != nil || body != nil || parts != nil else {
             throw WireError(.missing, at: "source", expected: "source, body or parts")
         }
-        if let method, ![.post, .put, .patch].contains(method) {
-            throw Self.conflict("method", "POST, PUT or PATCH with kind upload")
+        if let method, !method.allowsContent || method == .delete {
+            throw Self.conflict("method", "POST, PUT, PATCH or another method that sends content with kind upload")
         }
         guard let upload, upload != .plain else { return }
         if parts != nil { throw Self.conflict("parts", "source or body with upload \(upload.rawValue)") }
+        if let method, !method.anticipatesContent {
+            throw Self.conflict("method", "POST, PUT or PATCH with upload \(upload.rawValue)")
+        }
         if upload == .tus, let method, method != .post { throw Self.conflict("method", "POST with upload tus") }
     }
 

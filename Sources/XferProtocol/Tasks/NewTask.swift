@@ -66,7 +66,9 @@ public struct NewTask: WireInput, Hashable {
                 "download: the response goes to a file. data: it is kept for task.result. upload: as data, and source, body or parts "
                     + "are sent. Default download."),
             .optional(
-                "method", \.method, "Default GET; POST where something is sent, PUT for a plain upload of a file."),
+                "method", \.method,
+                "Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and DELETE. Default GET; POST "
+                    + "where something is sent, PUT for a plain upload of a file."),
             .optional(
                 "headers", \.headers,
                 "Header fields to send; those that framing and resuming depend on (Range, Content-Length, …) are refused. "
@@ -116,8 +118,8 @@ public struct NewTask: WireInput, Hashable {
         [
             .optional(
                 "checksum", \.checksum,
-                "The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-1 or md5, "
-                    + "in hex or base64.",
+                "The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-384, sha-224, "
+                    + "blake2b, sha-1 or md5, in hex or base64; hex alone, sha256-BASE64 or a line of a checksum file.",
                 example: "sha-256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
             .optional("priority", \.priority, "Strict order of starting; default normal.")
                 .restricted(to: .grantedPriority),

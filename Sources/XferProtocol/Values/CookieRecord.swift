@@ -37,7 +37,7 @@ public struct CookieRecord: WireInput, Hashable {
         .optional("secure", \.secure, "Whether it is sent over https only; default false."),
         .optional(
             "expires", \.expires, "When it ends, in seconds since 1970; 0, the default, is never.",
-            .range(0...253_402_300_799)),
+            .range(0...RequestCookie.latestExpiry)),
         .required("name", \.name, "Its name.", .length(1...RequestCookie.maxSize)),
         .required("value", \.value, "Its value.", .length(0...RequestCookie.maxSize)),
     ]

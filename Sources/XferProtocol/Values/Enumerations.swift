@@ -7,7 +7,6 @@ extension WaitReason: WireEnum {}
 extension FailureReason: WireEnum {}
 extension FailureCause: WireEnum {}
 extension ConflictPolicy: WireEnum {}
-extension HTTPMethod: WireEnum {}
 extension HTTPVersion: WireEnum {}
 extension IPVersion: WireEnum {}
 extension RedirectPolicy: WireEnum {}

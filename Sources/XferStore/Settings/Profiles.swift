@@ -56,7 +56,7 @@ extension StoreTransaction {
     }
 }
 
-/// A cookie as libcurl writes it (CURLINFO_COOKIELIST(3)) and the fields that identify it (RFC 6265 §5.3).
+/// A cookie as a line of the Netscape format, and the fields that identify it (RFC 6265 §5.3).
 public struct StoredCookie: Hashable, Sendable {
     public var domain: String
     public var path: String

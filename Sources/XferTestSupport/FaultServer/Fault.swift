@@ -244,7 +244,7 @@ extension Fault {
                 switch algorithm {
                 case .md5: reply.headers.append(HeaderField(name: "Content-MD5", value: digest))
                 case .sha1: reply.headers.append(HeaderField(name: "Digest", value: "SHA=\(digest)"))
-                case .sha256, .sha512:
+                case .sha256, .sha512, .sha384, .sha224, .blake2b:
                     reply.headers.append(HeaderField(name: "Repr-Digest", value: "\(algorithm.rawValue)=:\(digest):"))
                 }
             }

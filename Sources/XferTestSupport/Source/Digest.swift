@@ -13,6 +13,9 @@ public struct Digest: ~Copyable {
             switch algorithm {
             case .sha256: EVP_sha256()
             case .sha512: EVP_sha512()
+            case .sha384: EVP_sha384()
+            case .sha224: EVP_sha224()
+            case .blake2b: EVP_blake2b512()
             case .sha1: EVP_sha1()
             case .md5: EVP_md5()
             }

@@ -53,6 +53,56 @@ import XferTestSupport
         }
     }
 
+    @Test func setsOfStatusesAndRangesOfMediaTypesAreAccepted() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { _ in Reply(404, headers: [HeaderField(name: "Content-Type", value: "image/png")], text: "x")
+        }
+        try await withDaemon { daemon in
+            let fields: JSONObject = ["accept_status": "404, 200-299", "accept_types": ["image/*"]]
+            let done = try await daemon.complete(try await add("GET", server.url("/a"), to: daemon, fields))
+            #expect(done.json["accept_status"] == "200-299,404" && done.json["accept_types"] == ["image/*"])
+            var picky = fields
+            picky["accept_types"] = ["video/*"]
+            try await daemon.fails(try await add("GET", server.url("/b"), to: daemon, picky), "unacceptable_type")
+        }
+    }
+
+    @Test func requestsOfWebDAVFormsInOtherCharsetsAndJSONInUTF16AreExchanged() async throws {
+        let server = try await FaultServer()
+        server.onAnyOther { request in
+            let text = "\u{feff}{\"method\":\"\(request.method)\",\"sign\":\"€\"}"
+            let body = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+            let length = HeaderField(name: "Content-Length", value: "\(body.count)")
+            return Reply(207, headers: Self.json + [length], body: [.bytes(body)])
+        }
+        try await withDaemon { daemon in
+            let properties: JSONObject = [
+                "parse": ["json"], "body": ["raw": "<propfind/>"], "headers": ["Depth": "0"],
+            ]
+            let found = try await add("PROPFIND", server.url("/dav"), to: daemon, properties)
+            try await daemon.complete(found)
+            #expect(try await result(found, daemon)["object"] == ["method": "PROPFIND", "sign": "€"])
+            let made = try await add("MKCOL", server.url("/new"), to: daemon)
+            try await daemon.complete(made)
+            let form: JSONObject = ["body": ["form": ["q": "é€"], "charset": "windows-1252"]]
+            let posted = try await add("POST", server.url("/form"), to: daemon, form)
+            try await daemon.complete(posted)
+            #expect(server.requests.map(\.method) == ["PROPFIND", "MKCOL", "POST"])
+            #expect(server.requests[0].body == Array("<propfind/>".utf8))
+            #expect(server.requests[1].header("Content-Length") == nil && server.requests[1].body == [])
+            // Windows-1252 has 0xE9 and 0x80 for them.
+            #expect(server.requests[2].body == Array("q=%E9%80".utf8))
+            #expect(
+                server.requests[2].header("Content-Type")
+                    == "application/x-www-form-urlencoded; charset=windows-1252")
+            let unwritable: JSONObject = ["body": ["form": ["q": "я"], "charset": "iso-8859-1"]]
+            let refusal = await #expect(throws: RPCRefusal.self) {
+                try await add("POST", server.url("/form"), to: daemon, unwritable)
+            }
+            #expect(refusal?.path == "body.form")
+        }
+    }
+
     @Test func aLargeResponseIsReturnedByteForByteByTheSameTask() async throws {
         let server = try await FaultServer()
         let version = SourceVersion.tagged(11, length: (5 << 20) + 3)

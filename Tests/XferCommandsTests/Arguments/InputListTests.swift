@@ -18,6 +18,12 @@ import XferTestSupport
         #expect(urls("http://a/1#fragment\n") == [["http://a/1#fragment"]])
     }
 
+    @Test func quotesAndBracketsAroundURLsAndLinesWithASemicolonAreNoURLs() {
+        let text = "; a comment\n  ; another\n<http://a/1>\n \"http://a/2\"\t'http://b/2'\n  out=x\nhttp://a/3;v=1\n"
+        #expect(urls(text) == [["http://a/1"], ["http://a/2", "http://b/2"], ["http://a/3;v=1"]])
+        #expect(InputList(Array(text.utf8)).entries[1].options.map(\.name) == ["out"] && refused(text).isEmpty)
+    }
+
     @Test func urlsWithTabsBetweenAreMirrors() {
         #expect(urls("http://a/1\thttp://b/1\t# two\nhttp://a/2") == [["http://a/1", "http://b/1"], ["http://a/2"]])
     }

@@ -87,6 +87,9 @@ import XferTestSupport
                     ["domain": "h", "expires": 9, "name": "b", "value": ""],
                 ],
             ])
+        let many = (0..<5000).map { "h\($0).test\tFALSE\t/\tFALSE\t0\tn\tv" }.joined(separator: "\n")
+        let (own, _) = try await params(["-b", "jar.txt", " <http://h7.test/> "], files: ["jar.txt": many])
+        #expect(own == ["url": "http://h7.test/", "cookie_list": [["domain": "h7.test", "name": "n", "value": "v"]]])
         let (value, _) = try await params(["-b", "a=b; c=d", "http://h/"])
         #expect(value == ["url": "http://h/", "headers": ["Cookie": "a=b; c=d"]])
     }

@@ -68,12 +68,24 @@ import XferModel
 }
 
 @Suite struct AcceptLanguageTests {
-    @Test func languageWeightsFallByATenthDownToAHalf() {
+    @Test func languageWeightsFallByATenth() {
         #expect(AcceptLanguage.value(for: ["de-AT"]) == "de-AT;q=1.0")
         #expect(
             AcceptLanguage.value(for: ["a", "b", "c", "d", "e", "f", "g"])
-                == "a;q=1.0, b;q=0.9, c;q=0.8, d;q=0.7, e;q=0.6")
+                == "a;q=1.0, b;q=0.9, c;q=0.8, d;q=0.7, e;q=0.6, f;q=0.5, g;q=0.4")
         #expect(AcceptLanguage.value(for: []) == nil)
+    }
+
+    /// RFC 9110 §12.4.2: a weight above 0 with at most three digits; the order of preference is kept.
+    @Test(arguments: [1, 2, 9, 10, 11, 32, 100, 999, 1000]) func everyLanguageHasAWeightOfItsOwn(count: Int) throws {
+        let languages = (0..<count).map { "l\($0)" }
+        let value = try #require(AcceptLanguage.value(for: languages))
+        let weights = value.split(separator: ",").compactMap { $0.split(separator: "=").last.map(String.init) }
+        #expect(weights.count == count && weights[0] == "1.0")
+        #expect(weights.allSatisfy { (3...5).contains($0.count) })
+        let numbers = weights.compactMap { Double($0) }
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 > $1 } && numbers.count == count)
+        #expect(try #require(numbers.last) > 0)
     }
 }
 

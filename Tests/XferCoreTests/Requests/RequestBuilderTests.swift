@@ -196,6 +196,26 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(try build(.upload) { _ in }.request.timeouts.idle == 60)
     }
 
+    @Test func aFormIsWrittenInItsCharset() throws {
+        // Latin-1 is the first 256 code points.
+        let latin1: TextEncoding = { text, charset in
+            guard charset == .latin1, text.unicodeScalars.allSatisfy({ $0.value < 256 }) else { return nil }
+            return text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        }
+        func form(_ text: String) throws -> RequestBuilder.Built {
+            var fields = RequestFields(kind: .data)
+            fields.content = .form([Parameter("ä b", .text(text)), Parameter("z", .null)], charset: .latin1)
+            return try RequestBuilder.build(fields, url: url, encoding: latin1)
+        }
+        let built = try form("é?")
+        #expect(built.content == .inline(InlineBytes(Array("z&%E4%20b=%E9?".utf8))))
+        #expect(
+            built.request.headers == [
+                HeaderField(name: "Content-Type", value: "application/x-www-form-urlencoded; charset=iso-8859-1")
+            ])
+        #expect { _ = try form("€") } throws: { ($0 as? RequestFault)?.field == "body.form" }
+    }
+
     @Test func cookiesNeedAProfile() {
         #expect(fault { $0.usesCookies = .set(true) }?.field == "cookies")
     }

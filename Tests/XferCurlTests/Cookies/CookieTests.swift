@@ -1,8 +1,9 @@
 import Testing
 import XferCore
-import XferCurl
 import XferModel
 import XferTestSupport
+
+@testable import XferCurl
 
 /// Cookie jars: what libcurl keeps and sends (RFC 6265), for whom.
 @Suite struct CookieTests {
@@ -48,6 +49,18 @@ import XferTestSupport
         #expect(try await get("/x", host: "localhost") == [])
     }
 
+    /// libcurl 7.88 takes both names for one cookie.
+    @Test func cookiesWhoseNamesDifferByCaseAreBothSent() async throws {
+        set("/login", "sid=1", "SID=2", "other=3; Domain=elsewhere.test; Domain=127.0.0.1")
+        try await get("/login")
+        #expect(try await get("/x") == ["sid=1; SID=2; other=3"])
+    }
+
+    @Test func publicSuffixesAreKnown() {
+        #expect(PublicSuffixes.contains("org") && PublicSuffixes.contains("co.uk"))
+        #expect(!PublicSuffixes.contains("example.org") && !PublicSuffixes.contains("example.co.uk"))
+    }
+
     @Test func cookieJarsAreSeparate() async throws {
         set("/login", "sid=abc")
         try await get("/login", jar: "one")
@@ -58,7 +71,7 @@ import XferTestSupport
         set("/other", "no=1")
         try await get("/other", jar: nil)
         #expect(try await get("/x", jar: "one") == ["sid=abc"])
-        #expect(await harness.engine.cookies(in: "two") == [])
+        #expect(harness.engine.cookies(in: "two") == [])
     }
 
     @Test func theClientsOwnCookiesComeBehindTheJars() async throws {
@@ -87,18 +100,18 @@ import XferTestSupport
         try await get("/a") { $0.request.headers = [HeaderField(name: "Cookie", value: "mine=1")] }
         #expect(other.requests[0].header("Cookie") == nil)
         #expect(try await get("/x") == ["hop=1"])
-        let lines = await harness.engine.cookies(in: "one")
+        let lines = harness.engine.cookies(in: "one")
         #expect(lines.contains { $0.hasPrefix("localhost\t") && $0.hasSuffix("\ttheirs\t1") })
     }
 
     /// Otherwise a user of a profile could send its cookies of any host to any server.
     @Test func aHostFieldDoesNotChooseWhoseCookiesAreSent() async throws {
-        await harness.engine.addCookies(["bank.test\tFALSE\t/\tFALSE\t0\tsecret\t1"], to: "one")
+        harness.engine.addCookies(["bank.test\tFALSE\t/\tFALSE\t0\tsecret\t1"], to: "one")
         let fields = [HeaderField(name: "Host", value: "bank.test")]
         #expect(try await get("/x") { $0.request.headers = fields } == [])
         set("/set", "planted=1; Domain=bank.test")
         try await get("/set") { $0.request.headers = fields }
-        #expect(await harness.engine.cookies(in: "one").count == 1)
+        #expect(harness.engine.cookies(in: "one").count == 1)
     }
 
     @Test func aJarIsFilledReadAndForgotten() async throws {
@@ -106,14 +119,14 @@ import XferTestSupport
             "127.0.0.1\tFALSE\t/\tFALSE\t4102444800\tlasting\t1", "#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\t2",
             "127.0.0.1\tFALSE\t/\tFALSE\t1\tpast\t3", "nonsense",
         ]
-        await harness.engine.addCookies(lines, to: "one")
-        let kept = await harness.engine.cookies(in: "one")
+        harness.engine.addCookies(lines, to: "one")
+        let kept = harness.engine.cookies(in: "one")
         #expect(Set(kept).isSuperset(of: lines[..<2]) && kept.count < lines.count, "\(kept)")
         let sent = try await get("/x")
         #expect(sent == ["lasting=1; session=2"] || sent == ["session=2; lasting=1"])
-        await harness.engine.replaceCookies(in: "one", by: [lines[0]])
+        harness.engine.replaceCookies(in: "one", by: [lines[0]])
         #expect(try await get("/x") == ["lasting=1"])
-        await harness.engine.forgetCookies(in: "one")
+        harness.engine.forgetCookies(in: "one")
         #expect(try await get("/x") == [])
     }
 }

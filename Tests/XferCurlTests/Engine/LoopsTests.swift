@@ -131,11 +131,11 @@ import XferTestSupport
                 group.addTask {
                     let record = try await harness.run(.get(server.url("/c\(index)")) { $0.cookieJar = "one" })
                     #expect(record.outcome.result == .complete)
-                    if index.isMultiple(of: 10) { _ = await harness.engine.cookies(in: "one") }
+                    if index.isMultiple(of: 10) { _ = harness.engine.cookies(in: "one") }
                 }
             }
             try await group.waitForAll()
         }
-        #expect(await harness.engine.cookies(in: "one").count == 100)
+        #expect(harness.engine.cookies(in: "one").count == 100)
     }
 }

@@ -6,12 +6,21 @@ import XferTestSupport
 @testable import XferFiles
 
 @Suite struct DigestTests {
-    // FIPS 180-4 examples and RFC 1321 §A.5.
+    // FIPS 180-4 examples, RFC 1321 §A.5, RFC 3874 §3.1, RFC 7693 appendix A.
     @Test(
         arguments: [
             (Checksum.Algorithm.sha256, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             (.sha256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
             (.sha1, "abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+            (.sha224, "abc", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
+            (
+                .sha384, "abc",
+                "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"
+            ),
+            (
+                .blake2b, "abc",
+                "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d17d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923"
+            ),
             (.md5, "", "d41d8cd98f00b204e9800998ecf8427e"),
             (.md5, "message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
             (

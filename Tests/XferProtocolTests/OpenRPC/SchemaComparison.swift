@@ -28,7 +28,7 @@ struct SchemaComparison {
         }
         // What is valid for `narrow` has to be valid for `wide`.
         let (narrow, wide) = direction == .input ? (old, new) : (new, old)
-        var problems = Self.scalarProblems(narrow, wide, at: path)
+        var problems = Self.scalarProblems(narrow, wide, at: path, direction)
         if let words = Self.words(new) {
             let keepsAll = Self.words(old).map { $0.allSatisfy(words.contains) }
             if !(keepsAll ?? (direction == .output)) { problems.append("\(path): words") }
@@ -65,20 +65,32 @@ struct SchemaComparison {
         return least ?? ["\(path): no alternative"]
     }
 
-    private static func scalarProblems(_ narrow: JSONValue, _ wide: JSONValue, at path: String) -> [String] {
+    private static func scalarProblems(
+        _ narrow: JSONValue, _ wide: JSONValue, at path: String, _ direction: Direction
+    ) -> [String] {
         var problems: [String] = []
         if !types(narrow).isSubset(of: types(wide)) { problems.append("\(path): type") }
         for key in ["minimum", "minLength", "minItems", "maximum", "maxLength", "maxItems"] {
-            guard let bound = number(wide[key]) else { continue }
+            // A text that clients may send longer is shown longer, too.
+            guard let bound = number(wide[key]), key != "maxLength" || direction == .input else { continue }
             let other = number(narrow[key])
             let isWithin = other.map { key.hasPrefix("min") ? $0 >= bound : $0 <= bound } ?? false
             if !isWithin { problems.append("\(path): \(key)") }
         }
         for key in ["pattern", "format", "not"] where wide[key] != nil && wide[key] != narrow[key] {
+            if key == "pattern", isListed(wide, in: narrow) || isListed(narrow, in: wide) { continue }
             if key == "pattern", refusesControls(wide), narrow[key] == nil || refusesControls(narrow) { continue }
             problems.append("\(path): \(key)")
         }
         return problems
+    }
+
+    /// Whether the one pattern is for several texts of the other one, with commas between: a list in the place of one
+    /// word, as alternatives are.
+    private static func isListed(_ one: JSONValue, in list: JSONValue) -> Bool {
+        guard let one = one["pattern"]?.stringValue, let list = list["pattern"]?.stringValue else { return false }
+        let word = one.dropFirst().dropLast()
+        return list == "^ *\(word)( *, *\(word))* *$"
     }
 
     /// Whether the pattern refuses control characters and nothing else. Later releases refuse more of these in more

@@ -21,6 +21,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
             try fields(["kind": "data", "body": body]).content
         }
         #expect(try content(["form": [:]]) == .form([]))
+        #expect(try content(["form": [:], "charset": "windows-1251"]) == .form([], charset: .windows1251))
         #expect(
             try content(["form": ["a": [1, true, nil], "b": .number(2.5)]])
                 == .form([
@@ -31,6 +32,24 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(try content(["raw": "ü"]) == .bytes(bytes("ü")))
         #expect(try content(["base64": "AAE="]) == .bytes(InlineBytes([0, 1])))
         #expect(try content(["file": "/f"]) == .file(FileReference(path: "/f", field: "body.file")))
+    }
+
+    @Test func aCharsetIsAboutAForm() {
+        #expect(fault(["kind": "data", "body": ["raw": "x", "charset": "koi8-r"]])?.path == "body.charset")
+        #expect(fault(["kind": "data", "body": ["form": [:], "charset": "iso-2022-jp"]])?.path == "body.charset")
+    }
+
+    @Test func dataTasksAndUploadsHaveAnyMethod() throws {
+        #expect(try fields(["kind": "data", "method": "MKCOL"]).effectiveMethod.rawValue == "MKCOL")
+        #expect(try fields(["kind": "data", "method": "DELETE"]).effectiveMethod == .delete)
+        let report = try fields(["kind": "upload", "method": "REPORT", "body": ["raw": "<x/>"]])
+        #expect(report.effectiveMethod.rawValue == "REPORT")
+        for method in ["GET", "HEAD", "DELETE"] {
+            #expect(fault(["kind": "upload", "source": "/f", "method": .string(method)])?.path == "method")
+        }
+        for method in ["HEAD", "PROPFIND", "PURGE"] {
+            #expect(fault(["kind": "download", "method": .string(method)])?.path == "method")
+        }
     }
 
     @Test func partsKeepTheirOrder() throws {
@@ -185,6 +204,8 @@ extension RequestFields {
     @Test func contradictoryUploadsAreRefused() {
         #expect(fault(["kind": "upload", "source": "/f", "method": "DELETE"])?.path == "method")
         #expect(fault(["kind": "upload", "source": "/f", "upload": "tus", "method": "PUT"])?.path == "method")
+        #expect(
+            fault(["kind": "upload", "source": "/f", "upload": "resumable", "method": "PROPPATCH"])?.path == "method")
         #expect(
             fault(["kind": "upload", "upload": "tus", "parts": [["name": "a", "data": ""]]])?.path == "parts")
         #expect(fault(["kind": "upload", "body": ["raw": "x"], "spool": true])?.path == "spool")

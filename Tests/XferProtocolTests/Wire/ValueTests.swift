@@ -83,7 +83,7 @@ struct ValueTests {
         let hex = "md5=d41d8cd98f00b204e9800998ecf8427e"
         #expect(try Checksum(strict: .string(hex)).wire == .string(hex))
         #expect(try Checksum(strict: "md5=1B2M2Y8AsgTpgAmY7PhCfg==").wire == .string(hex))
-        for text in ["", "sha-256", "sha-256=xyz", "crc32=00000000", "sha-256=00"] {
+        for text in ["", "sha-256", "sha-256=xyz", "crc32=00000000", "sha-256=00", "00"] {
             let error = #expect(throws: WireError.self) { try Checksum(strict: .string(text)) }
             #expect(error?.reason == .invalidValue)
         }
@@ -101,6 +101,17 @@ struct ValueTests {
         #expect(throws: WireError.self) { try TaskID(strict: json) }
     }
 
+    @Test func methodsAreTokensInTheirOwnCase() throws {
+        for method: JSONValue in ["GET", "PROPFIND", "PURGE"] {
+            #expect(try HTTPMethod(strict: method).wire == method)
+        }
+        let error = #expect(throws: WireError.self) { try HTTPMethod(strict: "get") }
+        #expect(error?.expected.hasSuffix("did you mean \"GET\"?") == true)
+        for json: JSONValue in ["TRACE", "", "A B", 1] {
+            #expect(throws: WireError.self) { try HTTPMethod(strict: json) }
+        }
+    }
+
     @Test func everyEnumerationReadsItsOwnWords() throws {
         func check<E: WireEnum>(_ type: E.Type) throws {
             for value in E.allCases { #expect(try E(strict: value.wire) == value) }
@@ -113,7 +124,7 @@ struct ValueTests {
         try check(WaitReason.self)
         try check(FailureReason.self)
         try check(ConflictPolicy.self)
-        try check(HTTPMethod.self)
+        try check(FormCharset.self)
         try check(HTTPVersion.self)
         try check(RedirectPolicy.self)
         try check(ShutdownMode.self)

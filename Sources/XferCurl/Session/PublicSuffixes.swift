@@ -1,0 +1,32 @@
+import Glibc
+
+/// The public suffix list (publicsuffix.org): domains below which registries give out names, so that no cookie may be
+/// for all of them.
+///
+/// libpsl reads it. libcurl is linked with that library, which the program therefore has, though it has no headers of
+/// it. Where libcurl is built without it, only names of a single label are public suffixes, as for libcurl.
+enum PublicSuffixes {
+    /// - Parameter domain: in lower case.
+    static func contains(_ domain: String) -> Bool {
+        guard let list else { return !domain.utf8.dropLast().contains(UInt8(ascii: ".")) }
+        return list.isPublicSuffix(list.pointer, domain) != 0
+    }
+
+    // The list is loaded once, and never changed or freed.
+    private struct List: @unchecked Sendable {
+        let pointer: UnsafeRawPointer
+        let isPublicSuffix: IsPublicSuffix
+    }
+
+    private typealias Latest = @convention(c) (UnsafePointer<CChar>?) -> UnsafeRawPointer?
+    private typealias IsPublicSuffix = @convention(c) (UnsafeRawPointer, UnsafePointer<CChar>) -> CInt
+
+    private static let list: List? = {
+        // The program with its libraries.
+        guard let program = dlopen(nil, RTLD_NOW), let latest = dlsym(program, "psl_latest"),
+            let isPublicSuffix = dlsym(program, "psl_is_public_suffix"),
+            let pointer = unsafeBitCast(latest, to: Latest.self)(nil)
+        else { return nil }
+        return List(pointer: pointer, isPublicSuffix: unsafeBitCast(isPublicSuffix, to: IsPublicSuffix.self))
+    }()
+}
