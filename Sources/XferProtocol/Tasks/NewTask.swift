@@ -95,7 +95,7 @@ public struct NewTask: WireInput, Hashable {
                 "Copy the files that are sent first, so that they may change afterwards; default false."),
             .optional(
                 "chunk_size", \.chunkSize,
-                "With upload tus: the most bytes of one request, for proxies that bound contents; default unlimited.",
+                "With upload tus: the most bytes of one request, for proxies that bound contents; default upload.chunk_size.",
                 .range(1...ByteCount.greatest)),
             .optional(
                 "creation_with_upload", \.creationWithUpload,
