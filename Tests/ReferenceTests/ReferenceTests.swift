@@ -56,7 +56,7 @@ struct ReferenceTests {
 
     @Test func theDirectoryHoldsOnlyDocumentsThatAreChecked() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.directory.path)
-        // Their tables are compared with what the tests come to that carry the cases over.
+        // Its table is compared with what aria2p's tests come to.
         #expect(Set(names) == Set(Self.documents.map(\.name)).union(["aria2.md", "conformance.md"]))
     }
 }

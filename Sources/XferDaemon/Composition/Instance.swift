@@ -63,6 +63,7 @@ package struct Instance: Sendable {
         result.leastRate = LeastRate(
             rate: settings.download.minReceiveRate, time: settings.download.minReceiveTime.inSeconds)
         result.engineLoops = settings.engine.loops
+        result.uploadChunkSize = settings.upload.chunkSize
         result.largestResult = settings.results.maxBytes
         result.largestResultRatio = Int64(clamping: settings.results.maxRatio)
         result.authoritiesFile = settings.trust.authoritiesFile

@@ -54,7 +54,7 @@ extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
         queue + bandwidth + download + sharing + cache + trust + profiles + hooks + webhooks + network + engine
-        + results + past + rpc + listen + access + redaction + log + fleet
+        + upload + results + past + rpc + listen + access + redaction + log + fleet
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -190,6 +190,13 @@ extension SettingKey {
         SettingKey(
             "engine.loops", \.engine.loops, .integer(1...8), reload: false,
             "Threads that move bytes; more than one only where TLS keeps a processor busy")
+    ]
+
+    private static let upload: [SettingKey] = [
+        SettingKey(
+            "upload.chunk_size", \.upload.chunkSize, .size(0...(1 << 50)), reload: true,
+            "Most bytes of one request of a tus upload unless the task says otherwise, for proxies that bound them; 0 is none"
+        )
     ]
 
     private static let results: [SettingKey] = [

@@ -21,6 +21,7 @@ public struct Settings: Hashable, Sendable {
     public var network = Network()
     public var redaction = Redaction()
     public var engine = Engine()
+    public var upload = Upload()
     public var results = Results()
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
@@ -83,6 +84,11 @@ public struct Settings: Hashable, Sendable {
     public struct Engine: Hashable, Sendable {
         /// Threads that move bytes.
         public var loops = 1
+    }
+
+    public struct Upload: Hashable, Sendable {
+        /// The most bytes of one request of a tus upload unless the task says otherwise; 0 is unlimited.
+        public var chunkSize: Int64 = 0
     }
 
     public struct Results: Hashable, Sendable {

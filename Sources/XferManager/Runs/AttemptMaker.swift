@@ -47,15 +47,17 @@ extension AttemptMaker {
         tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
-        let outcome = try await makeRequest(
+        let (outcome, beganBody) = try await makeRequest(
             request, into: sink, countingFrom: origin, tellsRedirects: tellsRedirects, configure: configure,
             onEvent: onEvent)
-        guard outcome.head?.status == 401, let refusal = refusal(of: outcome), !control.isStopRequested,
+        // Bytes that the attempt has written belong to its end, which the caller has to handle first.
+        guard outcome.head?.status == 401, !beganBody, let refusal = refusal(of: outcome), !control.isStopRequested,
             await services.renewal.renew(after: refusal), !control.isStopRequested
         else { return outcome }
         return try await makeRequest(
             request, into: sink, countingFrom: origin, tellsRedirects: tellsRedirects, configure: configure,
-            onEvent: onEvent)
+            onEvent: onEvent
+        ).outcome
     }
 
     /// Nil unless the task uses its profile's credential, and a 401 is a failure.
@@ -78,12 +80,13 @@ extension AttemptMaker {
     ///   - configure: sets what this kind of run needs of the engine.
     ///   - onEvent: is called with every event but the last. An error it throws stops the attempt, and is thrown when
     ///     that has ended.
+    /// - Returns: the outcome, and whether bytes of a download were written before it.
     /// - Throws: `TransferError`, `StoreError`, and the errors of `onEvent`.
     private func makeRequest(
         _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64,
         tellsRedirects: Bool, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
-    ) async throws -> AttemptOutcome {
+    ) async throws -> (outcome: AttemptOutcome, beganBody: Bool) {
         // The run is told to stop when its lease is over, but another daemon may ask for the same by now.
         guard services.leases.isInForce(specification.schedule.lease) else { throw FileError.cancelled }
         let rates = ratesOfEach(besides: 1)
@@ -107,12 +110,14 @@ extension AttemptMaker {
 
         var ended: AttemptOutcome?
         var failure: (any Error)?
+        var beganBody = false
         for await event in handle.events {
             logLaxTrust()
             if case .finished(let outcome) = event {
                 ended = outcome
                 continue
             }
+            if event.beginsBody { beganBody = true }
             guard failure == nil else { continue }
             do {
                 if tellsRedirects || !event.isRedirect { try await apply(event) }
@@ -131,7 +136,7 @@ extension AttemptMaker {
         try await services.cookies.save(cookieJar)
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
-        return ended
+        return (ended, beganBody)
     }
 
     /// Resolves the secrets, and starts the attempt. Returns the name of the cookie jar that it uses, too.
@@ -203,6 +208,14 @@ extension ManagerSettings {
 }
 
 extension AttemptEvent {
+    /// Whether bytes of a download follow.
+    fileprivate var beginsBody: Bool {
+        switch self {
+        case .head(_, .write, _), .head(_, .restart, _): true
+        case .head, .redirected, .judged, .informational, .response, .checkpointDue, .finished: false
+        }
+    }
+
     fileprivate var isRedirect: Bool {
         if case .redirected = self { true } else { false }
     }

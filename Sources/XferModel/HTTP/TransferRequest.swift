@@ -205,7 +205,7 @@ extension TaskSpecification {
         },
         StoredOption("acceptedTypes", \.request.acceptedTypes, .own),
         StoredOption("rejectsPages", \.request.rejectsPages, .common),
-        StoredOption("announcedDigests", \.request.announcedDigests, .own),
+        StoredOption("announcedDigests", \.request.announcedDigests, .common),
         StoredOption("range", \.request.range, .common),
         StoredOption("maxSize", \.request.maxSize, .common),
         StoredOption("caching", \.request.caching, .own),

@@ -18,14 +18,14 @@ extension NewTask {
         }
     }
 
-    /// One URL, or several of which only a GET to a file can have the use.
+    /// One URL, or several of which only a GET can have the use.
     private func checkURLs() throws(WireError) {
         guard let urls else {
             guard url != nil else { throw WireError(.missing, at: "url", expected: "url, or urls with mirrors") }
             return
         }
         if url != nil { throw Self.conflict("urls", "either url or urls") }
-        if kind ?? .download != .download { throw Self.conflict("urls", "url with kind data or upload") }
+        if kind == .upload { throw Self.conflict("urls", "url with kind upload") }
         if method ?? .get != .get { throw Self.conflict("urls", "url with a method other than GET") }
         if body != nil || parts != nil { throw Self.conflict("urls", "url with a request that sends something") }
         for (index, text) in urls.enumerated() {

@@ -57,8 +57,8 @@ public struct NewTask: WireInput, Hashable {
                 example: "https://deb.debian.org/debian/README"),
             .optional(
                 "urls", \.urls,
-                "Of a download with GET, in place of url: mirrors of the same bytes, in order of preference. What is bound to an "
-                    + "origin (credential, client_cert, secret header fields) is the first one's.",
+                "With GET, of a download or data task, in place of url: mirrors of the same bytes, in order of preference. What "
+                    + "is bound to an origin (credential, client_cert, secret header fields) is the first one's.",
                 .count(2...TaskLimits.urls),
                 example: ["https://deb.debian.org/debian/README", "https://ftp.debian.org/debian/README"]),
             .optional(
@@ -97,7 +97,7 @@ public struct NewTask: WireInput, Hashable {
                 "Copy the files that are sent first, so that they may change afterwards; default false."),
             .optional(
                 "chunk_size", \.chunkSize,
-                "With upload tus: the most bytes of one request, for proxies that bound contents; default unlimited.",
+                "With upload tus: the most bytes of one request, for proxies that bound contents; default upload.chunk_size.",
                 .range(1...ByteCount.greatest)),
             .optional(
                 "creation_with_upload", \.creationWithUpload,

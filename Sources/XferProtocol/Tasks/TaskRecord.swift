@@ -111,7 +111,8 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("source", \.source, "The file that is uploaded."),
             .optional("upload", \.upload, "What is spoken about an upload's offset."),
             .optional("spool", \.spool, "Whether the files that are sent are copied first."),
-            .optional("chunk_size", \.chunkSize, "The most bytes of one request of an upload; absent is unlimited."),
+            .optional(
+                "chunk_size", \.chunkSize, "The most bytes of one request of an upload; absent is upload.chunk_size."),
             .optional(
                 "creation_with_upload", \.creationWithUpload,
                 "True when the request that creates an upload brings its first bytes."),

@@ -42,6 +42,28 @@ import XferTestSupport
         }
     }
 
+    @Test func aDataTaskTakesTheAnswerOfTheFirstMirrorThatHasOne() async throws {
+        let (first, second) = (try await FaultServer(), try await FaultServer())
+        first.on("/gone") { _ in Reply(404, headers: [], text: "gone") }
+        first.on("/busy") { _ in Reply(503, headers: [], text: "busy") }
+        second.on("/gone") { _ in Reply(200, headers: [], text: "answer") }
+        second.on("/busy") { _ in Reply(410, headers: [], text: "gone for good") }
+        try await withDaemon { daemon in
+            let secret: JSONObject = ["kind": "data", "headers": ["Authorization": "Bearer s3cret"], "max_retries": 0]
+            let id = try await add(daemon, [first.url("/gone"), second.url("/gone")], secret)
+            let view = try await daemon.complete(id)
+            #expect(view.json["final_url"]?.stringValue == second.url("/gone"))
+            #expect(try await daemon.call("task.result", ["id": .integer(id)])["data"] == "answer")
+            #expect(try await daemon.events(of: id, types: "task.response").count == 1)
+            #expect(first.requests.first?.header("Authorization") == "Bearer s3cret")
+            #expect(second.requests.first?.header("Authorization") == nil, "it belongs to the first one's origin")
+            // The one that may be better later decides.
+            let other = try await add(daemon, [second.url("/busy"), first.url("/busy")], secret)
+            let failed = try await daemon.fails(other, "http_status")
+            #expect(failed.json["error"]?["http_status"]?.integerValue == 503, "\(failed.json.text)")
+        }
+    }
+
     /// Bytes of both, held together by the checksum, killed on the second.
     @Test func aDownloadKilledWithBytesOfTwoMirrorsContinuesOnTheSecond() async throws {
         let (first, second) = (try await FaultServer(), try await FaultServer())

@@ -39,7 +39,6 @@ import XferTestSupport
         Change("checksum") { $0.checksum = Checksum(algorithm: .md5, bytes: [UInt8](repeating: 1, count: 16)) },
         Change("kind") { $0.kind = .data },
         Change("accepted types") { $0.request.acceptedTypes = ["image/png"] },
-        Change("announced digests") { $0.request.announcedDigests = .ignore },
         Change("parse") { $0.response.parsers = [.json] },
         Change("retry") { $0.retry = RetryLimits(maxRetries: 0, retryFor: 1) },
         Change("caching") {
@@ -76,6 +75,7 @@ import XferTestSupport
         Change("mirrors the other way") {
             $0.mirrors = ["b", "a"].map { HTTPURL(scheme: .https, host: $0, port: 443, target: "/f") }
         },
+        Change("announced digests") { $0.request.announcedDigests = .ignore },
         Change("range") { $0.request.range = SourceRange("0-9") },
         Change("another range") { $0.request.range = SourceRange("0-") },
         Change("greatest size") { $0.request.maxSize = 9 },

@@ -75,6 +75,7 @@ import XferModel
         expected.fleet.socket = "/run/f.sock"
         expected.fleet.daemon = "/run/x.sock"
         expected.fleet.storages = ["nas": "/mnt/nas"]
+        expected.upload.chunkSize = 8 << 20
         expected.results = .init(maxBytes: 64 << 20, maxRatio: 50)
         expected.events = .init(maxCount: 5000, maxAge: .seconds(604_800))
         expected.history = .init(maxCount: 10, maxAge: .zero)
@@ -217,7 +218,7 @@ import XferModel
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, results, events, history, rpc, listen, gateway, access, redaction, log, fleet, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, upload, results, events, history, rpc, listen, gateway, access, redaction, log, fleet, found a list"
             ),
         ] as [(String, String)])
     func aFaultIsReportedWithLineColumnKeyAndExpectation(yaml: String, message: String) throws {

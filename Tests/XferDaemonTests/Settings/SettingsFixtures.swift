@@ -57,6 +57,7 @@ let everyKeyChanged = """
       allow_hosts: [.test]
       proxy_from_environment: true
     engine: { loops: 3 }
+    upload: { chunk_size: 8Mi }
     results: { max_bytes: 64Mi, max_ratio: 50 }
     events: { max_count: 5000, max_age: 7d }
     history: { max_count: 10, max_age: 0 }

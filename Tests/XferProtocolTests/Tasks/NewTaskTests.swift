@@ -96,7 +96,8 @@ struct NewTaskTests {
             (["label": "l"], "url"), (["urls": ["http://a/"]], "urls"), (["urls": ["http://a/", ""]], "urls[1]"),
             (["urls": ["http://a/", 3]], "urls[1]"),
             (["urls": .array((0..<17).map { .string("http://a/\($0)") })], "urls"),
-            (["urls": ["http://a/", "http://b/"], "kind": "data"], "urls"),
+            (["urls": ["http://a/", "http://b/"], "kind": "data"], nil),
+            (["urls": ["http://a/", "http://b/"], "kind": "upload", "source": "/x"], "urls"),
             (["urls": ["http://a/", "http://b/"], "method": "POST"], "urls"),
             (["urls": ["http://a/", "http://b/"], "body": ["raw": "x"]], "urls"),
         ] as [(JSONValue, String?)])

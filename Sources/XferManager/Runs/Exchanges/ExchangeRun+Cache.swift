@@ -61,7 +61,9 @@ extension ExchangeRun {
 
     /// Keeps a response that the task accepts, unless its content coding was undone: then it is not what was received.
     func keepInCache(_ ended: AttemptOutcome, _ times: ExchangeTimes, spill: SpoolFile) async {
-        guard specification.kind == .data, specification.request.caching.stores, let head = ended.head,
+        // A mirror's validators say nothing about the URL under which the response would be kept.
+        guard specification.kind == .data, specification.request.caching.stores, specification.mirrors.isEmpty,
+            let head = ended.head,
             head.contentEncoding == nil
         else { return }
         let control = control

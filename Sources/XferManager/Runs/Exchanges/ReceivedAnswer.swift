@@ -24,7 +24,7 @@ extension AttemptMaker {
         else { return answer }
         do {
             services.logIgnoredDigests(of: head, for: request, taskID)
-            try await verify(answer, head)
+            try await verify(answer, head, to: request)
             return try await decode(answer, head)
         } catch {
             var ended = answer
@@ -38,8 +38,8 @@ extension AttemptMaker {
     }
 
     /// Digests of a message or representation cover the bytes as sent, content codings included (RFC 9530 §2, §3).
-    private func verify(_ answer: ReceivedAnswer, _ head: ResponseHead) async throws {
-        guard let expected = head.announcedDigests.first else { return }
+    private func verify(_ answer: ReceivedAnswer, _ head: ResponseHead, to request: TransferRequest) async throws {
+        guard let expected = request.announcedDigest(of: head) else { return }
         let (control, length, body) = (control, answer.length, answer.outcome.body ?? [])
         let file = answer.outcome.spilledLength.map { _ in answer.spill }
         let found = try await services.digests.run { () throws(FileError) in

@@ -7,10 +7,44 @@ import XferModel
 /// One response for all members: the request of a `data` task is sent once; each task judges, parses and keeps the
 /// response itself.
 extension SharedTransfer {
+    /// The answer of the first source whose status is accepted. If there is none, the answer of the most preferred source
+    /// among those that may answer otherwise later, else of the most preferred one.
     func answer() async throws -> Delivery {
+        var refused: [(answer: ReceivedAnswer, error: TransferError)] = []
+        for source in specification.sources {
+            let answer = try await ask(source)
+            guard let error = refusal(of: answer.outcome) else { return try await deliver(answer) }
+            refused.append((answer, error))
+        }
+        guard let end = refused.first(where: \.error.isRetriable) ?? refused.first else {
+            throw TransferError(.internalError, "a task without a source")
+        }
+        if hasMirrors, let head = end.answer.outcome.head { await report(head) }
+        return try await deliver(end.answer)
+    }
+
+    private var hasMirrors: Bool { !specification.mirrors.isEmpty }
+
+    /// Why the next source is asked; nil if it is not.
+    private func refusal(of outcome: AttemptOutcome) -> TransferError? {
+        switch outcome.result {
+        case .failed(let error):
+            return MirrorSelector.concernsSource(error) ? error : nil
+        case .complete:
+            guard let head = outcome.head, !specification.request.acceptedStatus.contains(head.status) else {
+                return nil
+            }
+            return ResponseRules.failure(head, from: outcome.finalURL, now: services.clock())
+        case .stopped, .notModified, .startOver, .restartWithHTTP1:
+            return nil
+        }
+    }
+
+    /// Requests the response from one source. The members learn of its head, unless another source may give a better one.
+    private func ask(_ source: HTTPURL) async throws -> ReceivedAnswer {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
-        let request = specification.request
+        let request = MirrorRequest.request(specification.request, for: source)
         let sink = BodySink.spilling(
             limit: settings.largestInlineResult, atMost: settings.largestResult, descriptor: spill.descriptor)
         response.times = ExchangeTimes(asked: services.clock(), answered: services.clock())
@@ -20,10 +54,17 @@ extension SharedTransfer {
             await passOnEvents()
             guard case .response(let head) = event else { return }
             response.times.answered = services.clock()
-            await report(response.setHead(head, from: nil, total: head.contentLength, isResumed: false))
+            if !hasMirrors || request.acceptedStatus.contains(head.status) { await report(head) }
             if request.method != .head { try await makeRoom(forAnswer: head.contentLength) }
         }
-        let answer = try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
+        return try await openAnswer(ReceivedAnswer(outcome: ended, spill: spill), to: request)
+    }
+
+    private func report(_ head: ResponseHead) async {
+        await report(response.setHead(head, from: nil, total: head.contentLength, isResumed: false))
+    }
+
+    private func deliver(_ answer: ReceivedAnswer) async throws -> Delivery {
         let outcome = answer.outcome
         switch outcome.result {
         case .complete:

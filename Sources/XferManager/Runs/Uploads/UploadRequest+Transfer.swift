@@ -23,8 +23,11 @@ extension TransferRequest {
 
 extension TusUpload {
     /// The upload of a task. The client's own `Upload-Metadata` takes precedence over the file's name and type.
+    ///
+    /// - Parameter chunkSize: the service's, for tasks that set none; 0 is unlimited.
     init(
-        _ specification: TaskSpecification, _ content: OpenedContent, length: Int64, _ resumeData: UploadResumeData?
+        _ specification: TaskSpecification, _ content: OpenedContent, length: Int64, chunkSize: Int64,
+        _ resumeData: UploadResumeData?
     ) {
         let headers = specification.request.headers
         let metadata =
@@ -34,7 +37,7 @@ extension TusUpload {
                 mediaType: headers.firstValue(named: "Content-Type") ?? "application/octet-stream")
         self.init(
             url: specification.request.url, length: length, metadata: metadata, resumeData: resumeData,
-            chunkSize: specification.upload.chunkSize,
+            chunkSize: specification.upload.chunkSize ?? (chunkSize > 0 ? chunkSize : nil),
             createsWithContent: specification.upload.createsWithContent == true)
     }
 }

@@ -34,7 +34,10 @@ actor UploadRun: AnsweredRun {
         }
         control.setSent(recorded?.offset ?? 0, total: length)
         switch specification.upload.uploadProtocol {
-        case .tus: return try await run(TusUpload(specification, content, length: length, recorded), sending: content)
+        case .tus:
+            let chunkSize = settings.uploadChunkSize
+            return try await run(
+                TusUpload(specification, content, length: length, chunkSize: chunkSize, recorded), sending: content)
         case .resumable:
             return try await run(ResumableUpload(specification, length: length, recorded), sending: content)
         case .plain: throw TransferError(.internalError, "a plain upload is one exchange")
