@@ -23,23 +23,23 @@ final class AttemptRun {
     let id: AttemptID
     let progress: AttemptProgress
     let beganAt = Clocks.wall()
-    private var receiveLimit: ReceiveLimit
+    var receiveLimit: ReceiveLimit
     unowned let core: EngineCore
     let attempt: Attempt
     /// The cookies that the attempt brought with it; nil if there are none.
     private(set) lazy var ownCookies: CookieJar? = makeOwnCookies()
     let events = AttemptEvents()
-    private var isEnded = false
+    private(set) var isEnded = false
     /// Whether only a digest can show that the body was not cut off.
     private var isEndUnproven = false
     /// The present hop; nil before the first one, and after the outcome.
-    private var hop: Hop?
+    private(set) var hop: Hop?
     /// The request of the present hop, or of the next one.
-    private var request: HopRequest
+    private(set) var request: HopRequest
     private var redirects: RedirectRules
     private(set) var received: ReceivedBody
     private var history = HopHistory()
-    private var pacing: Pacing
+    var pacing: Pacing
     /// The run's deadline in the loop's heap; see `EngineCore.schedule`.
     var wakesAt: MonotonicInstant?
 
@@ -138,39 +138,6 @@ final class AttemptRun {
         return true
     }
 
-    func setMaxReceiveRate(_ rate: Int64) {
-        receiveLimit.own = max(0, rate)
-        onLimitsChanged()
-        changePacing { pacing, now in
-            pacing.setRate(max(0, rate), now: now)
-            return nil
-        }
-    }
-
-    /// The attempt's own or shared limits have changed.
-    func onLimitsChanged() {
-        let rate = receiveRate
-        guard rate != receiveLimit.window else { return }
-        receiveLimit.window = rate
-        if rate > 0, mayRestart, hop?.isMultiplexed == true { return finish(.restartWithHTTP1) }
-        hop?.handle?.clampWindow(rate: rate)
-    }
-
-    /// The rate of this transfer under all its limits, bytes per second; 0 is unlimited.
-    var receiveRate: Int64 {
-        receiveLimit.rate(sharing: core.rateShare(of: attempt.rateScopes))
-    }
-
-    /// Whether a rate limit may end the request, so that it is sent again over HTTP/1.1.
-    var mayRestart: Bool { attempt.mode == .download && attempt.request.method == .get }
-
-    func setMaxSendRate(_ rate: Int64) {
-        changePacing { pacing, now in
-            pacing.setSendRate(max(0, rate), now: now)
-            return nil
-        }
-    }
-
     // MARK: Hops
 
     /// Sends the request over a connection that suits its hop.
@@ -262,91 +229,7 @@ final class AttemptRun {
         attempt.onMovable?(outcome)
     }
 
-    // MARK: Deadlines
-
-    func onDeadline(_ now: MonotonicInstant) {
-        // The step after a discarded body is already decided, so the idle timeout does not apply to the body.
-        if let (next, deadline) = hop?.drain {
-            return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
-        }
-        if pacing.expired(now) == .idleTimeout, let heard = hop?.lastAcknowledgement(now) { onActivity(heard) }
-        if let reason = pacing.expired(now) {
-            let error = timeout(reason)
-            return finish(.failed(hop?.namingAddress(error) ?? error))
-        }
-        if pacing.isTooSlow(now, delays: core.loop.stalls.length) {
-            return finish(.failed(hop?.namingAddress(tooSlow) ?? tooSlow))
-        }
-        changePacing { pacing, now in pacing.onTime(now) }
-    }
-
-    private var tooSlow: TransferError {
-        let least = attempt.leastRate
-        let message =
-            "\(request.url.hostKey) sent fewer than \(least.rate ?? 0) bytes per second for \(least.time ?? 0) s"
-        return TransferError(.tooSlow, message, host: request.url.hostKey)
-    }
-
-    private func timeout(_ reason: FailureReason) -> TransferError {
-        let message =
-            reason == .idleTimeout
-            ? "nothing came from \(request.url.hostKey) for \(attempt.request.timeouts.idle) s"
-            : "the attempt took longer than \(attempt.request.timeouts.total) s"
-        let way = hop?.connection?.session.key.spec.key.proxy.map { " (through the proxy \($0))" } ?? ""
-        return TransferError(reason, message + way, host: request.url.hostKey)
-    }
-
-    // MARK: Pausing
-
-    var isReceivingPaused: Bool { pacing.isReceivingPaused }
-    var isSendingPaused: Bool { pacing.isSendingPaused }
-
-    /// Changes the pacing outside libcurl's callbacks and applies the result.
-    private func changePacing(_ change: (inout Pacing, MonotonicInstant) -> Int64?) {
-        if isEnded { return }
-        let (wasReceivingPaused, wasSendingPaused) = (isReceivingPaused, isSendingPaused)
-        let due = change(&pacing, core.now)
-        if let due { events.yield(.checkpointDue(offset: due)) }
-        if !wasReceivingPaused, isReceivingPaused { hop?.pauseReceiving() }
-        if wasReceivingPaused && !isReceivingPaused || wasSendingPaused && !isSendingPaused { core.unpauseSoon(self) }
-        core.schedule(self, at: pacing.deadline)
-    }
-
-    /// Resumes the directions that are no longer paused. The loop calls it in its turn.
-    func unpause() { hop?.unpause() }
-
-    // MARK: Limits that are shared
-
-    /// The shared limits now let this attempt receive.
-    func onReceiveTurn() { onTurn { pacing, now in pacing.wait(inLine: false, now) } }
-
-    /// The shared limits now let this attempt send.
-    func onSendTurn() { onTurn { pacing, now in pacing.wait(inLine: false, toSend: true, now) } }
-
-    /// Resumes the transfer at once, so that its bytes are counted before the next attempt's turn.
-    private func onTurn(_ change: (inout Pacing, MonotonicInstant) -> Void) {
-        if isEnded { return }
-        change(&pacing, core.now)
-        hop?.unpause()
-        core.schedule(self, at: pacing.deadline)
-    }
-
     // MARK: Calls by the hop, inside libcurl's callbacks
-
-    /// Whether the shared limits let this attempt receive; if not, it waits for its turn.
-    func mayReceive(_ now: MonotonicInstant) -> Bool {
-        let isAdmitted = core.mayTake(.receive, self, now: now)
-        if !isAdmitted { pacing.wait(inLine: true, now) }
-        return isAdmitted
-    }
-
-    /// Whether the shared limits let this attempt send; if not, it waits for its turn.
-    func maySend() -> Bool {
-        let now = core.now
-        let isAdmitted = core.mayTake(.send, self, now: now)
-        if !isAdmitted { pacing.wait(inLine: true, toSend: true, now) }
-        return isAdmitted
-    }
 
     /// The connection is established.
     func onConnected() {
@@ -425,56 +308,5 @@ final class AttemptRun {
             snapshot.received += Int64(bytes.count)
         }
         return result
-    }
-
-    /// Counts written bytes. Checkpoints and limits may need a pause, which libcurl accepts inside its callbacks, too.
-    func onWritten(_ count: Int, now: MonotonicInstant) {
-        let wasPaused = isReceivingPaused
-        let due = pacing.onChunk(count, writtenTo: received.writer.offset, now: now)
-        core.spend(.receive, count, by: self, now: now)
-        if let due { events.yield(.checkpointDue(offset: due)) }
-        if !wasPaused, isReceivingPaused { hop?.pauseReceiving() }
-        core.schedule(self, at: pacing.deadline)
-    }
-
-    /// Most bytes of content that may be passed to libcurl at once.
-    var sendChunk: Int {
-        let shared = core.isLimited ? core.shared.rates.lowestRate(.send, in: attempt.rateScopes) : nil
-        return min(pacing.sendChunk, Pacing.sendChunk(shared))
-    }
-
-    /// Most bytes that libcurl reads at once. libcurl keeps a buffer of that size for each attempt, so many attempts
-    /// get small buffers: a thousand attempts hold 30 MiB.
-    var readSize: Int {
-        guard attempt.sink.isForFiles, attempt.mode == .download else { return 64 << 10 }
-        let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)
-        return min(readSize, Self.bufferSize(beside: core.shared.attemptCount))
-    }
-
-    private static func bufferSize(beside attempts: Int) -> Int {
-        switch attempts {
-        case ...32: 240 << 10
-        case ...128: 64 << 10
-        default: 16 << 10
-        }
-    }
-
-    /// Part of the content was passed to libcurl. libcurl asks for the next part when the system has taken this one.
-    func onSent(_ count: Int) {
-        let now = core.now
-        pacing.onActivity(now)
-        pacing.onSent(count, now: now)
-        core.spend(.send, count, by: self, now: now)
-        core.schedule(self, at: pacing.deadline)
-    }
-}
-
-extension BodySink {
-    /// Whether the body is, or may have to be, written to a file of its own.
-    fileprivate var isForFiles: Bool {
-        switch self {
-        case .file, .movable: true
-        case .memory, .spilling: false
-        }
     }
 }
