@@ -83,10 +83,10 @@ public struct AppliedPolicies: Sendable, Hashable {
     /// Whether a server is refused that staples no proof that its certificate is not revoked.
     public var enforcesStapledOCSP: Bool { enforced.contains(where: \.requiresStapledOCSP) }
 
-    /// The client certificate of the task's policy, else that of the host's policy. That of a report-only policy is
-    /// shown, too: it is no check of the server.
+    /// The client certificate of the task's policy, else that of the host's policy. Where neither has one, that of a
+    /// report-only policy is shown: it is no check of the server.
     public var clientCertificate: ClientCertificateFiles? {
-        ((task.map { [$0] } ?? []) + reporting + [host]).lazy.compactMap(\.policy.clientCertificate).first
+        ((task.map { [$0] } ?? []) + [host] + reporting).lazy.compactMap(\.policy.clientCertificate).first
     }
 
     /// The error for a plain `http` request to a host with an enforced pinning policy, because `http` would bypass the

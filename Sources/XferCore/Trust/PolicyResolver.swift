@@ -33,8 +33,15 @@ public struct PolicyResolver: Sendable, Hashable {
         name == TrustPolicy.defaultName ? defaultPolicy : policies.first { $0.name == name }
     }
 
+    /// The most specific enforced policy for a host, and the report-only ones that are more specific.
+    func candidates(for host: ServerName, port: UInt16) -> (reporting: [TrustPolicy], deciding: TrustPolicy) {
+        let matching = matching(host, port: port)
+        let reporting = Array(matching.prefix { $0.isReportOnly })
+        return (reporting, matching.dropFirst(reporting.count).first ?? .builtInDefault)
+    }
+
     /// The policies with a pattern that matches, the most specific one first, then the default.
-    private func candidates(for host: ServerName, port: UInt16) -> [TrustPolicy] {
+    private func matching(_ host: ServerName, port: UInt16) -> [TrustPolicy] {
         var matching: [(pattern: HostPattern, policy: TrustPolicy)] = []
         for policy in policies {
             let patterns = policy.hosts.filter { $0.matches(host, port: port) }
@@ -53,8 +60,8 @@ public struct PolicyResolver: Sendable, Hashable {
     ) throws(PolicyResolutionError) -> AppliedPolicies {
         let name = ServerName(host: origin.host)
         let candidates = candidates(for: name, port: origin.port)
-        var reporting = Array(candidates.prefix { $0.isReportOnly })
-        let host = candidates.dropFirst(reporting.count).first ?? .builtInDefault
+        var reporting = candidates.reporting
+        let host = candidates.deciding
         var named: TrustPolicy?
         if let taskPolicy {
             guard let found = policy(named: taskPolicy) else { throw .policyMissing(taskPolicy) }

@@ -25,7 +25,7 @@ extension TransferManager {
             try tx.recordStart(services.ages, version: version, restored: Int64(clamping: restored), at: now)
             try tx.append(.networkChanged(state: state), at: now)
         }
-        await network.recallFormer()
+        await network.forgetFormerFailures()
         network.wakeWaiting()
         background.discarder.discardOrphans()
         background.remoteUploads.wake()
@@ -34,6 +34,7 @@ extension TransferManager {
         await background.hookQueue.wake()
         await background.webhookDispatcher.onClockSet()
         await policies.warnOfExpiry()
+        await policies.warnOfLaxPolicies()
         await scheduler.schedule()
         background.trimmer.wake()
     }

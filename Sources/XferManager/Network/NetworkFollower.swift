@@ -28,6 +28,9 @@ public actor NetworkFollower: ManagerPart {
     private var identity: String?
     /// The last network whose failures may be on the list of failed URLs.
     private var listedIdentity: String?
+    /// Whether `listedIdentity` was read from the database.
+    private var hasRecalled = false
+    private let forgetting = AsyncLock()
     /// Detects connections that are dead without an error.
     private var stallWatch: Task<Void, Never>?
 
@@ -54,32 +57,31 @@ public actor NetworkFollower: ManagerPart {
         return state
     }
 
-    /// Compares the network with the one that an earlier daemon used.
-    func recallFormer() async {
-        do {
-            listedIdentity = try await store.read { try $0.setting(Self.identitySetting) }
-        } catch {
-            logger.report("the network of the last start is not known", error)
-        }
-        await forgetFormerFailures()
-    }
-
     private static let identitySetting = "network.identity"
 
-    /// Clears the list of failed URLs when another network is in use: what a portal or a filter of the former one
-    /// answered says nothing about the URLs.
-    private func forgetFormerFailures() async {
-        guard let identity, identity != listedIdentity else { return }
+    /// Clears the list of failed URLs when another network is in use than the one that it is about, which may be an
+    /// earlier daemon's: what a portal or a filter of the former one answered says nothing about the URLs.
+    ///
+    /// One call at a time: the network may change meanwhile, and the last one in use is recorded last.
+    func forgetFormerFailures() async {
+        await forgetting.enter()
+        defer { forgetting.leave() }
         do {
-            if listedIdentity != nil {
-                let count = try await store.repeating { try $0.clearFailedURLs(of: nil) }
-                if count > 0 {
-                    logger.notice(
-                        "cleared the failed URLs of the former network", metadata: ["count": "\(count)"])
-                }
+            if !hasRecalled {
+                listedIdentity = try await store.read { try $0.setting(Self.identitySetting) }
+                hasRecalled = true
             }
-            try await store.write { try $0.setSetting(Self.identitySetting, identity) }
-            listedIdentity = identity
+            while let identity, identity != listedIdentity {
+                if listedIdentity != nil {
+                    let count = try await store.repeating { try $0.clearFailedURLs(of: nil) }
+                    if count > 0 {
+                        logger.notice(
+                            "cleared the failed URLs of the former network", metadata: ["count": "\(count)"])
+                    }
+                }
+                try await store.write { try $0.setSetting(Self.identitySetting, identity) }
+                listedIdentity = identity
+            }
         } catch {
             // Repeated when the database can be written again.
             logger.report("the failed URLs of the former network could not be cleared", error)

@@ -15,6 +15,8 @@ public actor TrustPolicies: ManagerPart {
     private let webhooks: WebhookDispatcher
     /// Changes are made one at a time.
     private let lock = AsyncLock()
+    /// The lax policies of which the log has warned.
+    private var knownStandIns: [LaxStandIn] = []
     /// Wakes for warnings before a policy's expiry.
     private var expiryTimer = WakeTimer()
 
@@ -102,6 +104,7 @@ public actor TrustPolicies: ManagerPart {
             }
             tooLate = await reevaluateTrust()
             await warnOfExpiry()
+            warnOfLaxPolicies()
         }
         for id in tooLate { await scheduler.runEnded(id) }
     }
@@ -186,6 +189,17 @@ public actor TrustPolicies: ManagerPart {
             next = [next, ExpiryWarning.next(for: expiresAt, at: now)].compactMap(\.self).min()
         }
         expiryTimer.arm(for: next, now: now) { [weak self] _ in await self?.onExpiryTimer() }
+    }
+
+    /// Warns of policies that allow invalid certificates where a report-only policy may have been meant to decide.
+    func warnOfLaxPolicies() {
+        let found = services.policies.withLockedValue(\.resolver).laxStandIns(at: clock())
+        for standIn in found where !knownStandIns.contains(standIn) {
+            logger.warning(
+                "a trust policy that allows invalid certificates decides for hosts of a report-only policy",
+                metadata: ["policy": "\(standIn.lax)", "report_only": "\(standIn.reportOnly)"])
+        }
+        knownStandIns = found
     }
 
     /// The wall clock was set: the time until the next warning is computed again.

@@ -191,18 +191,49 @@ import XferModel
         #expect(applied.enforced == AppliedPolicies.ordinary.enforced && applied.reporting.map(\.policy) == [fallback])
     }
 
-    @Test func theCertificateOfAReportOnlyPolicyIsShown() throws {
+    @Test func theCertificateOfAReportOnlyPolicyIsShownWhereTheHostsOwnPolicyHasNone() throws {
         let (own, general) = (
             ClientCertificateFiles(certificate: "/own.pem", key: "/own.key"),
             ClientCertificateFiles(certificate: "/general.pem", key: "/general.key")
         )
         var (strict, narrow) = (try policy("strict", ".example.org"), try trial("narrow", "a.example.org"))
-        strict.clientCertificate = general
-        #expect(
-            try PolicyResolver([strict, narrow]).resolve(origin("a.example.org"), at: now).clientCertificate == general)
+        func shown() throws -> ClientCertificateFiles? {
+            try PolicyResolver([strict, narrow]).resolve(origin("a.example.org"), at: now).clientCertificate
+        }
         narrow.clientCertificate = own
+        #expect(try shown() == own)
+        strict.clientCertificate = general
+        #expect(try shown() == general)
+        narrow.clientCertificate = nil
+        #expect(try shown() == general)
+    }
+
+    @Test(arguments: [
+        ("a.example.org", "*.example.org", true), ("a.example.org", ".example.org", true),
+        ("*.example.org", ".example.org", true), (".a.example.org", "*.example.org", true),
+        ("a.example.org:8443", "*.example.org:8443", true), ("a.example.org", "*.example.org:8443", true),
+        ("a.example.org:443", "*.example.org:8443", false), ("a.example.org", ".other.org", false),
+        // This one is the more specific: it has always decided.
+        (".example.org", "*.a.example.org", false),
+    ]) func aLaxPolicyThatDecidesInThePlaceOfAReportOnlyOneIsFound(trialed: String, lax: String, isFound: Bool) throws {
+        var wildcard = try policy("lax", lax)
+        wildcard.allowsInvalidCertificates = true
+        let narrow = try trial("narrow", trialed)
+        let found = LaxStandIn(reportOnly: "narrow", lax: "lax")
+        #expect(try PolicyResolver([wildcard, narrow]).laxStandIns(at: now) == (isFound ? [found] : []))
+        #expect(try PolicyResolver([wildcard]).laxStandIns(at: now) == [])
+        wildcard.allowsInvalidCertificates = false
+        #expect(try PolicyResolver([wildcard, narrow]).laxStandIns(at: now) == [])
+    }
+
+    @Test func aLaxDefaultPolicyDecidesInThePlaceOfEveryReportOnlyOne() throws {
+        var fallback = try policy("default")
+        fallback.allowsInvalidCertificates = true
+        let resolver = try PolicyResolver([fallback, try trial("narrow", "a.example.org"), try trial("ip", "10.0.0.1")])
         #expect(
-            try PolicyResolver([strict, narrow]).resolve(origin("a.example.org"), at: now).clientCertificate == own)
+            resolver.laxStandIns(at: now) == [
+                LaxStandIn(reportOnly: "ip", lax: "default"), LaxStandIn(reportOnly: "narrow", lax: "default"),
+            ])
     }
 
     @Test func connectionsAreSharedBetweenEqualVersionsOnly() throws {
