@@ -9,6 +9,9 @@ public enum PublishedFileRemoval: Hashable, Sendable {
     case missing
     /// The file of that name is not the one that was published, or cannot be told from others; it is where it was.
     case kept
+    /// The file is as the published one was, but its file system records nothing by which it could be told from another,
+    /// and no digest is known; it is where it was.
+    case unidentified
     /// As `kept`, but another file got the name meanwhile: it is under this name now.
     case displaced(to: String)
 }
@@ -22,8 +25,9 @@ extension DirectoryHandle {
     ///
     /// - Parameters:
     ///   - privateName: a name that only this removal uses.
-    ///   - digest: of the published bytes, if it is known. Without it a file is kept whose file system records neither the
-    ///     time of birth nor the generation, since its inode may have passed to another file.
+    ///   - digest: of the published bytes, if it is known. Without it a file is `unidentified` whose file system records
+    ///     neither the time of birth nor the generation, since its inode may have passed to another file, or changes the
+    ///     inode numbers of files (FUSE).
     /// - Throws: `nameTaken` if another file has the private name and cannot go back, `notPermitted`, `invalidName`,
     ///   `system` and its like: the file may be under either name.
     public func removePublished(
@@ -41,7 +45,11 @@ extension DirectoryHandle {
             // Where a rename takes a link, the first call may have left the file under both names.
             try remove(privateName)
         }
-        guard let facts = try facts(of: name), isStill(published, facts), try move(name, to: privateName) else {
+        guard let facts = try facts(of: name), isStill(published, facts) else {
+            return isRepeated ? .removed : try exists(name) ? .kept : .missing
+        }
+        guard digest != nil || identifies(published) else { return .unidentified }
+        guard try move(name, to: privateName) else {
             return isRepeated ? .removed : try exists(name) ? .kept : .missing
         }
         if try holds(published, under: privateName, digest: digest) {
@@ -65,13 +73,18 @@ extension DirectoryHandle {
         published.modifiedAt != nil || facts.identity.device == identity.device
     }
 
+    /// Whether the facts alone tell the published file from every other one in here.
+    private func identifies(_ published: PublishedFile) -> Bool {
+        published.mark.isCertain && published.modifiedAt != nil && keepsInodeNumbers
+    }
+
     /// Whether the opened file is the published one.
     private func holds(_ published: PublishedFile, under name: String, digest: Checksum?) throws(FileError) -> Bool {
         do throws(FileError) {
             let file = try ReadableFile(in: self, named: name)
             let facts = try file.facts()
             guard isStill(published, facts) else { return false }
-            if published.mark.isCertain, published.modifiedAt != nil, keepsInodeNumbers { return true }
+            if identifies(published) { return true }
             guard let digest else { return false }
             return try file.digest(digest.algorithm, length: facts.length) == digest
         } catch {

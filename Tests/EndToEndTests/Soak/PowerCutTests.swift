@@ -103,6 +103,50 @@ struct PowerCutTests {
         withExtendedLifetime(writeBack) {}
     }
 
+    /// Without a journal a file's name and its count of links reach the disk apart: only a sync of the file after it got
+    /// its name keeps it.
+    @Test(arguments: [LoopFileSystem.Kind.ext2, .ext4WithoutJournal])
+    func aPowerCutWithoutAJournalLosesNoCompletedSmallDownload(kind: LoopFileSystem.Kind) async throws {
+        let sources = (0...300).map { SourceVersion.tagged(700 + $0, length: 100 + Int64($0 % 40) * 397) }
+        let nginx = try await NginxFixture(NginxFixture.Options())
+        for source in sources { try nginx.publish(source, as: "\(source.seed)") }
+        let disk = try await LoopFileSystem(megabytes: 96, kind: kind)
+        let writeBack = try WriteBackOff()
+        var options = DaemonFixture.Options()
+        options.downloads = "\(disk.path)/downloads"
+        options.stateDirectory = "\(disk.path)/state"
+        for directory in [options.downloads, options.stateDirectory] { mkdir(try #require(directory), 0o700) }
+        sync()
+        let daemon = try DaemonFixture(options)
+        try await daemon.start()
+        // The directory is known from then on, so that the others are brief.
+        _ = try await daemon.complete(try await daemon.add(nginx.url("/\(sources[0].seed)")))
+        let session = try daemon.session()
+        _ = try await session.call("events.subscribe", ["types": ["task.completed"]])
+        func completed() -> Set<Int64> { Set(session.events.compactMap { $0["task_id"]?.integerValue }) }
+        var cuts: [Cut] = []
+        var byID: [Int64: SourceVersion] = [:]
+        for number in 0..<5 {
+            for source in sources[number * 60 + 1...number * 60 + 60] {
+                byID[try await daemon.add(nginx.url("/\(source.seed)"))] = source
+            }
+            let wanted = number * 60 + 30
+            try await eventually("\(wanted) tasks are completed", within: Patience.long) { completed().count >= wanted }
+            let (known, done) = (Set(byID.keys), completed())
+            daemon.process?.signal(SIGSTOP)
+            cuts.append(Cut(image: try await disk.snapshot("cut\(number)"), answered: known, completed: done))
+            daemon.process?.signal(SIGCONT)
+        }
+        await daemon.kill9()
+        for cut in cuts {
+            try await disk.repair(cut.image)
+            try await disk.replace(with: cut.image)
+            try await goOn(daemon, from: cut, byID)
+        }
+        try await disk.detach()
+        withExtendedLifetime(writeBack) {}
+    }
+
     /// Adds and completes tasks and cuts the power ten times on the way.
     private func run(
         _ daemon: DaemonFixture, _ disk: LoopFileSystem, _ nginx: NginxFixture, big: SourceVersion,

@@ -57,4 +57,18 @@ import XferModel
         #expect(try base.names().sorted() == ["file", "private"])
         #expect(base.read("file") == "whole" && base.read("private") == "other")
     }
+
+    /// As an earlier version recorded it: without the time of modification.
+    @Test func aFileThatNothingIdentifiesIsLeftUnderItsNameWithoutADigest() throws {
+        var sparse = published
+        sparse.modifiedAt = nil
+        func remove(_ digest: Checksum?) throws(FileError) -> PublishedFileRemoval {
+            try directory.removePublished(sparse, named: "file", privateName: "private", digest: digest)
+        }
+        #expect(try remove(nil) == .unidentified)
+        #expect(try base.names() == ["file"] && base.read("file") == "whole")
+        #expect(try remove(digest) == .removed)
+        #expect(try base.names().isEmpty)
+        #expect(try remove(nil) == .missing)
+    }
 }
