@@ -21,7 +21,10 @@ public final class DirectoryHandle: Sendable {
 
     var descriptor: Int32 { handle.raw }
 
-    init(path: String, handle: Descriptor, for roots: AllowedRoots? = nil) throws(FileError) {
+    /// - Parameter keepsInodeNumbers: for tests; nil is as its file system does.
+    init(
+        path: String, handle: Descriptor, for roots: AllowedRoots? = nil, keepsInodeNumbers: Bool? = nil
+    ) throws(FileError) {
         self.path = path
         self.roots = roots
         self.handle = handle
@@ -29,7 +32,7 @@ public final class DirectoryHandle: Sendable {
         let type = xfer_file_system_type(handle.raw)
         isLocal = xfer_is_local(type)
         knowsHoles = xfer_knows_holes(type)
-        keepsInodeNumbers = xfer_keeps_inode_numbers(type)
+        self.keepsInodeNumbers = keepsInodeNumbers ?? xfer_keeps_inode_numbers(type)
     }
 
     /// Opens a directory of the service's own, without checking roots. Paths from clients are opened through

@@ -278,12 +278,23 @@ extension Publisher {
                 return intent.part.mark.isCertain
                     ? intent.part.mark.isSame(as: part.mark) : intent.part.identity.inode == part.identity.inode
             } ?? false
-        guard try isPublished(intent) else { return hasPart ? .repeat : .lost }
+        let isThere = try isPublished(intent)
+        guard try isThere || !hasPart && isPublishedByFacts(intent) else { return hasPart ? .repeat : .lost }
         // Both names: the crash came between link and unlink.
         if hasPart { try directory.remove(partName) }
         handOver(intent)
         try directory.sync()
         return .done
+    }
+
+    /// Whether the final name leads to a file with the length and the modification time of the part, which is gone. Where
+    /// a file gets another inode number with its name (FUSE) and no digest is known, nothing else tells a file that was
+    /// published just before a crash from one that was lost. Not enough to delete the file.
+    private func isPublishedByFacts(_ intent: PublishIntent) throws(FileError) -> Bool {
+        guard !directory.keepsInodeNumbers, intent.digest == nil,
+            let found = try directory.facts(of: intent.finalName)
+        else { return false }
+        return found.length == intent.part.length && found.modifiedAt == intent.part.modifiedAt
     }
 
     /// Whether the final name leads to the very file of the intent, with unchanged content.

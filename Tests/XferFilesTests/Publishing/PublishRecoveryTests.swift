@@ -70,4 +70,32 @@ import XferModel
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
         #expect(try publisher.recover(intent, partName: "part") == .done)
     }
+
+    /// FUSE: the file gets another inode number with its name.
+    @Test(arguments: [("whole", true, false, true), ("whole", false, false, false), ("wrong", true, true, false)])
+    func aNamedFileWithAnotherInodeNumberIsDoneIfItsFactsAgreeAndNoDigestIsKnown(
+        text: String, keepsTime: Bool, hasDigest: Bool, isDone: Bool
+    ) throws {
+        let path = base.path
+        guard case .value(let handle) = openDescriptor(path, flags: O_RDONLY | O_DIRECTORY) else {
+            Issue.record("the directory cannot be opened")
+            return
+        }
+        let unstable = try DirectoryHandle(path: path, handle: handle, keepsInodeNumbers: false)
+        var facts = stat()
+        #expect(stat(base.at("part"), &facts) == 0)
+        try base.write("file", text)
+        if keepsTime {
+            let times = [facts.st_mtim, facts.st_mtim]
+            #expect(utimensat(AT_FDCWD, base.at("file"), times, 0) == 0)
+        }
+        #expect(unlink(base.at("part")) == 0)
+        var intent = intent
+        if hasDigest { intent.digest = try FileDigest.compute(Array("whole".utf8), algorithm: .sha256) }
+        let expected: Publisher.Recovery = isDone ? .done : .lost
+        #expect(try Publisher(directory: unstable).recover(intent, partName: "part") == expected)
+        #expect(base.read("file") == text)
+        // On file systems that keep the numbers, it is another file.
+        #expect(try publisher.recover(intent, partName: "part") == .lost)
+    }
 }
