@@ -1,3 +1,4 @@
+import Logging
 import NIOConcurrencyHelpers
 import XferCurl
 import XferModel
@@ -12,6 +13,7 @@ final class CookieJars: Sendable {
     private let engine: TransferEngine
     private let clock: WallClock
     private let ages: RetentionAges
+    private let logger: Logger
     /// The stored cookies of each open jar.
     private let saved = NIOLockedValueBox<[String: Lines]>([:])
     /// Allows one opening or saving at a time.
@@ -20,7 +22,8 @@ final class CookieJars: Sendable {
     /// The highest number of cookies in a jar (RFC 6265 §6.1). Those that expire first are dropped first.
     static let maxCookies = 3000
 
-    init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges) {
+    init(store: TaskStore, engine: TransferEngine, clock: @escaping WallClock, ages: RetentionAges, logger: Logger) {
+        self.logger = logger
         self.clock = clock
         self.ages = ages
         self.store = store
@@ -51,6 +54,9 @@ final class CookieJars: Sendable {
         guard let before = saved.withLockedValue({ $0[profile] }) else { return }
         var lines = engine.cookies(in: profile)
         if lines.count > Self.maxCookies {
+            logger.warning(
+                "a profile's cookie jar is full: the cookies that expire first were dropped, those of sessions before",
+                metadata: ["profile": "\(profile)", "dropped": "\(lines.count - Self.maxCookies)"])
             lines = CookieChanges.longestLived(lines, count: Self.maxCookies)
             engine.replaceCookies(in: profile, by: lines)
         }

@@ -156,7 +156,7 @@ public final class TransferManager: ManagerPart, Sendable {
                 keptConnections: DescriptorRules.keptConnections(limit: Descriptors.limit)))
         let pool = BlockingPool()
         let paths = PathPools(service: pool)
-        let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages)
+        let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages, logger: logger)
         let digests = BlockingPool("xferd-digests", threadCount: 2)
         func subdirectory(_ name: String) throws(FileError) -> StateSubdirectory {
             try StateSubdirectory(name, in: stateDirectory) { path in

@@ -45,8 +45,8 @@ extension EventPayload: EventContent {
             event.required("dropped", dropped, "Bytes that were dropped.")
         case .taskBytesDiscarded(let reason, let dropped):
             event.summary(
-                "Received bytes are discarded, for another reason than a new version of the source; they are fetched "
-                    + "again if the task goes on.")
+                "Received bytes are discarded, for another reason than a new version of the source, or sent ones were lost "
+                    + "by their server; they are transferred again if the task goes on.")
             event.required("reason", reason, "Why they cannot be used.")
             event.required("dropped", dropped, "Bytes that were discarded.")
         case .taskWarning(let warning):

@@ -85,6 +85,16 @@ import XferTestSupport
         }
     }
 
+    @Test func sentBytesThatTheServerHasLostAreAnEvent() async throws {
+        try await run([("PATCH", .drop(after: 1_000_000)), ("PATCH", .forget(404))]) { daemon, server, source, id in
+            try await daemon.complete(id)
+            try expectUploaded(source, on: server)
+            #expect(server.methods == ["POST", "PATCH", "HEAD", "PATCH", "POST", "PATCH"])
+            let discarded = try await daemon.events(of: id, types: "task.bytes_discarded")
+            #expect(discarded.count == 1 && discarded.first?["dropped"]?.integerValue ?? 0 > 0, "\(discarded)")
+        }
+    }
+
     @Test func aLockedUploadBacksOff() async throws {
         try await run([("PATCH", .drop(after: 1_000_000)), ("PATCH", .answer(423))]) { daemon, server, source, id in
             try await daemon.complete(id)

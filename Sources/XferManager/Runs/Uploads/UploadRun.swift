@@ -127,8 +127,16 @@ actor UploadRun: AnsweredRun {
         }
         let id = transfer.id
         let now = services.clock()
+        let lost = data == nil ? recorded?.offset ?? 0 : 0
         try await commit(data?.url == recorded?.url ? .gathered : .immediate) { tx, machine in
             try tx.setUpload(data, of: id)
+            if lost > 0 {
+                try tx.append(
+                    .taskBytesDiscarded(
+                        reason: "the server has lost the upload, which is sent from its beginning if the task goes on",
+                        dropped: lost),
+                    taskID: machine.task.id, owner: machine.task.owner, at: now)
+            }
             machine.onAcknowledged(sent: data?.offset ?? 0, total: length, at: now)
         }
         recorded = data
