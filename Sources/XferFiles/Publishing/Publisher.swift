@@ -278,8 +278,9 @@ extension Publisher {
                 return intent.part.mark.isCertain
                     ? intent.part.mark.isSame(as: part.mark) : intent.part.identity.inode == part.identity.inode
             } ?? false
-        let isThere = try isPublished(intent)
-        guard try isThere || !hasPart && isPublishedByFacts(intent) else { return hasPart ? .repeat : .lost }
+        var isThere = try isPublished(intent)
+        if !isThere, !hasPart { isThere = try isPublishedByFacts(intent) }
+        guard isThere else { return hasPart ? .repeat : .lost }
         // Both names: the crash came between link and unlink.
         if hasPart { try directory.remove(partName) }
         handOver(intent)
