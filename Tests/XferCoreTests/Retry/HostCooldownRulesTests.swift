@@ -73,7 +73,10 @@ import XferModel
         let failed = Self.waiting(5, "/d", Self.error(503))
         #expect(HostCooldownRules.successor(among: []) == nil)
         #expect(HostCooldownRules.successor(among: [failed, busy]) == nil)
-        #expect(HostCooldownRules.successor(among: [failed, busy, limited]) == limited)
+        #expect(HostCooldownRules.successor(among: [failed, limited]) == limited)
+        #expect(HostCooldownRules.successor(among: [failed, limited, busy]) == limited)
+        // The one that waits longest; the 429 about another URL confirms it.
+        #expect(HostCooldownRules.successor(among: [failed, busy, limited]) == busy)
         #expect(HostCooldownRules.successor(among: [failed, busy, busyToo]) == busy)
         let same = Self.waiting(6, "/b", Self.error(503, 60))
         #expect(HostCooldownRules.successor(among: [busy, same]) == nil)
