@@ -50,6 +50,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var largestParsedResult: Int64 = 1 << 20
     /// A PEM bundle of the trusted certificate authorities; nil for the system's bundle.
     public var authoritiesFile: String?
+    /// What happens to `http` URLs of hosts that have demanded https.
+    public var strictTransport = StrictTransportMode.upgrade
     /// The configuration file's trust policies.
     public var policies: [TrustPolicy] = []
     /// The configuration file's profiles.
@@ -108,7 +110,11 @@ public struct ManagerSettings: Hashable, Sendable {
 
     /// Where what the caller adds or changes is confined to; nil if it is not.
     func confinement(of principal: Principal) -> Confinement? {
-        principal.isConfined ? Confinement(directory: downloadDirectory) : nil
+        switch principal.confinement {
+        case nil: nil
+        case .downloads?: Confinement(directory: downloadDirectory)
+        case .directory(let directory)?: Confinement(directory: directory)
+        }
     }
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }

@@ -227,7 +227,7 @@ struct FleetCaller: Sendable {
         name = AccountDirectory.name(of: caller.peer.uid) ?? String(caller.peer.uid)
         isOperator = caller.isOperator
         maxPriority = caller.maxPriority
-        isConfined = caller.isConfined
+        isConfined = caller.confinement != nil
     }
 
     /// Nil sees all.

@@ -94,6 +94,8 @@ struct TaskAdmission: Sendable {
     ) async throws -> AdmittedTask {
         let (fields, further) = (task.requestFields, task.mirrors)
         let built = try build(fields, url: task.firstURL, further, profiles, path: path)
+        var defaults = defaults
+        if let confinement = settings.confinement(of: principal) { defaults.directory = confinement.directory }
         var specification = task.specification(owner: principal.owner, request: built.request, defaults: defaults)
         specification.isRestricted = settings.restricts(principal, taskOf: principal.owner)
         if !further.isEmpty {
