@@ -26,6 +26,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// The proxy; nil connects directly.
     public var proxy: ProxySettings?
     public var redirect: RedirectPolicy
+    /// Most redirects of one attempt.
+    public var maxRedirects = Self.usualMaxRedirects
     /// Whether a redirect may lead from https to http.
     public var allowsDowngrade: Bool
     public var httpVersion: HTTPVersion
@@ -82,6 +84,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.connections = connections
     }
 
+    public static let usualMaxRedirects = 20
+
     /// Whether an attempt needs a secret of the profile.
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 
@@ -96,6 +100,7 @@ extension TransferRequest: ChoiceSubject {
     /// profile's. A cleared choice means the service's default.
     public struct Choices: Hashable, Sendable, Codable {
         public var redirect = Patch<RedirectPolicy>.unchanged
+        public var maxRedirects = Patch<Int>.unchanged
         public var allowsDowngrade = Patch<Bool>.unchanged
         public var httpVersion = Patch<HTTPVersion>.unchanged
         /// The timeouts are in seconds; 0 is no timeout.
@@ -124,6 +129,7 @@ extension TransferRequest: ChoiceSubject {
 
     public static let choiceTable: [Choice<Self>] = [
         Choice(\.redirect, \.redirect),
+        Choice(\.maxRedirects, \.maxRedirects, hidden: usualMaxRedirects),
         Choice(\.allowsDowngrade, \.allowsDowngrade),
         Choice(\.httpVersion, \.httpVersion),
         Choice(\.connectTimeout, \.timeouts.connect),
@@ -189,6 +195,7 @@ extension TaskSpecification {
         StoredOption("cookies", \.request.cookies, .common),
         StoredOption("proxy", \.request.proxy, .common),
         StoredOption("redirect", \.request.redirect, .common),
+        StoredOption("maxRedirects", \.request.maxRedirects, .common),
         StoredOption("allowsDowngrade", \.request.allowsDowngrade, .common),
         StoredOption("httpVersion", \.request.httpVersion, .own),
         StoredOption("timeouts", \.request.timeouts, .own),

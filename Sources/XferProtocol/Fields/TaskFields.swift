@@ -6,8 +6,15 @@ enum TaskFields {
     /// What a task and its profile may choose of a request.
     static let request: [ChoiceField<TransferRequest.Choices>] = [
         ChoiceField(
-            "redirect", \.redirect, task: "Whether redirects are followed; default follow.",
+            "redirect", \.redirect,
+            task:
+                "Whether redirects are followed; default follow. With deny the redirect's response is the result if "
+                + "accept_status allows its status.",
             record: "Whether redirects are followed.", profile: "Whether redirects are followed."),
+        ChoiceField(
+            "max_redirects", \.maxRedirects, task: "Most redirects in a row; default 20.",
+            record: "Most redirects in a row; absent is 20.", profile: "Most redirects in a row.",
+            limits: [.range(0...1000)]),
         ChoiceField(
             "allow_downgrade", \.allowsDowngrade,
             task: "Whether a redirect may lead from https to http; default false.",

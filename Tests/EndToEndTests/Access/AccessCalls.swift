@@ -31,7 +31,7 @@ enum AccessCalls {
             "cache.remove": ["ids": [.integer(objects.cacheEntry)]], "cache.clear": [:],
             "cache.trim": ["max_bytes": 1_000_000],
             "failed_url.list": [:], "failed_url.remove": ["ids": [.integer(objects.failedURL)]],
-            "failed_url.clear": [:],
+            "failed_url.clear": [:], "hsts.list": [:], "hsts.clear": [:],
             "policy.list": [:], "policy.get": ["name": "kept"],
             "policy.set": ["policy": ["name": "new", "hosts": ["new.test"], "mode": "none"]],
             "policy.remove": ["name": "spare"], "policy.test": ["url": .string(objects.server.url("/"))],

@@ -83,6 +83,7 @@ import XferTestSupport
             "resume": Sample("unsafe"),
             "profile": Sample("walk"),
             "redirect": Sample("deny"),
+            "max_redirects": Sample(3),
             "allow_downgrade": Sample(true),
             "http_version": Sample("1.1"),
             "connect_timeout": Sample(7),
