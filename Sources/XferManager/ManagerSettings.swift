@@ -108,6 +108,9 @@ public struct ManagerSettings: Hashable, Sendable {
         self.ownUID = ownUID
     }
 
+    /// The file of the authorities that a task trusts; nil for the system's bundle.
+    func authoritiesFile(of request: TransferRequest) -> String? { request.authoritiesFile ?? authoritiesFile }
+
     /// Where what the caller adds or changes is confined to; nil if it is not.
     func confinement(of principal: Principal) -> Confinement? {
         switch principal.confinement {

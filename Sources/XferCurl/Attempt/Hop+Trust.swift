@@ -121,7 +121,7 @@ extension Hop {
     /// as much (RFC 6797 §8.1). Only the first field counts.
     func noteStrictTransport(_ head: ResponseHead) {
         guard url.scheme == .https, let field = head.fields.firstValue(named: "Strict-Transport-Security"),
-            let trust = connection?.session.key.spec.trust,
+            let trust = connection?.session.key.spec.trust, !trust.isOwnFile,
             trust.policies.enforced.allSatisfy({ !$0.isLax && $0.policy.validatesDomainName })
         else { return }
         run.core.shared.configuration.strictTransport.apply(field, of: url.host)

@@ -26,6 +26,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// The proxy; nil connects directly.
     public var proxy: ProxySettings?
     public var redirect: RedirectPolicy
+    /// A PEM file of the authorities that are trusted in place of the service's, absolute; nil is the service's.
+    public var authoritiesFile: String?
     /// Most redirects of one attempt.
     public var maxRedirects = Self.usualMaxRedirects
     /// Whether a redirect may lead from https to http.
@@ -120,6 +122,7 @@ extension TransferRequest: ChoiceSubject {
         public var storesResponses = Patch<Bool>.unchanged
         public var allowsMetered = Patch<Bool>.unchanged
         public var ipVersion = Patch<IPVersion>.unchanged
+        public var authoritiesFile = Patch<String>.unchanged
         public var interface = Patch<LocalInterface>.unchanged
         public var resolve = Patch<[ResolveRule]>.unchanged
         public var connectTo = Patch<[ConnectToRule]>.unchanged
@@ -145,6 +148,7 @@ extension TransferRequest: ChoiceSubject {
         Choice(\.storesResponses),
         Choice(\.allowsMetered, \.allowsMetered),
         Choice(\.ipVersion, \.connections.ipVersion, hidden: .any),
+        Choice(\.authoritiesFile, optional: \.authoritiesFile),
         Choice(\.interface, optional: \.connections.interface),
         Choice(\.resolve, \.connections.resolve, hidden: []),
         Choice(\.connectTo, \.connections.connectTo, hidden: []),
@@ -218,6 +222,7 @@ extension TaskSpecification {
         StoredOption("caching", \.request.caching, .own),
         StoredOption("allowsMetered", \.request.allowsMetered, .own),
         StoredOption("connections", \.request.connections, .common),
+        StoredOption("authoritiesFile", \.request.authoritiesFile, .common),
     ]
 }
 

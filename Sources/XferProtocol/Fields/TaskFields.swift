@@ -126,6 +126,16 @@ enum TaskFields {
                 "The network interface or local address to connect from; null is none; only while not running.",
                 isNullable: true), access: .operators, example: "eth1"),
         ChoiceField(
+            "ca_file", \.authoritiesFile,
+            task:
+                "Absolute path of a PEM file: the certificate authorities that are trusted in place of the daemon's; "
+                + "the trust policies hold all the same. Operators, and the file's owner.",
+            record: "The PEM file of the certificate authorities that are trusted in place of the daemon's.",
+            change: .stopped(
+                "A PEM file of the authorities that are trusted; null is the daemon's; only while not running.",
+                isNullable: true), access: .ownFiles,
+            limits: [.length(1...TaskLimits.pathLength), .printable, .absolutePath], example: "/etc/lab/ca.pem"),
+        ChoiceField(
             "resolve", \.resolve,
             task: "Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]; * is any host.",
             record: "Addresses it uses in place of what the resolver says.",

@@ -107,6 +107,8 @@ enum AccessCalls {
             "NewTask.priority": [add("priority", ["priority": "high"])],
             "NewTask.headers": [add("headers", ["profile": "secret", "headers": ["Host": "other.test"]])],
             "NewTask.ip_version": [add("ip_version", ["ip_version": "4"])],
+            "NewTask.ca_file": [add("ca_file", ["ca_file": file])],
+            "TaskChanges.ca_file": [update("ca_file", ["ca_file": file])],
             "NewTask.interface": [add("interface", ["interface": "lo"])],
             "NewTask.resolve": [add("resolve", ["resolve": ["a.test:80:127.0.0.1"]])],
             "NewTask.connect_to": [add("connect_to", ["connect_to": ["a.test:80:127.0.0.1:80"]])],
