@@ -30,6 +30,7 @@ struct RootCommand: ParsableCommand {
                 name: "Service:",
                 subcommands: [
                     QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
+                    StrictTransportCommand.self,
                     CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
                     NetworkCommand.self, EventsCommand.self, FleetCommand.self,

@@ -50,6 +50,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var largestParsedResult: Int64 = 1 << 20
     /// A PEM bundle of the trusted certificate authorities; nil for the system's bundle.
     public var authoritiesFile: String?
+    /// What happens to `http` URLs of hosts that have demanded https.
+    public var strictTransport = StrictTransportMode.upgrade
     /// The configuration file's trust policies.
     public var policies: [TrustPolicy] = []
     /// The configuration file's profiles.
@@ -106,9 +108,16 @@ public struct ManagerSettings: Hashable, Sendable {
         self.ownUID = ownUID
     }
 
+    /// The file of the authorities that a task trusts; nil for the system's bundle.
+    func authoritiesFile(of request: TransferRequest) -> String? { request.authoritiesFile ?? authoritiesFile }
+
     /// Where what the caller adds or changes is confined to; nil if it is not.
     func confinement(of principal: Principal) -> Confinement? {
-        principal.isConfined ? Confinement(directory: downloadDirectory) : nil
+        switch principal.confinement {
+        case nil: nil
+        case .downloads?: Confinement(directory: downloadDirectory)
+        case .directory(let directory)?: Confinement(directory: directory)
+        }
     }
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }

@@ -20,7 +20,7 @@ import XferTestSupport
         #expect(server.requests.map(\.target) == ["/a", "/c?x=1", "/file"])
         #expect(server.connectionCount == 1)
         let hops = record.events.compactMap { event -> String? in
-            guard case .redirected(let status, let from, let to) = event else { return nil }
+            guard case .redirected(let status, let from, let to, .followed) = event else { return nil }
             return "\(status) \(from.target) \(to.target)"
         }
         #expect(hops == ["302 /a /c?x=1", "308 /c?x=1 /file"])
@@ -76,6 +76,45 @@ import XferTestSupport
         #expect(try await result("/here", .sameOrigin).outcome.result == .complete)
         #expect(try await result("/there", .sameOrigin).error?.reason == .redirectDenied)
         #expect(other.requests.isEmpty)
+    }
+
+    /// What a client that follows no redirects gets: curl without `-L`.
+    @Test(arguments: [AttemptMode.exchange, .download])
+    func aDeniedRedirectIsDeliveredIfItsStatusIsAccepted(mode: AttemptMode) async throws {
+        let server = try await FaultServer()
+        server.on("/a") { _ in
+            Reply(302, headers: [HeaderField(name: "Location", value: "ftp://elsewhere.test/")], text: "moved")
+        }
+        let record = try await Harness().run(
+            .get(server.url("/a")) { attempt in
+                attempt.mode = mode
+                attempt.request.redirect = .deny
+                attempt.request.acceptedStatus = StatusSet(200...399)
+            })
+        #expect(record.outcome.result == .complete)
+        #expect(record.outcome.head?.status == 302 && record.outcome.head?.location == "ftp://elsewhere.test/")
+        #expect(record.outcome.body == Array("moved".utf8))
+    }
+
+    @Test func aRedirectTellsWhatWasDecidedAboutIt() async throws {
+        let server = try await FaultServer()
+        server.on("/a") { _ in .redirect(to: "/b") }
+        server.on("/b") { _ in .redirect(to: "/c") }
+        func decisions(_ change: @escaping (inout TransferRequest) -> Void) async throws -> [String] {
+            let record = try await Harness().run(.get(server.url("/a")) { change(&$0.request) })
+            return record.events.compactMap { event -> String? in
+                guard case .redirected(_, _, let to, let decision) = event else { return nil }
+                return "\(to.target) \(decision)"
+            }
+        }
+        #expect(try await decisions { $0.maxRedirects = 1 } == ["/b followed", "/c refused"])
+        #expect(try await decisions { $0.maxRedirects = 0 } == ["/b refused"])
+        #expect(try await decisions { $0.redirect = .deny } == ["/b refused"])
+        let delivered = try await decisions { request in
+            request.redirect = .deny
+            request.acceptedStatus = StatusSet(302...302)
+        }
+        #expect(delivered == ["/b delivered"])
     }
 
     @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "gopher://127.0.0.1/"])

@@ -32,7 +32,7 @@ struct ScopeTests {
     /// A new field that names a file or a hook is restricted by its declaration; this list shows which there are.
     @Test func fieldsThatNameFilesHooksAndWebhooksAreRestricted() {
         let add = [
-            "body.file", "on_complete", "on_end", "on_error", "parts[].file", "post_process", "source",
+            "body.file", "ca_file", "on_complete", "on_end", "on_error", "parts[].file", "post_process", "source",
         ]
         let batch = add.map { "batch.add: options.\($0)" }
         let found = Set(Self.fields.all)

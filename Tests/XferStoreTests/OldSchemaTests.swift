@@ -355,6 +355,46 @@ struct OldSchemaTests {
         try TaskStore.check(at: directory.database, thoroughly: true)
     }
 
+    @Test func aDatabaseOfSchema28IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(28))
+        let store = try directory.open()
+        let found = try await store.read { try $0.secureHosts(limit: 9) }
+        let known = SecureHost(
+            host: "example.org", includesSubdomains: true, expiresAt: Timestamp(microseconds: 4_102_444_800_000_000),
+            notedAt: Timestamp(microseconds: 1_767_323_045_000_000))
+        #expect(found == [known])
+        let later = SecureHost(
+            host: "a.test", includesSubdomains: false, expiresAt: Timestamp(microseconds: .max),
+            notedAt: known.notedAt.advanced(by: .seconds(1))
+        )
+        try await store.write { tx in
+            try tx.setSecureHost(later)
+            try tx.setSecureHost(later)
+        }
+        #expect(try await store.read { try $0.secureHosts(limit: 1) } == [later])
+        try await store.write { try $0.removeSecureHost("example.org") }
+        #expect(try await store.read { try $0.secureHosts(limit: 9) } == [later])
+        try await store.write { try $0.removeSecureHosts() }
+        #expect(try await store.read { try $0.secureHosts(limit: 9) }.isEmpty)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aDatabaseOfSchema29IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(29))
+        let store = try directory.open()
+        #expect(try await store.read { try $0.tokens() }.first?.token.directory == "/srv/phone")
+        let next = AccessToken(
+            name: "tablet", owner: Owner(uid: 1000), scope: .add, createdAt: noon, directory: "/srv/tablet")
+        _ = try await store.write { tx in
+            try tx.addToken(StoredToken(token: next, digest: [UInt8](repeating: 1, count: 32)))
+        }
+        #expect(try await store.read { try $0.tokens() }.last?.token.directory == "/srv/tablet")
+        try store.close()
+    }
+
     @Test func aDatabaseOfSchema22IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(22))

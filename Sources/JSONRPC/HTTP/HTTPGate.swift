@@ -60,8 +60,11 @@ public struct RPCRemote: Hashable, Sendable {
     public let isPrivileged: Bool
     /// Whether the listener speaks TLS.
     public let isEncrypted: Bool
+    /// The directory beneath which it may write; nil is the service's choice. It says nothing of privileged clients.
+    public let directory: String?
 
-    public init(tokenID: Int64, isPrivileged: Bool, isEncrypted: Bool) {
+    public init(tokenID: Int64, isPrivileged: Bool, isEncrypted: Bool, directory: String? = nil) {
+        self.directory = directory
         self.tokenID = tokenID
         self.isPrivileged = isPrivileged
         self.isEncrypted = isEncrypted

@@ -81,6 +81,9 @@ struct TaskTemplate {
         }
         Self.apply(options.destination, to: &task)
         try Self.apply(options.request, to: &task)
+        if let file = options.request.route.authoritiesFile {
+            task.choices.authoritiesFile = .set(paths.absolute(file))
+        }
         Self.apply(options.response, to: &task)
         Self.apply(options.cache, to: &task)
         try content.apply(to: &task)

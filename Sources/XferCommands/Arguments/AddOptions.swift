@@ -89,6 +89,11 @@ struct RequestOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Which redirects to follow (default: follow).", valueName: "policy"))
     var redirect: WordArgument<RedirectPolicy>?
 
+    @Option(
+        name: [.customLong("max-redirs"), .customLong("max-redirects")],
+        help: ArgumentHelp("Follow so many redirects at most (default: 20).", valueName: "count"))
+    var maxRedirects: Int?
+
     @Flag(help: "Allow redirects from https to http.")
     var allowDowngrade = false
 
@@ -134,6 +139,7 @@ struct RequestOptions: ParsableArguments {
     var choices: TransferRequest.Choices {
         var choices = TransferRequest.Choices()
         choices.redirect = Patch(redirect?.word)
+        choices.maxRedirects = Patch(maxRedirects)
         choices.allowsDowngrade = allowDowngrade ? .set(true) : .unchanged
         choices.httpVersion = isHTTP1 ? .set(.http1) : isHTTP2 ? .set(.http2) : .unchanged
         choices.acceptedStatus = Patch(acceptStatus)

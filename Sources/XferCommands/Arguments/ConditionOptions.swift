@@ -39,6 +39,13 @@ struct RouteOptions: ParsableArguments {
             valueName: "host:port:target:port"), transform: ConnectToRule.argument)
     var connectTo: [ConnectToRule] = []
 
+    @Option(
+        name: .customLong("cacert"),
+        help: ArgumentHelp(
+            "Trust the certificate authorities in this PEM file in place of the daemon's.", valueName: "file"),
+        completion: .file())
+    var authoritiesFile: String?
+
     mutating func validate() throws {
         if isIPv4, isIPv6 { throw ValidationError("-4 and -6 exclude each other.") }
     }

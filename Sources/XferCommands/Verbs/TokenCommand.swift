@@ -56,10 +56,19 @@ struct TokenCommand: ParsableCommand {
             transform: { try TimeArgument.argument($0) })
         var expiresAt: TimeArgument?
 
+        @Option(
+            name: [.customShort("d"), .customLong("dir")],
+            help: ArgumentHelp(
+                "With the scope add or own: its tasks write beneath this directory; default is download.dir.",
+                valueName: "dir"), completion: .directory)
+        var directory: String?
+
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let params = TokenAdd.Params(name: name, user: owner, scope: scope, expiresAt: expiresAt?.time)
+            let directory = directory.map { PathResolver.current(for: options.connection)?.absolute($0) ?? $0 }
+            let params = TokenAdd.Params(
+                name: name, user: owner, scope: scope, expiresAt: expiresAt?.time, directory: directory)
             options.show(try options.open().call(TokenAdd.self, params)) { result, _ in [result.secret] }
         }
     }
@@ -86,12 +95,13 @@ private enum TokenText {
         var table = Table(columns: [
             Table.Column(title: "NAME"), Table.Column(title: "USER", alignment: .right), Table.Column(title: "SCOPE"),
             Table.Column(title: "ADDED"), Table.Column(title: "EXPIRES"),
+            Table.Column(title: "DIRECTORY", isFlexible: true),
         ])
         table.rows = tokens.map { token in
             [
                 Table.Cell(token.name), Table.Cell("\(token.user)"), Table.Cell(token.scope.description),
                 Table.Cell(TimeText.local(token.createdAt)),
-                Table.Cell(token.expiresAt.map { TimeText.local($0) } ?? "never"),
+                Table.Cell(token.expiresAt.map { TimeText.local($0) } ?? "never"), Table.Cell(token.directory ?? ""),
             ]
         }
         return table.lines(on: terminal, orElse: "no tokens")

@@ -119,6 +119,7 @@ struct UpdateCommand: TaskVerb {
         case maxSize = "max-size"
         case notBefore = "not-before", window, deadline, after
         case clientCertificate = "cert", cookies = "cookie", proxy, interface, resolve, connectTo = "connect-to"
+        case authoritiesFile = "cacert"
     }
 
     mutating func validate() throws {
@@ -219,6 +220,7 @@ struct UpdateCommand: TaskVerb {
         if !headers.isEmpty { changes.headers = HeaderList(headers) }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         route.apply(to: &changes.choices)
+        changes.choices.authoritiesFile = patch(route.authoritiesFile.map(paths.absolute), .authoritiesFile)
         changes.access = try access.choices(paths)
         if let cookies { changes.access.cookieList = .set(cookies.records(for: [])) }
         unset(in: &changes)

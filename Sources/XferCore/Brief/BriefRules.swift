@@ -36,7 +36,7 @@ public enum BriefRules {
     /// Whether the request needs no secrets, jars or caches, and may be sent over every link.
     private static func isPlain(_ request: TransferRequest) -> Bool {
         request.isPlain && request.cookies.isEmpty && request.allowsMetered && request.range == nil
-            && request.maxSize == nil
+            && request.maxSize == nil && request.authoritiesFile == nil
             && !request.caching.policy.usesCache && !request.caching.stores
     }
 

@@ -2,17 +2,24 @@ public import XferModel
 
 /// Decides where a redirect may lead and which request is sent there (RFC 9110 §15.4). Counts the hops of one attempt.
 public struct RedirectRules: Hashable, Sendable {
-    /// Most redirects in a row.
-    public static let limit = 20
-
     public let policy: RedirectPolicy
     public let allowsDowngrade: Bool
+    /// Most redirects in a row.
+    public let limit: Int
+    /// The statuses of responses that are results.
+    private let acceptedStatus: StatusSet
     private var count = 0
 
-    public init(policy: RedirectPolicy, allowsDowngrade: Bool) {
-        self.policy = policy
-        self.allowsDowngrade = allowsDowngrade
+    public init(_ request: TransferRequest) {
+        policy = request.redirect
+        allowsDowngrade = request.allowsDowngrade
+        limit = request.maxRedirects
+        acceptedStatus = request.acceptedStatus
     }
+
+    /// Whether the response of a redirect is the result, wherever it leads: redirects are not followed, and the request
+    /// accepts the status.
+    public func delivers(status: Int) -> Bool { policy == .deny && acceptedStatus.contains(status) }
 
     /// The method to go on with. If it is still `method`, the content is sent again, byte for byte; else no content is
     /// sent.
@@ -45,8 +52,8 @@ public struct RedirectRules: Hashable, Sendable {
             throw refusal(
                 .insecureRedirect, "\(from.hostKey) redirects from https to \(to), and allow_downgrade is not set")
         }
-        if count > Self.limit {
-            throw refusal(.tooManyRedirects, "more than \(Self.limit) redirects; the last led to \(to)")
+        if count > limit {
+            throw refusal(.tooManyRedirects, "more than \(limit) redirects; the last led to \(to)")
         }
     }
 }

@@ -26,6 +26,9 @@ final class AttemptRun {
     var receiveLimit: ReceiveLimit
     unowned let core: EngineCore
     let attempt: Attempt
+    /// The URL of the first request. Fields that are secret are sent to its origin only.
+    private(set) var home: HTTPURL
+    private(set) var credential: ResolvedCredential?
     /// The cookies that the attempt brought with it; nil if there are none.
     private(set) lazy var ownCookies: CookieJar? = makeOwnCookies()
     let events = AttemptEvents()
@@ -47,9 +50,10 @@ final class AttemptRun {
         self.id = id
         self.attempt = attempt
         self.core = core
+        home = attempt.request.url
+        credential = attempt.credential
         receiveLimit = ReceiveLimit(own: max(0, attempt.maxReceiveRate))
-        redirects = RedirectRules(
-            policy: attempt.request.redirect, allowsDowngrade: attempt.request.allowsDowngrade)
+        redirects = RedirectRules(attempt.request)
         let isDownload = attempt.mode == .download
         let kept = isDownload ? attempt.resumeData : ResumeData()
         let plan = Self.plan(attempt, kept: kept, segment: isDownload ? attempt.segment : nil)
@@ -147,6 +151,7 @@ final class AttemptRun {
         receiveLimit.window = receiveRate
         progress.update { $0.setSent(0, of: request.content.map(\.length) ?? 0) }
         do throws(TransferError) {
+            try secure()
             let spec = try attempt.session(request.url)
             let hop = Hop(request, run: self)
             self.hop = hop
@@ -157,23 +162,48 @@ final class AttemptRun {
         }
     }
 
-    /// The next step after a redirect: the hop to follow, or why it is refused.
-    func follow(_ head: ResponseHead) -> Next {
-        do throws(TransferError) {
-            let target: HTTPURL
-            do throws(URLSyntaxError) {
-                target = try CurlURL.resolve(head.location ?? "", against: request.url)
-            } catch {
-                throw TransferError(
-                    .protocolError, "\(request.url.hostKey) redirects to something that cannot be fetched: \(error)",
-                    isRetriable: false, httpStatus: head.status, host: request.url.hostKey)
-            }
-            try redirects.onRedirect(status: head.status, from: request.url, to: target)
-            events.yield(.redirected(status: head.status, from: request.url, to: target))
+    /// Replaces an `http` URL of a host that has demanded https. The secrets for the URL's origin go with it: the host
+    /// is the same, and proves it.
+    private func secure() throws(TransferError) {
+        guard let secured = try core.shared.configuration.strictTransport.secured(request.url) else { return }
+        events.yield(.redirected(status: 307, from: request.url, to: secured, .upgraded))
+        askForMove()
+        if home == request.url { home = secured }
+        if credential?.origins.contains(request.url.origin) == true { credential?.origins.append(secured.origin) }
+        request.url = secured
+    }
+
+    /// The next step after a redirect: the hop to follow, or why it is refused. Nil if its response is the result.
+    func follow(_ head: ResponseHead) -> Next? {
+        let resolved = Result { () throws(URLSyntaxError) in
+            try CurlURL.resolve(head.location ?? "", against: request.url)
+        }
+        func report(_ target: HTTPURL, _ decision: RedirectDecision) {
+            events.yield(.redirected(status: head.status, from: request.url, to: target, decision))
             askForMove()
-            return .hop(target, RedirectRules.method(after: head.status, to: request.method))
-        } catch {
-            return .finish(.failed(error))
+        }
+        if redirects.delivers(status: head.status) {
+            if case .success(let target) = resolved { report(target, .delivered) }
+            return nil
+        }
+        switch resolved {
+        case .failure(let error):
+            return .finish(
+                .failed(
+                    TransferError(
+                        .protocolError,
+                        "\(request.url.hostKey) redirects to something that cannot be fetched: \(error)",
+                        isRetriable: false, httpStatus: head.status, host: request.url.hostKey)))
+        case .success(let target):
+            do throws(TransferError) {
+                let secured = try core.shared.configuration.strictTransport.secured(target)
+                try redirects.onRedirect(status: head.status, from: request.url, to: secured ?? target)
+                report(target, .followed)
+                return .hop(target, RedirectRules.method(after: head.status, to: request.method))
+            } catch {
+                report(target, .refused)
+                return .finish(.failed(error))
+            }
         }
     }
 

@@ -117,6 +117,16 @@ extension Hop {
                 judgement: session.key.spec.trust.policies.judgement))
     }
 
+    /// Remembers that the host demands https, if its certificates passed the ordinary check or a policy that asks for
+    /// as much (RFC 6797 §8.1). Only the first field counts.
+    func noteStrictTransport(_ head: ResponseHead) {
+        guard url.scheme == .https, let field = head.fields.firstValue(named: "Strict-Transport-Security"),
+            let trust = connection?.session.key.spec.trust, !trust.isOwnFile,
+            trust.policies.enforced.allSatisfy({ !$0.isLax && $0.policy.validatesDomainName })
+        else { return }
+        run.core.shared.configuration.strictTransport.apply(field, of: url.host)
+    }
+
     private func trustError(_ message: String, isRetriable: Bool = false) -> TransferError {
         TransferError(.trustRejected, message, isRetriable: isRetriable, host: url.hostKey)
     }

@@ -59,12 +59,13 @@ final class Hop {
 
     /// Sends the request through the session with this specification.
     func begin(_ spec: SessionSpec) throws(TransferError) {
-        let wanted = run.attempt.request
+        var wanted = run.attempt.request
+        wanted.url = run.home
         let core = run.core
         sentFields = HopHeaders.fields(
             for: wanted, plan: plan,
             hop: HopHeaders.Hop(url: url, method: method, hasParts: content?.isMultipart ?? false),
-            credential: run.attempt.credential, userAgent: core.configuration.userAgent)
+            credential: run.credential, userAgent: core.configuration.userAgent)
         chooseAddresses(spec)
         let cookies = separateCookies()
         try authenticate()
@@ -327,6 +328,7 @@ final class Hop {
         recordAnsweringAddress()
         run.setTrace(makeTrace(handle))
         reportServer()
+        noteStrictTransport(head)
         run.onHead(head)
         return onHead(head)
     }
@@ -363,7 +365,7 @@ final class Hop {
             stage = .draining(.ask(plan), until: nil)
             return false
         }
-        if head.isRedirect { return drain(run.follow(head), head) }
+        if head.isRedirect, let next = run.follow(head) { return drain(next, head) }
         if run.attempt.mode == .exchange { return receiveAnswer(head) }
         if head.majorVersion >= 2, run.receiveRate > 0, run.mayRestart {
             return drain(.finish(.restartWithHTTP1), head)

@@ -9,7 +9,7 @@ extension Hop {
     /// already where it can be sent at once, unless a header rule has removed it.
     func authenticate() throws(TransferError) {
         authentication = HopAuthentication(
-            run.attempt.credential, hop: url, hasOwnField: sentFields.firstValue(named: "Authorization") != nil)
+            run.credential, hop: url, hasOwnField: sentFields.firstValue(named: "Authorization") != nil)
         switch authentication {
         case .none, .digest:
             break

@@ -210,10 +210,15 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return key
     }
 
+    /// Files of authorities that are kept in memory.
+    private static let maxAnchors = 32
+
     func evaluator(caFile: String?) -> ServerTrustEvaluator { ServerTrustEvaluator(anchors: anchors(file: caFile)) }
 
     private func anchors(file: String?) -> TrustAnchors {
         if let known = anchors[file] { return known }
+        // Tasks may name files of their own.
+        if anchors.count >= Self.maxAnchors { anchors = [:] }
         let made = TrustAnchors(file: file)
         anchors[file] = made
         return made

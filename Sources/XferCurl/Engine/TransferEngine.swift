@@ -32,6 +32,9 @@ public final class TransferEngine: Sendable {
         loops = threads.indices.map { EngineLoop(index: $0, of: shared) }
     }
 
+    /// The hosts whose `http` URLs are requested over https.
+    public var strictTransport: StrictTransport { shared.configuration.strictTransport }
+
     /// Begins the attempt. Its events are buffered until they are read.
     public func start(_ attempt: Attempt) async -> AttemptHandle {
         await loops[shared.beginAttempt(attempt.request.url)].start(attempt)
@@ -158,10 +161,16 @@ public struct EngineConfiguration: Sendable {
     public var loops: Int
     /// Idle connections that the session which is made first may keep for later requests; later ones keep fewer.
     public var keptConnections: Int
+    /// The hosts whose `http` URLs are requested over https.
+    public var strictTransport: StrictTransport
 
     public static let maxLoops = 8
 
-    public init(userAgent: String, loops: Int = 1, keptConnections: Int = 32) {
+    /// - Parameter strictTransport: nil begins without such hosts.
+    public init(
+        userAgent: String, loops: Int = 1, keptConnections: Int = 32, strictTransport: StrictTransport? = nil
+    ) {
+        self.strictTransport = strictTransport ?? StrictTransport(clock: Clocks.wall)
         self.userAgent = userAgent
         self.loops = min(max(loops, 1), Self.maxLoops)
         self.keptConnections = keptConnections

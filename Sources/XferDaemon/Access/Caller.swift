@@ -1,3 +1,4 @@
+public import XferManager
 public import XferModel
 public import XferProtocol
 
@@ -27,14 +28,16 @@ public struct Caller: Hashable, Sendable {
     /// Most unfinished tasks that the caller may have; nil means no limit.
     public let maxTasks: Int?
     public let maxPriority: Priority
-    /// Whether what it adds or changes writes beneath one directory only; see `Confinement`.
-    public private(set) var isConfined = false
+    /// Where what it adds or changes is confined to; nil if it is not confined.
+    public private(set) var confinement: CallerConfinement?
 
     /// The same caller without the rights of an operator and confined, for a token whose scope is not `operate`.
-    var confined: Caller {
+    ///
+    /// - Parameter directory: the token's; nil is the directory for downloads.
+    func confined(to directory: String?) -> Caller {
         var caller = Caller(
             peer: peer, isOperator: false, roots: roots, maxTasks: maxTasks, maxPriority: maxPriority)
-        caller.isConfined = true
+        caller.confinement = directory.map { .directory($0) } ?? .downloads
         return caller
     }
 

@@ -44,7 +44,9 @@ package final class RemoteTokens: TokenDirectory {
 
     private func complete(_ token: AccessToken) -> GatewayToken? {
         users.withLockedValue { $0[token.owner] }.map {
-            GatewayToken(id: token.id, name: token.name, user: $0, scope: token.scope, expiresAt: token.expiresAt)
+            GatewayToken(
+                id: token.id, name: token.name, user: $0, scope: token.scope, expiresAt: token.expiresAt,
+                directory: token.directory)
         }
     }
 }

@@ -87,6 +87,7 @@ public enum Daemon {
         handlers += GroupHandlers(groups: manager.groups).all
         handlers += SlotHandlers(slots: manager.slots, queries: manager.queries).all
         handlers += FailedURLHandlers(failedURLs: manager.failedURLs).all
+        handlers += StrictTransportHandlers(hosts: manager.strictTransport).all
         handlers += CacheHandlers(cache: manager.cache).all
         handlers += HookHandlers(hooks: { manager.hooks }).all
         handlers += WebhookHandlers(webhooks: manager.webhooks).all

@@ -67,6 +67,7 @@ package struct Instance: Sendable {
         result.largestResult = settings.results.maxBytes
         result.largestResultRatio = Int64(clamping: settings.results.maxRatio)
         result.authoritiesFile = settings.trust.authoritiesFile
+        result.strictTransport = settings.trust.strictTransport
         result.admission = settings.network.admission
         result.admission.ownListeners = OwnListeners.addresses(settings.listen + settings.fleet.listen)
         result.usesEnvironmentProxies = settings.network.proxyFromEnvironment

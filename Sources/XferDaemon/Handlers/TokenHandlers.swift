@@ -27,7 +27,8 @@ package struct TokenHandlers: Sendable {
         try Self.requireSocket(context)
         let owner = try Self.owner(params.user, context)
         learn(owner)
-        let (token, text) = try await tokens.add(params.name, for: owner, params.scope, expiresAt: params.expiresAt)
+        let (token, text) = try await tokens.add(
+            params.name, for: owner, params.scope, expiresAt: params.expiresAt, directory: params.directory)
         return TokenAdd.Result(token: TokenRecord(token), secret: text)
     }
 

@@ -93,7 +93,7 @@ package final class DaemonService: RPCService {
     package func caller(_ connection: RPCConnection) throws(AccessPolicy.Refusal) -> Caller {
         let caller = try caller(connection.peer)
         guard let remote = connection.remote, !remote.isPrivileged else { return caller }
-        return caller.confined
+        return caller.confined(to: remote.directory)
     }
 
     func caller(_ peer: PeerCredentials) throws(AccessPolicy.Refusal) -> Caller {
@@ -137,7 +137,7 @@ extension Caller {
         var principal = Principal(
             owner: owner, isOperator: isOperator, groups: [peer.gid] + peer.groups, roots: roots, maxTasks: maxTasks,
             maxPriority: maxPriority)
-        principal.isConfined = isConfined
+        principal.confinement = confinement
         return principal
     }
 }

@@ -138,6 +138,10 @@ extension SettingKey {
             "trust.ca_file", \.trust.authoritiesFile, .path, reload: false,
             "PEM file of the certificate authorities that are trusted"),
         SettingKey(
+            "trust.hsts", \.trust.strictTransport, .word(), reload: true,
+            "http URLs of hosts that have demanded https (HSTS): request them over https (upgrade), refuse them (deny), "
+                + "or remember no host (off)"),
+        SettingKey(
             "trust.policies", \.trust.policies, .policies, reload: true,
             "Which servers are believed, and how"),
     ]

@@ -115,6 +115,8 @@ public struct Settings: Hashable, Sendable {
     public struct Trust: Hashable, Sendable {
         /// PEM file with the certificate authorities that are trusted; absolute.
         public var authoritiesFile = "/etc/ssl/certs/ca-certificates.crt"
+        /// What happens to `http` URLs of hosts that have demanded https.
+        public var strictTransport = StrictTransportMode.upgrade
         /// Trust policies by host pattern.
         public var policies: [Policy] = []
     }

@@ -35,6 +35,18 @@ public struct SourceAdmission: Sendable {
         return SourceFile(path: path, facts)
     }
 
+    /// As `admit`. Returns the user number of the file's owner.
+    public func owner(of path: String) throws(SourceError) -> UInt32 {
+        let facts: stat
+        do throws(FileError) {
+            facts = roots.users.isEmpty ? try open(path) : try open(asUser: path).facts
+        } catch {
+            throw SourceError(error)
+        }
+        try SourceError.requireRegular(facts, path)
+        return facts.st_uid
+    }
+
     /// Opens a file to be sent, at any time after it was admitted. The reader checks that it is still the same file.
     func reopen(_ path: String) throws(FileError) -> Descriptor {
         guard roots.users.isEmpty else {

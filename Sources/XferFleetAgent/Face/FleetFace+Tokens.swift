@@ -32,6 +32,11 @@ extension FleetFace {
             throw ManagerError.invalidField(
                 path: "expires_at", reason: "the time is over already", expected: "a time in the future")
         }
+        guard params.directory == nil else {
+            throw ManagerError.invalidField(
+                path: "dir", reason: "a fleet's nodes have directories of their own",
+                expected: "the field to be left out")
+        }
         let owner = try TokenHandlers.owner(params.user, context)
         let text = TokenText.random()
         let digest = try TokenText.digest(text).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -174,7 +174,7 @@ final class Aria2Session: Sendable {
             if counts, !users.admits(token) { return (nil, false) }
             let remote = RPCRemote(
                 tokenID: token.id, isPrivileged: token.scope == .operate,
-                isEncrypted: connection.remote?.isEncrypted ?? false)
+                isEncrypted: connection.remote?.isEncrypted ?? false, directory: token.directory)
             let new = connection.acting(for: HTTPClient(user: token.user, remote: remote), sink: sink)
             acting[token.id] = new
             return (new, true)

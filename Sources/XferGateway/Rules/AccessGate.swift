@@ -83,7 +83,8 @@ struct AccessGate: HTTPGate {
         let client = HTTPClient(
             user: token.user,
             remote: RPCRemote(
-                tokenID: token.id, isPrivileged: token.scope == .operate, isEncrypted: browser.isEncrypted))
+                tokenID: token.id, isPrivileged: token.scope == .operate, isEncrypted: browser.isEncrypted,
+                directory: token.directory))
         if Self.opensAria2Socket(request) { return .upgraded(client) }
         guard request.path == Self.socketPath else { return .admitted(client) }
         guard Self.opensSocket(request) else {

@@ -10,8 +10,14 @@ public struct GatewayToken: Hashable, Sendable {
     public var user: PeerCredentials
     public var scope: TokenScope
     public var expiresAt: Timestamp?
+    /// The directory beneath which its tasks write; nil is the directory for downloads.
+    public var directory: String?
 
-    public init(id: Int64, name: String, user: PeerCredentials, scope: TokenScope, expiresAt: Timestamp? = nil) {
+    public init(
+        id: Int64, name: String, user: PeerCredentials, scope: TokenScope, expiresAt: Timestamp? = nil,
+        directory: String? = nil
+    ) {
+        self.directory = directory
         self.id = id
         self.name = name
         self.user = user

@@ -94,12 +94,15 @@ struct TaskAdmission: Sendable {
     ) async throws -> AdmittedTask {
         let (fields, further) = (task.requestFields, task.mirrors)
         let built = try build(fields, url: task.firstURL, further, profiles, path: path)
+        var defaults = defaults
+        if let confinement = settings.confinement(of: principal) { defaults.directory = confinement.directory }
         var specification = task.specification(owner: principal.owner, request: built.request, defaults: defaults)
         specification.isRestricted = settings.restricts(principal, taskOf: principal.owner)
         if !further.isEmpty {
             specification.mirrors = try mirrors(further, fields, of: built.request, profiles, path: path)
         }
         try await requests.check(specification, path: path)
+        try await checkAuthorities(of: specification, path: path)
         try checkTrust(specification, path: path)
         try checkHooks(specification.completion, path: path)
         try await checkWindow(specification.schedule.window, path: path)
@@ -170,6 +173,40 @@ struct TaskAdmission: Sendable {
             } catch {
                 throw ManagerError(error, path: path, urlField: specification.urlField(index))
             }
+        }
+    }
+
+    /// Throws unless the caller may use the file of authorities that a task names: an operator, or the file's owner.
+    /// With authorities of its own, a guest could make a server that gets a profile's secrets.
+    func checkAuthorities(of specification: TaskSpecification, path: String) async throws {
+        let request = specification.request
+        guard let file = request.authoritiesFile else { return }
+        guard principal.isOperator || specification.profile == nil else {
+            throw ManagerError.permissionDenied(
+                path: path + "ca_file", reason: "only operators may name authorities for a task with a profile")
+        }
+        guard !request.caching.stores, !request.caching.policy.usesCache else {
+            throw ManagerError.invalidField(
+                path: path + "ca_file", reason: "the cache keeps responses for tasks that trust other authorities",
+                expected: "the field to be left out, or no cache_policy and store")
+        }
+        let owner: UInt32
+        do throws(SourceError) {
+            owner = try await pool.run { [rights, principal] () throws(SourceError) in
+                try rights.sources(of: principal).owner(of: file)
+            }
+        } catch {
+            if error.isDescriptorShortage { throw ManagerError.outOfDescriptors }
+            if error.isPermission {
+                throw ManagerError.permissionDenied(path: path + "ca_file", reason: error.description)
+            }
+            throw ManagerError.invalidField(
+                path: path + "ca_file", reason: error.description,
+                expected: "the absolute path of a PEM file that can be read")
+        }
+        guard principal.isOperator || owner == principal.owner.rawValue else {
+            throw ManagerError.permissionDenied(
+                path: path + "ca_file", reason: "the file belongs to another user")
         }
     }
 

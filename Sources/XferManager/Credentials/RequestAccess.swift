@@ -17,6 +17,8 @@ struct RequestAccess: Sendable {
     var certificate: Certificate?
     var route = ProxyRoute()
     var connections = ConnectionRules()
+    /// Whether the task names the authorities it trusts.
+    var hasOwnAuthorities = false
 
     /// Makes the session of a hop, for `Attempt.session`. Called on the engine's loop.
     func session(for url: HTTPURL, heldTo trust: RunTrust) throws(TransferError) -> SessionSpec {
@@ -33,11 +35,10 @@ struct RequestAccess: Sendable {
         let key = SessionKey(
             profile: cookieJar ?? "", trustVersions: versions, proxy: proxy?.server.url, proxyLogin: proxy?.login,
             clientCertificate: isBound ? certificate?.files : nil, connections: connections)
-        return SessionSpec(
-            key: key,
-            trust: TrustSettings(
-                caFile: trust.authoritiesFile, policies: origin, proxyPolicies: overProxy ?? .ordinary),
-            admission: rules)
+        var settings = TrustSettings(
+            caFile: trust.authoritiesFile, policies: origin, proxyPolicies: overProxy ?? .ordinary)
+        settings.isOwnFile = hasOwnAuthorities
+        return SessionSpec(key: key, trust: settings, admission: rules)
     }
 
     /// As `session(for:heldTo:)`, for an attempt.

@@ -13,6 +13,7 @@ extension TransferManager {
         context.stateDirectory.writeHolder()
         backup.sweep()
         try await queue.loadOverrides()
+        try await strictTransport.begin()
         try await settleRestored()
         try await scheduler.settleBriefIntents()
         let restored = try await scheduler.restoreRunning()
@@ -46,6 +47,7 @@ extension TransferManager {
     public func reload(_ settings: ManagerSettings) async throws {
         try await policies.applyConfigured(settings.policies)
         context.settings.withLockedValue { $0 = settings }
+        services.engine.strictTransport.setMode(settings.strictTransport)
         await policies.readAuthorities()
         services.rights.apply(settings)
         await profiles.applyConfigured()
@@ -114,6 +116,7 @@ extension TransferManager {
         await services.engine.shutdown()
         await background.remoteUploads.shutdown()
         await background.webhookDispatcher.shutdown()
+        await strictTransport.recorder.flush()
         do {
             try store.close()
         } catch {

@@ -32,6 +32,7 @@ public final class TransferManager: ManagerPart, Sendable {
     public let policies: TrustPolicies
     public var webhooks: WebhookCommands { WebhookCommands(context: context) }
     public var tokens: TokenCommands { TokenCommands(context: context) }
+    public let strictTransport: StrictTransportCommands
     public let network: NetworkFollower
     public var leases: LeaseCommands { LeaseCommands(context: context, conditions: background.clockFollower) }
 
@@ -58,6 +59,9 @@ public final class TransferManager: ManagerPart, Sendable {
         let webhookDispatcher = WebhookDispatcher(context: context)
         policies = TrustPolicies(
             context: context, scheduler: scheduler, remoteUploads: remoteUploads, webhooks: webhookDispatcher)
+        strictTransport = StrictTransportCommands(
+            context: context,
+            recorder: SecureHostRecorder(store: context.services.store, logger: context.services.logger))
         network = NetworkFollower(context: context, scheduler: scheduler, reachability: reachability)
         background = BackgroundParts(
             discarder: discarder, trimmer: trimmer, remoteUploads: remoteUploads,
@@ -153,7 +157,8 @@ public final class TransferManager: ManagerPart, Sendable {
         let engine = try TransferEngine(
             configuration: EngineConfiguration(
                 userAgent: userAgent, loops: settings.engineLoops,
-                keptConnections: DescriptorRules.keptConnections(limit: Descriptors.limit)))
+                keptConnections: DescriptorRules.keptConnections(limit: Descriptors.limit),
+                strictTransport: StrictTransport(clock: clock)))
         let pool = BlockingPool()
         let paths = PathPools(service: pool)
         let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages, logger: logger)

@@ -164,7 +164,8 @@ public struct ByteReader: ManagerPart, Sendable {
             // A run stops itself when its policies change.
             if let transfer = source.transfer, state != .running {
                 try await services.requireTrusted(
-                    source.task, transfer, authoritiesFile: settings.authoritiesFile)
+                    source.task, transfer,
+                    authoritiesFile: settings.authoritiesFile(of: source.task.specification.request))
             }
             if let transfer = source.transfer, let name = source.name {
                 let directory = try await DestinationDirectory.open(

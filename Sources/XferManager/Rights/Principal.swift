@@ -15,9 +15,9 @@ public struct Principal: Hashable, Sendable {
     /// The highest number of unfinished tasks of this caller; nil is unlimited.
     public var maxTasks: Int?
     public var maxPriority: Priority
-    /// Whether it calls over the network without the scope `operate`: what it adds or changes writes beneath the
-    /// directory for downloads only. See `Confinement`.
-    public var isConfined = false
+    /// Where what it adds or changes is confined to, if it calls over the network without the scope `operate`; else
+    /// nil. See `Confinement`.
+    public var confinement: CallerConfinement?
 
     public init(
         owner: Owner, isOperator: Bool, groups: [UInt32] = [], roots: [String], maxTasks: Int? = nil,
@@ -35,6 +35,16 @@ public struct Principal: Hashable, Sendable {
     /// The service itself.
     static let service = Principal(owner: Owner(uid: 0), isOperator: true, roots: [])
 
+    var isConfined: Bool { confinement != nil }
+
     /// The owner whose tasks are visible; nil is all owners.
     public var visibleOwner: Owner? { isOperator ? nil : owner }
+}
+
+/// The directory beneath which the tasks of a caller write.
+public enum CallerConfinement: Hashable, Sendable {
+    /// `ManagerSettings.downloadDirectory`.
+    case downloads
+    /// An absolute path.
+    case directory(String)
 }

@@ -165,8 +165,11 @@ extension AttemptMaker {
 
     private func apply(_ event: AttemptEvent) async throws {
         switch event {
-        case .redirected(let status, let from, let to):
-            pendingEvents.append(.taskRedirected(status: status, from: from.description, to: to.description))
+        case .redirected(let status, let from, let to, let decision):
+            pendingEvents.append(
+                .taskRedirected(
+                    status: status, from: from.description, to: to.description,
+                    decision: decision == .followed ? nil : decision))
         case .judged(let verdict):
             try await report(verdict)
         case .informational, .response, .head, .checkpointDue, .finished:

@@ -96,8 +96,9 @@ extension RunScheduler {
             brief?.trust
             ?? RunTrust(
                 policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
-                authoritiesFile: context.settings.withLockedValue(\.authoritiesFile), kept: transfer.sources,
-                clock: clock)
+                authoritiesFile: context.settings.withLockedValue(\.self).authoritiesFile(
+                    of: task.specification.request),
+                kept: transfer.sources, clock: clock)
         let key = SharingRules.mayBeJoined(transfer) ? task.coalesceKey : nil
         let kind = task.specification.kind
         guard kind == .download || kind == .data && key != nil else {

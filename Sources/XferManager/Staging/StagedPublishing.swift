@@ -162,7 +162,8 @@ public actor StagedPublishing: ManagerPart {
         guard let transfer = found.transfer, let ready = found.ready else {
             throw TransferError(.fileMoveFailed, "the database does not know the staged file any more")
         }
-        try await services.requireTrusted(task, transfer, authoritiesFile: settings.authoritiesFile)
+        try await services.requireTrusted(
+            task, transfer, authoritiesFile: settings.authoritiesFile(of: task.specification.request))
         let directory = try await DestinationDirectory.open(
             transfer.partial, for: task.owner, task.specification.destination.confinement, settings, services)
         var file = try await StagedFile(task, transfer, ready, in: directory, services, settings)

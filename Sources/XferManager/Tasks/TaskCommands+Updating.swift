@@ -24,6 +24,9 @@ extension TaskCommands {
         if wanted.request != before.specification.request {
             try await admission(for: principal).requests.check(
                 wanted, path: TaskChanges.path, before: before.specification.request)
+            if wanted.request.authoritiesFile != before.specification.request.authoritiesFile {
+                try await admission(for: principal).checkAuthorities(of: wanted, path: TaskChanges.path)
+            }
         }
         if wanted.kind != .download {
             let hasSegments = wanted.segments != before.specification.segments

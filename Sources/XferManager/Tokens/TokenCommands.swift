@@ -29,18 +29,23 @@ public struct TokenCommands: ManagerPart, Sendable {
 
     /// Adds a token. `text` is the token itself, which is not kept.
     ///
+    /// - Parameter directory: where its tasks write, absolute; nil is the directory for downloads.
     /// - Throws: `ManagerError`; no token is added then.
     public func add(
-        _ name: String, for owner: Owner, _ scope: TokenScope, expiresAt: Timestamp?
+        _ name: String, for owner: Owner, _ scope: TokenScope, expiresAt: Timestamp?,
+        directory: String? = nil
     ) async throws -> (token: AccessToken, text: String) {
         let now = clock()
         if let expiresAt, expiresAt <= now {
             throw ManagerError.invalidField(
                 path: "expires_at", reason: "the time is over already", expected: "a time in the future")
         }
+        try await check(directory, of: owner, scope)
         let text = TokenText.random()
         let digest = try TokenText.digest(text)
-        let token = AccessToken(name: name, owner: owner, scope: scope, createdAt: now, expiresAt: expiresAt)
+        let token = AccessToken(
+            name: name, owner: owner, scope: scope, createdAt: now, expiresAt: expiresAt,
+            directory: directory)
         let stored = try await translatingStoreErrors {
             try await store.write { tx in
                 let known = try tx.tokens()
@@ -53,6 +58,24 @@ public struct TokenCommands: ManagerPart, Sendable {
         }
         registry.insert(stored)
         return (stored.token, text)
+    }
+
+    /// Throws unless the directory exists beneath a root of the owner's, and the token adds tasks that are confined.
+    private func check(_ directory: String?, of owner: Owner, _ scope: TokenScope) async throws {
+        guard let directory else { return }
+        guard scope == .add || scope == .own else {
+            throw ManagerError.invalidField(
+                path: "dir", reason: "tokens with the scope \(scope.rawValue) are not confined",
+                expected: "the field to be left out, or the scope add or own")
+        }
+        do throws(FileError) {
+            try await services.pool(of: owner).run { [rights = services.rights] () throws(FileError) in
+                _ = try rights.roots(of: owner).open(directory: directory)
+            }
+        } catch {
+            throw ManagerError.invalidField(
+                path: "dir", reason: error.description, expected: "a directory in which the token's user may write")
+        }
     }
 
     /// Revokes a token: from now on it is refused, and its connections end.

@@ -12,10 +12,15 @@ public struct AccessToken: Hashable, Sendable {
     public var createdAt: Timestamp
     /// It is refused from then on; nil is never.
     public var expiresAt: Timestamp?
+    /// The directory beneath which its tasks write, absolute; nil is the directory for downloads. Tokens with the scope
+    /// `operate` have none: they are not confined.
+    public var directory: String?
 
     public init(
-        id: Int64 = 0, name: String, owner: Owner, scope: TokenScope, createdAt: Timestamp, expiresAt: Timestamp? = nil
+        id: Int64 = 0, name: String, owner: Owner, scope: TokenScope, createdAt: Timestamp,
+        expiresAt: Timestamp? = nil, directory: String? = nil
     ) {
+        self.directory = directory
         self.id = id
         self.name = name
         self.owner = owner

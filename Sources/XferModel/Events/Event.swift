@@ -70,7 +70,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// An attempt begins at this offset; `attempt` counts from 1 over the task's life.
     case taskStarted(attempt: Int, offset: Int64)
     case taskResponse(status: Int, total: Int64?, etag: String?, resumed: Bool)
-    case taskRedirected(status: Int, from: String, to: String)
+    /// A nil decision is `followed`.
+    case taskRedirected(status: Int, from: String, to: String, decision: RedirectDecision? = nil)
     case taskWaiting(wait: Wait, error: TransferError?)
     case taskPaused(received: Int64)
     case taskResumed

@@ -26,6 +26,10 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// The proxy; nil connects directly.
     public var proxy: ProxySettings?
     public var redirect: RedirectPolicy
+    /// A PEM file of the authorities that are trusted in place of the service's, absolute; nil is the service's.
+    public var authoritiesFile: String?
+    /// Most redirects of one attempt.
+    public var maxRedirects = Self.usualMaxRedirects
     /// Whether a redirect may lead from https to http.
     public var allowsDowngrade: Bool
     public var httpVersion: HTTPVersion
@@ -82,6 +86,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
         self.connections = connections
     }
 
+    public static let usualMaxRedirects = 20
+
     /// Whether an attempt needs a secret of the profile.
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 
@@ -96,6 +102,7 @@ extension TransferRequest: ChoiceSubject {
     /// profile's. A cleared choice means the service's default.
     public struct Choices: Hashable, Sendable, Codable {
         public var redirect = Patch<RedirectPolicy>.unchanged
+        public var maxRedirects = Patch<Int>.unchanged
         public var allowsDowngrade = Patch<Bool>.unchanged
         public var httpVersion = Patch<HTTPVersion>.unchanged
         /// The timeouts are in seconds; 0 is no timeout.
@@ -115,6 +122,7 @@ extension TransferRequest: ChoiceSubject {
         public var storesResponses = Patch<Bool>.unchanged
         public var allowsMetered = Patch<Bool>.unchanged
         public var ipVersion = Patch<IPVersion>.unchanged
+        public var authoritiesFile = Patch<String>.unchanged
         public var interface = Patch<LocalInterface>.unchanged
         public var resolve = Patch<[ResolveRule]>.unchanged
         public var connectTo = Patch<[ConnectToRule]>.unchanged
@@ -124,6 +132,7 @@ extension TransferRequest: ChoiceSubject {
 
     public static let choiceTable: [Choice<Self>] = [
         Choice(\.redirect, \.redirect),
+        Choice(\.maxRedirects, \.maxRedirects, hidden: usualMaxRedirects),
         Choice(\.allowsDowngrade, \.allowsDowngrade),
         Choice(\.httpVersion, \.httpVersion),
         Choice(\.connectTimeout, \.timeouts.connect),
@@ -139,6 +148,7 @@ extension TransferRequest: ChoiceSubject {
         Choice(\.storesResponses),
         Choice(\.allowsMetered, \.allowsMetered),
         Choice(\.ipVersion, \.connections.ipVersion, hidden: .any),
+        Choice(\.authoritiesFile, optional: \.authoritiesFile),
         Choice(\.interface, optional: \.connections.interface),
         Choice(\.resolve, \.connections.resolve, hidden: []),
         Choice(\.connectTo, \.connections.connectTo, hidden: []),
@@ -189,6 +199,7 @@ extension TaskSpecification {
         StoredOption("cookies", \.request.cookies, .common),
         StoredOption("proxy", \.request.proxy, .common),
         StoredOption("redirect", \.request.redirect, .common),
+        StoredOption("maxRedirects", \.request.maxRedirects, .common),
         StoredOption("allowsDowngrade", \.request.allowsDowngrade, .common),
         StoredOption("httpVersion", \.request.httpVersion, .own),
         StoredOption("timeouts", \.request.timeouts, .own),
@@ -211,6 +222,7 @@ extension TaskSpecification {
         StoredOption("caching", \.request.caching, .own),
         StoredOption("allowsMetered", \.request.allowsMetered, .own),
         StoredOption("connections", \.request.connections, .common),
+        StoredOption("authoritiesFile", \.request.authoritiesFile, .common),
     ]
 }
 

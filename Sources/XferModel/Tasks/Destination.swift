@@ -49,7 +49,7 @@ extension Destination: ChoiceSubject {
         Choice(\.onConflict, \.onConflict),
         Choice(\.mode, optional: \.mode),
         Choice(\.usesRemoteTime, \.usesRemoteTime),
-        Choice(\.allowsHidden, \.allowsHidden),
+        Choice(\.allowsHidden, \.allowsHidden, hidden: false),
     ]
 }
 

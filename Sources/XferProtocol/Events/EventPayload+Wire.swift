@@ -22,11 +22,15 @@ extension EventPayload: EventContent {
             event.nullable("total", total, "Complete length in bytes; null while unknown.")
             event.optional("etag", etag, "The source's entity tag.")
             event.required("resumed", resumed, "Whether kept bytes are continued.")
-        case .taskRedirected(let status, let from, let to):
-            event.summary("A redirect was followed.")
-            event.required("status", status, "The redirect's status.")
+        case .taskRedirected(let status, let from, let to, let decision):
+            event.summary("A redirect was followed or refused, or an http URL was replaced by https.")
+            event.required("status", status, "The redirect's status; 307 where no server redirected.")
             event.required("from", from, "Where from; secrets in it are ***.")
             event.required("to", to, "Where to; secrets in it are ***.")
+            event.optional(
+                "decision", decision.map { OpenEnum($0) },
+                "Absent where it was followed; refused; delivered: its response is the result; upgraded: the host has "
+                    + "demanded https, and the http URL is not requested.")
         case .taskWaiting(let wait, let error):
             event.summary("A task cannot start or go on now; nothing is lost.")
             event.required("wait", WaitRecord(wait), "What it waits for.")

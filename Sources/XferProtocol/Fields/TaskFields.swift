@@ -6,8 +6,15 @@ enum TaskFields {
     /// What a task and its profile may choose of a request.
     static let request: [ChoiceField<TransferRequest.Choices>] = [
         ChoiceField(
-            "redirect", \.redirect, task: "Whether redirects are followed; default follow.",
+            "redirect", \.redirect,
+            task:
+                "Whether redirects are followed; default follow. With deny the redirect's response is the result if "
+                + "accept_status allows its status.",
             record: "Whether redirects are followed.", profile: "Whether redirects are followed."),
+        ChoiceField(
+            "max_redirects", \.maxRedirects, task: "Most redirects in a row; default 20.",
+            record: "Most redirects in a row; absent is 20.", profile: "Most redirects in a row.",
+            limits: [.range(0...1000)]),
         ChoiceField(
             "allow_downgrade", \.allowsDowngrade,
             task: "Whether a redirect may lead from https to http; default false.",
@@ -118,6 +125,16 @@ enum TaskFields {
             change: .stopped(
                 "The network interface or local address to connect from; null is none; only while not running.",
                 isNullable: true), access: .operators, example: "eth1"),
+        ChoiceField(
+            "ca_file", \.authoritiesFile,
+            task:
+                "Absolute path of a PEM file: the certificate authorities that are trusted in place of the daemon's; "
+                + "the trust policies hold all the same. Operators, and the file's owner.",
+            record: "The PEM file of the certificate authorities that are trusted in place of the daemon's.",
+            change: .stopped(
+                "A PEM file of the authorities that are trusted; null is the daemon's; only while not running.",
+                isNullable: true), access: .ownFiles,
+            limits: [.length(1...TaskLimits.pathLength), .printable, .absolutePath], example: "/etc/lab/ca.pem"),
         ChoiceField(
             "resolve", \.resolve,
             task: "Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]; * is any host.",

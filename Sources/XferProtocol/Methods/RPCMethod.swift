@@ -126,7 +126,8 @@ public enum MethodRegistry {
     private static let namespaces = [
         TaskMethods.all, QueueMethods.all, BatchMethods.all, GroupMethods.all, SlotMethods.all, CacheMethods.all,
         FailedURLMethods.all, PolicyMethods.all, ProfileMethods.all, HookMethods.all, WebhookMethods.all,
-        EventMethods.all, NetworkMethods.all, TokenMethods.all, LeaseMethods.all, DaemonMethods.all,
+        StrictTransportMethods.all, EventMethods.all, NetworkMethods.all, TokenMethods.all, LeaseMethods.all,
+        DaemonMethods.all,
     ]
 
     /// The method with this name.

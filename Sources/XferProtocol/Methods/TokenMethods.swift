@@ -41,10 +41,14 @@ public enum TokenAdd: RPCMethod {
         public var user: String?
         public var scope = TokenScope.add
         public var expiresAt: Timestamp?
+        public var directory: String?
 
         public init() {}
 
-        public init(name: String, user: String? = nil, scope: TokenScope, expiresAt: Timestamp? = nil) {
+        public init(
+            name: String, user: String? = nil, scope: TokenScope, expiresAt: Timestamp? = nil, directory: String? = nil
+        ) {
+            self.directory = directory
             self.name = name
             self.user = user
             self.scope = scope
@@ -61,6 +65,10 @@ public enum TokenAdd: RPCMethod {
                 .length(1...256), .visible, example: "ada"),
             .required("scope", \.scope, "What it allows within the rights of its user."),
             .optional("expires_at", \.expiresAt, "It is refused from then on; default is never."),
+            .optional(
+                "dir", \.directory,
+                "With the scope add or own: the directory beneath which its tasks write; default is download.dir.",
+                .length(1...TaskLimits.pathLength), .printable, .absolutePath, example: "/srv/phone"),
         ]
     }
 
@@ -147,10 +155,12 @@ public struct TokenRecord: WireRecord, Hashable {
     public var scope: OpenEnum<TokenScope> = OpenEnum(.read)
     public var createdAt = Timestamp(microseconds: 0)
     public var expiresAt: Timestamp?
+    public var directory: String?
 
     public init() {}
 
     public init(_ token: AccessToken) {
+        directory = token.directory
         name = token.name
         user = token.owner
         scope = OpenEnum(token.scope)
@@ -165,5 +175,6 @@ public struct TokenRecord: WireRecord, Hashable {
         .required("scope", \.scope, "What it allows within the rights of its user."),
         .required("created_at", \.createdAt, "When it was added."),
         .optional("expires_at", \.expiresAt, "It is refused from then on; absent is never."),
+        .optional("dir", \.directory, "The directory beneath which its tasks write; absent is download.dir."),
     ]
 }

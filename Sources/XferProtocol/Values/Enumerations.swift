@@ -10,6 +10,8 @@ extension ConflictPolicy: WireEnum {}
 extension HTTPVersion: WireEnum {}
 extension IPVersion: WireEnum {}
 extension RedirectPolicy: WireEnum {}
+extension RedirectDecision: WireEnum {}
+extension StrictTransportMode: WireEnum {}
 extension CachePolicy: WireEnum {}
 extension AnnouncedDigests: WireEnum {}
 extension ShutdownMode: WireEnum {}

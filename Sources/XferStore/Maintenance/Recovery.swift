@@ -54,7 +54,8 @@ enum Recovery {
         "webhook_delivery": "id", "token": "id", "failed_url": "id", "cache_entry": "id", "cache_source": "id",
     ]
     private static let tables = [
-        "setting", "policy", "host_cooldown", "profile", "queue_group", "batch", "cookie", "transfer", "segment",
+        "setting", "policy", "host_cooldown", "secure_host", "profile", "queue_group", "batch", "cookie", "transfer",
+        "segment",
         "upload", "task", "request_body", "task_result", "spooled_source", "reservation", "ready_file",
         "published_file", "brief_intent", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target",
         "task_crash",

@@ -57,7 +57,7 @@ enum RowCheck {
             _ = try StoredProfile(row)
         },
         Reading(
-            table: "token", key: "id", columns: "id, name, digest, owner, scope, created_at, expires_at"
+            table: "token", key: "id", columns: "id, name, digest, owner, scope, created_at, expires_at, directory"
         ) { row throws(StoreError) in
             _ = try StoredToken(row)
         },

@@ -12,7 +12,7 @@ struct Migration: Sendable {
         .mirrors, .profileLanes, .waitEnds, .cheapStates, .crashes, .fileMarks,
         .webhooks, .tokens, .cheapRemovals, .briefRuns, .eventSeries,
         .answerDoubts, .hostCooldowns, .lastAttempts,
-        .cooldownCauses,
+        .cooldownCauses, .secureHosts, .tokenDirectories,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, by which file(1) and this program recognise its databases.

@@ -13,7 +13,7 @@ public struct StoredToken: Hashable, Sendable {
 }
 
 extension StoredToken {
-    /// From a row with id, name, digest, owner, scope, created_at, expires_at.
+    /// From a row with id, name, digest, owner, scope, created_at, expires_at, directory.
     init(_ row: ResultRow) throws(StoreError) {
         let id = row.integer(0)
         guard let owner = UInt32(exactly: row.integer(3)) else {
@@ -22,7 +22,7 @@ extension StoredToken {
         let scope = try row.word(TokenScope.self, 4, table: "token", id: id, name: "scope")
         token = AccessToken(
             id: id, name: row.text(1), owner: Owner(uid: owner), scope: scope, createdAt: row.time(5),
-            expiresAt: row.optionalTime(6))
+            expiresAt: row.optionalTime(6), directory: row.optionalText(7))
         digest = row.optionalBlob(2) ?? []
     }
 }
@@ -31,7 +31,7 @@ extension StoreReader {
     /// All tokens, by name.
     public func tokens() throws(StoreError) -> [StoredToken] {
         try connection.all(
-            "SELECT id, name, digest, owner, scope, created_at, expires_at FROM token ORDER BY name"
+            "SELECT id, name, digest, owner, scope, created_at, expires_at, directory FROM token ORDER BY name"
         ) {
             row throws(StoreError) in try StoredToken(row)
         }
@@ -44,10 +44,10 @@ extension StoreTransaction {
         let token = stored.token
         try connection.run(
             """
-            INSERT INTO token (name, digest, owner, scope, created_at, expires_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO token (name, digest, owner, scope, created_at, expires_at, directory)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             """, .text(token.name), .blob(stored.digest), Value(token.owner), Value(token.scope),
-            Value(token.createdAt), Value(token.expiresAt))
+            Value(token.createdAt), Value(token.expiresAt), Value(token.directory))
         var added = stored
         added.token.id = connection.lastInsertedID
         return added

@@ -89,6 +89,32 @@ struct ConfinementTests {
         try await daemon.stop()
     }
 
+    @Test func aTokenMayHaveADirectoryOfItsOwn() async throws {
+        _ = try daemon.directory.makeDirectory("phone")
+        let made = try await ctl(["token", "add", "phone", "--scope", "add", "--dir", "\(home)/phone"])
+        #expect(made.isSuccess, "\(made)")
+        let token = String(made.output.filter { !$0.isWhitespace })
+        for (fields, place) in [
+            ([:], "\(home)/phone/a"), (["dir": .string("\(home)/phone/b")], "\(home)/phone/b/a"),
+        ] as [(JSONObject, String)] {
+            var task = fields
+            task["url"] = .string(server.url("/a"))
+            let added = try await remote.call("task.add", .object(task), token)
+            let id = try #require(added["result"]?["task"]?["id"]?.integerValue, "\(added.text)")
+            try await daemon.wait(id, for: "completed")
+            #expect(FileTree.exists(place))
+        }
+        let outside = try await remote.call(
+            "task.add", ["url": .string(server.url("/a")), "dir": .string(daemon.downloads)], token)
+        #expect(outside["error"]?["data"]?["path"]?.stringValue == "dir", "\(outside.text)")
+        for words in [["--scope", "operate", "--dir", home], ["--scope", "own", "--dir", "/etc"]] {
+            let refused = try await ctl(["token", "add", "other"] + words)
+            #expect(!refused.isSuccess && refused.errors.contains("dir"), "\(refused)")
+        }
+        #expect(try await ctl(["token", "list"]).output.contains("\(home)/phone"))
+        try await daemon.stop()
+    }
+
     @Test func aLocalCallerIsAskedBeforeAHiddenFileOfTheHomeIsWritten() async throws {
         for words in [["-o", "\(home)/.bashrc", "--on-conflict", "overwrite"], ["-d", "\(home)/.ssh"]] {
             let refused = try await ctl(["add", server.url("/evil")] + words)

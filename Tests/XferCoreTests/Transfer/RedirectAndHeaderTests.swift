@@ -10,7 +10,10 @@ import XferModel
     private func reason(
         _ policy: RedirectPolicy, _ from: HTTPURL, _ to: HTTPURL, allowsDowngrade: Bool = false
     ) -> FailureReason? {
-        var rules = RedirectRules(policy: policy, allowsDowngrade: allowsDowngrade)
+        var request = TransferRequest(url: from)
+        request.redirect = policy
+        request.allowsDowngrade = allowsDowngrade
+        var rules = RedirectRules(request)
         do throws(TransferError) {
             try rules.onRedirect(status: 302, from: from, to: to)
             return nil
@@ -42,12 +45,27 @@ import XferModel
         #expect([301, 302, 303, 307, 308].map { RedirectRules.method(after: $0, to: method) } == then)
     }
 
-    @Test func twentyRedirectsAreAllowedAndNoMore() throws {
-        var rules = RedirectRules(policy: .follow, allowsDowngrade: false)
-        for _ in 0..<20 { try rules.onRedirect(status: 302, from: url(.http, "a"), to: url(.http, "a")) }
-        #expect(throws: TransferError.self) {
+    @Test(arguments: [nil, 0, 1, 21]) func asManyRedirectsAreAllowedAsTheRequestSaysElseTwenty(limit: Int?) throws {
+        var request = TransferRequest(url: url(.http, "a"))
+        if let limit { request.maxRedirects = limit }
+        var rules = RedirectRules(request)
+        for _ in 0..<(limit ?? 20) { try rules.onRedirect(status: 302, from: url(.http, "a"), to: url(.http, "a")) }
+        let error = #expect(throws: TransferError.self) {
             try rules.onRedirect(status: 302, from: url(.http, "a"), to: url(.http, "a"))
         }
+        #expect(error?.reason == .tooManyRedirects)
+    }
+
+    @Test func onlyADeniedRedirectWithAnAcceptedStatusIsDelivered() {
+        var request = TransferRequest(url: url(.http, "a"))
+        func delivers(_ policy: RedirectPolicy, _ accepted: ClosedRange<Int>) -> Bool {
+            request.redirect = policy
+            request.acceptedStatus = StatusSet(accepted)
+            return RedirectRules(request).delivers(status: 302)
+        }
+        #expect(delivers(.deny, 200...399) && delivers(.deny, 302...302))
+        #expect(!delivers(.deny, 200...299) && !delivers(.deny, 303...399))
+        #expect(!delivers(.follow, 200...399) && !delivers(.sameOrigin, 200...399))
     }
 }
 

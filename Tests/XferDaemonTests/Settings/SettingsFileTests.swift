@@ -42,6 +42,7 @@ import XferModel
         expected.bandwidth.timetable = try BandwidthSchedule(parsing: ["19:00 off", "08:00 512K"])
         expected.cache.maxBytes = 2 << 20
         expected.cache.maxAge = .seconds(60)
+        expected.trust.strictTransport = .deny
         expected.trust.authoritiesFile = "/etc/my-ca.pem"
         let lab = TrustPolicy(name: "lab", hosts: [try HostPattern("lab.test")], isReportOnly: true)
         expected.trust.policies = [.init(policy: lab, pins: [])]

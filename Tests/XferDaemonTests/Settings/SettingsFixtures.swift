@@ -44,7 +44,7 @@ let everyKeyChanged = """
       min_recv_time: 45s
     sharing: { negative_ttl: 90, between_owners: true }
     cache: { max_bytes: 2Mi, max_age: 60 }
-    trust: { ca_file: /etc/my-ca.pem, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
+    trust: { ca_file: /etc/my-ca.pem, hsts: deny, policies: [{ name: lab, hosts: [lab.test], report_only: true }] }
     profiles: { api: { base_url: "https://api.test/", cookies: jar } }
     hooks: { tell: { argv: [~/bin/tell, --now], timeout: 2m, guests: true } }
     webhooks: { deploy: { url: "https://ci.test/hook", events: [task.failed], secret: { file: ~/key }, guests: true } }

@@ -14,7 +14,7 @@ struct ConfinedTaskTests {
     /// A token's caller: an operator's user, without its rights.
     private static let token: Principal = {
         var principal = Principal(owner: ManagerFixture.caller.owner, isOperator: false, roots: ["/"])
-        principal.isConfined = true
+        principal.confinement = .downloads
         return principal
     }()
 

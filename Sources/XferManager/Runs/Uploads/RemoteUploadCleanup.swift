@@ -160,7 +160,7 @@ actor RemoteUploadCleanupRun: AttemptMaker {
             control: RunControl(kind: .upload),
             trust: RunTrust(
                 policies: services.policies, admission: services.admission, taskPolicy: specification.policy,
-                authoritiesFile: settings.authoritiesFile, kept: [], clock: services.clock),
+                authoritiesFile: settings.authoritiesFile(of: specification.request), kept: [], clock: services.clock),
             tries: 1, onBodyEnd: {})
     }
 

@@ -173,14 +173,14 @@ actor UploadRun: AnsweredRun {
         let answer = try await exchange(specification.request.forUpload(request), sending: sent, spill: spill) {
             event, handle in
             switch event {
-            case .redirected(_, _, let to):
+            case .redirected(_, _, let to, .followed), .redirected(_, _, let to, .upgraded):
                 asked = to
             case .informational(let head) where !isInterrupted:
                 isInterrupted = try await onInterim(head, from: asked, of: &machine, length: content.length ?? 0)
                 if isInterrupted { await services.engine.stop(handle.id) }
             case .response(let head):
                 report(head, total: head.contentLength)
-            case .judged, .informational, .head, .checkpointDue, .finished:
+            case .redirected, .judged, .informational, .head, .checkpointDue, .finished:
                 break
             }
         }

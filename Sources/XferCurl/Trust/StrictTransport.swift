@@ -1,0 +1,69 @@
+import NIOConcurrencyHelpers
+public import XferCore
+public import XferModel
+
+/// The hosts that have demanded https, for all attempts of an engine. In memory: whoever wants to keep them is told of
+/// changes.
+public final class StrictTransport: Sendable {
+    private struct State {
+        var hosts = SecureHostList()
+        var mode = StrictTransportMode.upgrade
+        var onChange: (@Sendable (SecureHostList.Change) -> Void)?
+    }
+
+    private let clock: @Sendable () -> Timestamp
+    private let state = NIOLockedValueBox(State())
+
+    public init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
+
+    public func setMode(_ mode: StrictTransportMode) { state.withLockedValue { $0.mode = mode } }
+
+    /// Begins with these hosts. `onChange` is called for what has to be kept, on an engine's loop: it must not block.
+    public func begin(
+        with hosts: [SecureHost], onChange: @escaping @Sendable (SecureHostList.Change) -> Void
+    ) {
+        state.withLockedValue { state in
+            state.hosts = SecureHostList(hosts)
+            state.onChange = onChange
+        }
+    }
+
+    /// All known hosts by name.
+    public var hosts: [SecureHost] { state.withLockedValue(\.hosts.all) }
+
+    /// Forgets hosts. Returns the names of those that were known.
+    public func remove(_ hosts: [String]) -> [String] { state.withLockedValue { $0.hosts.remove(hosts) } }
+
+    /// The URL to request in place of an `http` URL; nil if that is requested as it is.
+    ///
+    /// - Throws: `rejectedByPolicy` if the configuration refuses such URLs.
+    func secured(_ url: HTTPURL) throws(TransferError) -> HTTPURL? {
+        guard url.scheme == .http else { return nil }
+        let now = clock()
+        let (secured, mode) = state.withLockedValue { state -> (HTTPURL?, StrictTransportMode) in
+            (state.mode == .off ? nil : state.hosts.secured(url, at: now), state.mode)
+        }
+        guard let secured else { return nil }
+        if mode == .deny {
+            throw TransferError(
+                .rejectedByPolicy,
+                "\(url.hostKey) has demanded https (HSTS), and trust.hsts is deny: use an https URL, or forget the host "
+                    + "with `xferctl hsts clear`",
+                host: url.hostKey)
+        }
+        return secured
+    }
+
+    /// Applies the first `Strict-Transport-Security` field of a response over a TLS connection without faults.
+    func apply(_ field: String, of host: String) {
+        guard let field = StrictTransportField(field) else { return }
+        let now = clock()
+        let change = state.withLockedValue {
+            state -> (SecureHostList.Change, (@Sendable (SecureHostList.Change) -> Void)?)? in
+            guard state.mode != .off, let change = state.hosts.apply(field, of: host, at: now) else { return nil }
+            return (change, state.onChange)
+        }
+        guard let (change, onChange) = change, change.isEssential else { return }
+        onChange?(change)
+    }
+}

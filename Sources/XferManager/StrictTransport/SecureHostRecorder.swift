@@ -1,0 +1,56 @@
+import Logging
+import NIOConcurrencyHelpers
+import XferCore
+import XferModel
+import XferStore
+
+/// Keeps the hosts that have demanded https in the database. Changes that come while others are written are written
+/// together afterwards; a crash loses the last moment, until the host says so again.
+final class SecureHostRecorder: Sendable {
+    private struct State {
+        /// What is to be written by host; nil forgets the host.
+        var pending: [String: SecureHost?] = [:]
+        var writing: Task<Void, Never>?
+    }
+
+    private let store: TaskStore
+    private let logger: Logger
+    private let state = NIOLockedValueBox(State())
+
+    init(store: TaskStore, logger: Logger) {
+        self.store = store
+        self.logger = logger
+    }
+
+    /// Does not block.
+    func record(_ change: SecureHostList.Change) {
+        state.withLockedValue { state in
+            for host in change.forgotten { state.pending.updateValue(nil, forKey: host) }
+            if let known = change.known { state.pending.updateValue(known, forKey: known.host) }
+            if state.writing == nil { state.writing = Task { await write() } }
+        }
+    }
+
+    /// Returns when everything that was recorded before is written, or could not be.
+    func flush() async { await state.withLockedValue(\.writing)?.value }
+
+    private func write() async {
+        while true {
+            let pending = state.withLockedValue { state in
+                defer { state.pending = [:] }
+                if state.pending.isEmpty { state.writing = nil }
+                return state.pending
+            }
+            guard !pending.isEmpty else { return }
+            do {
+                try await store.write { tx in
+                    for (name, host) in pending {
+                        if let host { try tx.setSecureHost(host) } else { try tx.removeSecureHost(name) }
+                    }
+                }
+            } catch {
+                logger.report("hosts that demand https could not be recorded", error)
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import XferCore
+import XferCurl
+public import XferModel
+import XferStore
+
+/// `hsts.*`: the hosts that have demanded https.
+public struct StrictTransportCommands: ManagerPart, Sendable {
+    let context: ManagerContext
+    let recorder: SecureHostRecorder
+
+    private var memory: StrictTransport { services.engine.strictTransport }
+
+    /// Reads the hosts from the database, and keeps what changes.
+    func begin() async throws {
+        let hosts = try await store.read { try $0.secureHosts(limit: SecureHostList.maxCount) }
+        memory.setMode(settings.strictTransport)
+        memory.begin(with: hosts) { [recorder] in recorder.record($0) }
+    }
+
+    /// What happens to their `http` URLs, and the hosts by name.
+    public func list() -> (mode: StrictTransportMode, hosts: [SecureHost]) {
+        let now = clock()
+        return (settings.strictTransport, memory.hosts.filter { $0.expiresAt > now })
+    }
+
+    /// Forgets hosts, or all if `hosts` is nil. Returns the names of those that were known.
+    public func clear(_ hosts: [String]?) async throws -> [String] {
+        let forgotten = memory.remove(hosts ?? memory.hosts.map(\.host))
+        // What was recorded before must not be written afterwards.
+        await recorder.flush()
+        try await translatingStoreErrors {
+            try await store.write { tx in
+                if hosts == nil {
+                    try tx.removeSecureHosts()
+                } else {
+                    for host in forgotten { try tx.removeSecureHost(host) }
+                }
+            }
+        }
+        return forgotten
+    }
+}

@@ -1,0 +1,114 @@
+import StrictJSON
+public import XferModel
+
+/// The methods of `hsts.*`, in the order of the document.
+enum StrictTransportMethods {
+    static let all: [any RPCMethod.Type] = [StrictTransportList.self, StrictTransportClear.self]
+}
+
+/// `hsts.list`: the hosts that have demanded https.
+public enum StrictTransportList: RPCMethod {
+    public typealias Params = NoParams
+
+    public static let name = "hsts.list"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested in the clear."
+    public static let examples = [
+        MethodExample(
+            "one host", params: [:],
+            result: [
+                "mode": "upgrade",
+                "hosts": [
+                    [
+                        "host": "example.org", "include_subdomains": true, "expires_at": "2027-01-02T03:04:05.000Z",
+                        "noted_at": "2026-01-02T03:04:05.000Z",
+                    ]
+                ],
+            ])
+    ]
+
+    public struct Result: WireRecord, Hashable {
+        public var mode: OpenEnum<StrictTransportMode> = OpenEnum(.upgrade)
+        public var hosts: [SecureHostRecord] = []
+
+        public init() {}
+
+        public init(mode: StrictTransportMode, hosts: [SecureHostRecord]) {
+            self.mode = OpenEnum(mode)
+            self.hosts = hosts
+        }
+
+        public static let summary = "The hosts and what happens to their http URLs."
+        public static let wireFields: WireFields<Self> = [
+            .required(
+                "mode", \.mode,
+                "The setting trust.hsts: http URLs go over https (upgrade), are refused (deny), or "
+                    + "nothing is remembered (off)."),
+            .required("hosts", \.hosts, "By name, 4,096 at most."),
+        ]
+    }
+}
+
+/// `hsts.clear`: forgets hosts.
+public enum StrictTransportClear: RPCMethod {
+    public static let name = "hsts.clear"
+    public static let access = MethodAccess.operators
+    public static let scope = MethodScope.operate
+    public static let summary =
+        "Forgets hosts that have demanded https, until they do so again: their http URLs are requested as they are."
+    public static let errors: [ErrorCode] = [.storageUnavailable]
+    public static let examples = [
+        MethodExample("one host", params: ["hosts": ["example.org"]], result: ["removed": ["example.org"]])
+    ]
+
+    public struct Params: WireInput, WireParams, Hashable {
+        public var hosts: [String]?
+
+        public init() {}
+        public init(hosts: [String]?) { self.hosts = hosts }
+
+        public static let summary = "Which hosts."
+        public static let wireFields: WireFields<Self> = [
+            .optional("hosts", \.hosts, "Their names; default is all.", .count(1...1000))
+        ]
+    }
+
+    public struct Result: WireRecord, Hashable {
+        public var removed: [String] = []
+
+        public init() {}
+        public init(removed: [String]) { self.removed = removed }
+
+        public static let summary = "What was forgotten."
+        public static let wireFields: WireFields<Self> = [
+            .required("removed", \.removed, "The names of hosts that were known.")
+        ]
+    }
+}
+
+/// A host that has demanded https.
+public struct SecureHostRecord: WireRecord, Hashable {
+    public var host = ""
+    public var includesSubdomains = false
+    public var expiresAt = Timestamp(microseconds: 0)
+    public var notedAt = Timestamp(microseconds: 0)
+
+    public init() {}
+
+    public init(_ host: SecureHost) {
+        self.host = host.host
+        includesSubdomains = host.includesSubdomains
+        expiresAt = host.expiresAt
+        notedAt = host.notedAt
+    }
+
+    public static let summary = "A host that has demanded https."
+    public static let wireFields: WireFields<Self> = [
+        .required("host", \.host, "Its name."),
+        .required("include_subdomains", \.includesSubdomains, "Whether its subdomains are meant, too."),
+        .required("expires_at", \.expiresAt, "When the demand ends unless the host repeats it."),
+        .required("noted_at", \.notedAt, "When it said so last."),
+    ]
+}
