@@ -109,6 +109,7 @@ CASES = [
     one("U1", "Content-Encoding: binary", file(Content_Encoding="binary")),
     one("U1", "Content-Length beside chunks", file(framing="chunked", Content_Length=str(SIZE)),
         declined="an error by RFC 9112 §6.3"),
+    one("U1", "Transfer-Encoding: identity", file(Transfer_Encoding="identity")),
     one("U1", "reset behind the last byte", file(never_ends=True, end="reset")),
     one("U5", "redirect to itself with a cookie", cookie()),
     one("U5", "redirect with a space", location("/a file.iso"), routes={"/a file.iso": [GOOD]}),
@@ -126,6 +127,8 @@ CASES = [
     one("U2", "empty 200 after half", HALF, page(200), page(200), GOOD),
     one("U2", "204 after half", HALF, page(204), GOOD),
     one("U2", "shorter copy after half", HALF, *[file(content=OLD[:MIB], tag=None, ranges=False)] * 2, GOOD),
+    one("U2", "a JSON error after half", HALF, page(200, b'{"error": "quota"}', Content_Type="application/json"), GOOD),
+    one("U2", "206 without Content-Range after half", HALF, page(206, OLD[:1000]), GOOD),
     # Ends of bodies.
     one("U3", "reset after half, no length", file(stop=SIZE // 2, framing="close", end="reset"), GOOD),
     one("U3", "closed after half, no length, with a digest", file(stop=SIZE // 2, framing="close"), GOOD, has_digest=True),
