@@ -18,6 +18,8 @@ public final class NginxFixture: Sendable {
         public var addresses = ["127.0.0.1"]
         /// A program, with its arguments, that executes nginx in its place; empty starts nginx directly.
         public var launcher: [String] = []
+        /// A server on this port of 127.0.0.1 that answers in nginx's place, byte by byte as it does.
+        public var backend: Int?
         /// More directives for the server block, for example a `location` that redirects or asks for a password.
         public var directives = ""
 
@@ -139,6 +141,11 @@ public final class NginxFixture: Sendable {
             ssl_certificate \(directory.file("chain.pem"));
             ssl_certificate_key \(directory.file("key.pem"));
             """
+        let proxy =
+            options.backend.map {
+                "location / { proxy_pass http://127.0.0.1:\($0); proxy_http_version 1.1; "
+                    + "proxy_set_header Connection \"\"; proxy_buffering off; }"
+            } ?? ""
         return """
             \(getuid() == 0 ? "user root;" : "")
             daemon off;
@@ -158,6 +165,7 @@ public final class NginxFixture: Sendable {
                     \(tls)
                     root \(root);
                     limit_rate \(options.limitRate);
+                    \(proxy)
                     \(options.directives)
                 }
             }

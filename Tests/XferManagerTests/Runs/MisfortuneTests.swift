@@ -1,5 +1,4 @@
 import Glibc
-import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferModel
@@ -9,75 +8,58 @@ import XferTestSupport
 @testable import XferManager
 
 /// A download of 3 MB through a series of random misfortunes: breaks, errors that pass, portals, nodes with different
-/// tags, useless ranges; pauses and restarts of the service in between. Over HTTP or TLS, with and without a checksum,
-/// in one piece or in segments.
+/// tags, useless ranges; pauses and restarts of the service in between. Over HTTP/1.1 with and without TLS and over
+/// HTTP/2, with and without a checksum, from one server or three mirrors, in one piece or in segments.
 ///
 /// The file is right in the end, no other file is published before, no received byte is discarded without an event, and
 /// the requests are bounded. Many seeds with XFER_SOAK, from XFER_SEED on.
 @Suite(.serialized) struct MisfortuneTests {
-    private static let isSoak = getenv("XFER_SOAK") != nil
     private static let first = getenv("XFER_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
-    private static let seeds = first..<first + (isSoak ? 2000 : 4)
-    private static let longest = isSoak ? 200 : 30
+    // Six are every transport, with and without mirrors.
+    private static let seeds = first..<first + (Campaign.isSoak ? 2000 : 6)
+    private static let longest = Campaign.isSoak ? 200 : 30
 
-    private enum Misfortune: CaseIterable, Sendable {
-        case drop, dropEarly, noAnswer, reset, unavailable, overloaded, portal, refused, empty, noContent, shortRange
-        /// No range can be used.
-        case uselessRange
-        /// The server ignores ranges.
-        case whole
-        /// Another node behind the same name, with a tag of its own.
-        case node
-    }
+    /// How the service and the unlucky server talk.
+    private enum Transport: Sendable {
+        case plain
+        case secure(TLSServer)
+        case http2(NginxFixture)
 
-    /// The server: each request takes the next misfortune, as long as there are any.
-    private struct Server: Sendable {
-        let version: SourceVersion
-        let isDigestDemanded: Bool
-        let state: NIOLockedValueBox<(left: Int, random: SplitMix64, log: [String])>
-
-        func reply(to request: RecordedRequest) -> Reply {
-            state.withLockedValue { state in
-                guard state.left > 0 else { return version.honestReply(to: request) }
-                state.left -= 1
-                let kind = Misfortune.allCases.randomElement(using: &state.random) ?? .drop
-                let count = Int64.random(in: 1...200_000, using: &state.random)
-                let node = state.random.next() % 4
-                state.log.append("\(request.header("Range") ?? "whole"): \(kind) \(count)")
-                return bent(kind, count, node, request)
+        /// The choice of the seed. Without nginx HTTP/1.1 takes the place of HTTP/2.
+        init(_ seed: UInt64, to fixture: ManagerFixture, _ authority: TestCA) async throws {
+            guard seed % 3 > 0 else {
+                self = .plain
+                return
+            }
+            let leaf = try authority.issue()
+            if seed % 3 == 2, NginxFixture.isInstalled {
+                var options = NginxFixture.Options()
+                options.tls = (authority.chain(for: leaf), leaf.privateKey)
+                options.backend = fixture.server.port
+                self = .http2(try await NginxFixture(options))
+            } else {
+                var options = TLSServer.Options(chain: authority.chain(for: leaf), privateKey: leaf.privateKey)
+                options.backend = fixture.server.port
+                self = .secure(try TLSServer(options))
             }
         }
 
-        private func bent(_ kind: Misfortune, _ count: Int64, _ node: UInt64, _ request: RecordedRequest) -> Reply {
-            var reply = version.honestReply(to: request)
-            let isContinued = request.header("Range") != nil
-            func apply(_ faults: Fault...) { for fault in faults { fault.apply(to: &reply, request, version) } }
-            switch kind {
-            case .drop: apply(.drop(after: count))
-            case .dropEarly: apply(.drop(after: count % 100, by: .close))
-            case .noAnswer: apply(.noAnswer(.close))
-            case .reset: apply(.noAnswer(.reset))
-            case .unavailable: return Reply(503, text: "later")
-            case .overloaded: return Reply(500, text: "later")
-            // A first answer cannot be compared with anything.
-            case .portal where isContinued:
-                return Reply(
-                    200, headers: [HeaderField(name: "Content-Type", value: "text/html")],
-                    text: String(repeating: "sign in ", count: Int(count / 100)))
-            case .refused where isContinued: return Reply(403, text: "not now")
-            case .empty where isContinued: return Reply(200, text: "")
-            case .noContent where isContinued: return Reply(204, headers: [], body: [])
-            case .uselessRange where isContinued: return Reply(416, text: "")
-            case .whole: apply(.ignoreRange, .drop(after: count * 8))
-            case .shortRange: apply(.shortRange(count), .drop(after: count))
-            case .node where isDigestDemanded:
-                var other = version
-                other.etag = "\"node\(node)\""
-                reply = other.honestReply(to: request)
-                Fault.drop(after: count).apply(to: &reply, request, other)
-            case .portal, .refused, .empty, .noContent, .uselessRange, .node: apply(.drop(after: count))
+        func url(_ path: String, _ fixture: ManagerFixture) -> HTTPURL {
+            let (scheme, host, port): (HTTPURL.Scheme, String, Int) =
+                switch self {
+                case .plain: (.http, "127.0.0.1", fixture.server.port)
+                case .secure(let server): (.https, "localhost", server.port)
+                case .http2(let nginx): (.https, "localhost", nginx.httpsPort)
+                }
+            return HTTPURL(scheme: scheme, host: host, port: UInt16(clamping: port), target: path)
+        }
+
+        func end() async {
+            switch self {
+            case .plain: break
+            case .secure(let server): server.stop()
+            case .http2(let nginx): await nginx.stop()
             }
-            return reply
         }
     }
 
@@ -86,23 +68,18 @@ import XferTestSupport
         let misfortunes = Int.random(in: 1...Self.longest, using: &random)
         let isDigestDemanded = random.chance(0.5)
         let segments = SegmentCount(random.chance(0.5) ? 1 : 4)
-        let isSecure = random.chance(0.3)
+        let paths = seed / 3 % 2 == 1 ? ["/f", "/m1", "/m2"] : ["/f"]
         let version = SourceVersion(
             seed: seed, length: 3_000_000, etag: "\"v\"",
             headers: [HeaderField(name: "Content-Type", value: "application/octet-stream")])
         let fixture = try await ManagerFixture()
-        let server = Server(
-            version: version, isDigestDemanded: isDigestDemanded,
-            state: NIOLockedValueBox((misfortunes, SplitMix64(seed: seed ^ 7), [])))
-        fixture.server.on("/f") { server.reply(to: $0) }
+        let unlucky = UnluckyServer(version, misfortunes: misfortunes, hasNodes: isDigestDemanded, seed: seed ^ 7)
+        fixture.server.serve(paths, unlucky)
 
         let authority = try TestCA()
-        let leaf = try authority.issue()
-        try FileTree.write(authority.pem, to: fixture.directory.file("ca.pem"))
-        var options = TLSServer.Options(chain: leaf.certificate, privateKey: leaf.privateKey)
-        options.backend = fixture.server.port
-        let front = try TLSServer(options)
         let caFile = fixture.directory.file("ca.pem")
+        try FileTree.write(authority.pem, to: caFile)
+        let transport = try await Transport(seed, to: fixture, authority)
         func open() async throws -> TransferManager {
             let manager = try await fixture.open(change: {
                 $0.retry = RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))
@@ -116,9 +93,9 @@ import XferTestSupport
 
         var manager = try await open()
         let checksum = isDigestDemanded ? version.checksum() : nil
-        let id = try await fixture.add(
-            url: isSecure ? "https://localhost:\(front.port)/f" : fixture.server.url("/f"), as: "f", to: manager
-        ) {
+        let urls = paths.map { transport.url($0, fixture) }
+        let id = try await fixture.add(url: urls[0].string, as: "f", to: manager) {
+            $0.mirrors = Array(urls.dropFirst())
             $0.checksum = checksum
             $0.segments = segments
         }
@@ -143,15 +120,14 @@ import XferTestSupport
             }
         }
         let task = try await fixture.end(of: id, in: manager)
-        let log = server.state.withLockedValue { $0.log.joined(separator: "\n") }
-        #expect(task.state == .completed, "seed \(seed): \(String(describing: task.error))\n\(log)")
-        #expect(try version.equals(file: "\(fixture.downloads)/f"), "seed \(seed)\n\(log)")
+        #expect(task.state == .completed, "seed \(seed): \(String(describing: task.error))\n\(unlucky)")
+        #expect(try version.equals(file: "\(fixture.downloads)/f"), "seed \(seed)\n\(unlucky)")
         // Each misfortune costs a request, and one more where a node refuses If-Range or a range; each interruption as
         // many as there are connections.
-        let requests = fixture.server.requests(to: "/f").count
-        #expect(requests <= 3 * misfortunes + 8 * interruptions + 40, "seed \(seed): \(requests) requests\n\(log)")
+        let requests = fixture.server.requests.count
+        #expect(requests <= 3 * misfortunes + 8 * interruptions + 40, "seed \(seed): \(requests) requests\n\(unlucky)")
         await manager.shutdown(.suspend)
-        front.stop()
+        await transport.end()
     }
 
     /// Compares what is kept with the events.

@@ -1,0 +1,105 @@
+import NIOConcurrencyHelpers
+import XferModel
+
+/// A server that is honest but unlucky: each request meets the next of a series of misfortunes, drawn from a seed. After
+/// the last one the server is correct, so that a patient client finishes.
+///
+/// It breaks off, refuses for a while, hides behind a portal, ignores ranges and cannot use them, and has several nodes
+/// and mirrors. It never sends bytes of another version.
+public final class UnluckyServer: Sendable, CustomStringConvertible {
+    /// What can happen to a request.
+    private enum Misfortune: CaseIterable {
+        case drop, dropEarly, noAnswer, reset, unavailable, overloaded, portal, refused, empty, noContent, shortRange
+        /// No range can be used.
+        case uselessRange
+        /// The server ignores ranges.
+        case whole
+        /// Another node behind the same name, with a tag of its own.
+        case node
+    }
+
+    private struct State {
+        var left: Int
+        var random: SplitMix64
+        var log: [String] = []
+    }
+
+    public let version: SourceVersion
+    private let hasNodes: Bool
+    private let state: NIOLockedValueBox<State>
+
+    /// - Parameters:
+    ///   - misfortunes: how many there are.
+    ///   - hasNodes: whether nodes and mirrors have tags of their own. Without a checksum nothing tells then that their
+    ///     bytes are the same.
+    public init(_ version: SourceVersion, misfortunes: Int, hasNodes: Bool, seed: UInt64) {
+        self.version = version
+        self.hasNodes = hasNodes
+        state = NIOLockedValueBox(State(left: misfortunes, random: SplitMix64(seed: seed)))
+    }
+
+    /// The misfortunes so far, one a line.
+    public var description: String { state.withLockedValue { $0.log.joined(separator: "\n") } }
+
+    /// - Parameter mirror: which of several servers of the same file answers, 0 upward.
+    public func reply(to request: RecordedRequest, mirror: Int = 0) -> Reply {
+        var version = version
+        if hasNodes, mirror > 0 { version.etag = "\"mirror\(mirror)\"" }
+        guard let drawn = draw(for: request) else { return version.honestReply(to: request) }
+        return bent(drawn.kind, drawn.count, drawn.node, request, version)
+    }
+
+    /// The next misfortune with its numbers; nil if there is none left.
+    private func draw(for request: RecordedRequest) -> (kind: Misfortune, count: Int64, node: UInt64)? {
+        state.withLockedValue { state -> (kind: Misfortune, count: Int64, node: UInt64)? in
+            guard state.left > 0 else { return nil }
+            state.left -= 1
+            let kind = Misfortune.allCases.randomElement(using: &state.random) ?? .drop
+            let count = Int64.random(in: 1...200_000, using: &state.random)
+            let node = state.random.next() % 4
+            state.log.append("\(request.path) \(request.header("Range") ?? "whole"): \(kind) \(count)")
+            return (kind, count, node)
+        }
+    }
+
+    private func bent(
+        _ kind: Misfortune, _ count: Int64, _ node: UInt64, _ request: RecordedRequest, _ version: SourceVersion
+    ) -> Reply {
+        var reply = version.honestReply(to: request)
+        let isContinued = request.header("Range") != nil
+        func apply(_ faults: Fault...) { for fault in faults { fault.apply(to: &reply, request, version) } }
+        switch kind {
+        case .drop: apply(.drop(after: count))
+        case .dropEarly: apply(.drop(after: count % 100, by: .close))
+        case .noAnswer: apply(.noAnswer(.close))
+        case .reset: apply(.noAnswer(.reset))
+        case .unavailable: return Reply(503, text: "later")
+        case .overloaded: return Reply(500, text: "later")
+        // A first answer cannot be compared with anything.
+        case .portal where isContinued:
+            return Reply(
+                200, headers: [HeaderField(name: "Content-Type", value: "text/html")],
+                text: String(repeating: "sign in ", count: Int(clamping: count / 100)))
+        case .refused where isContinued: return Reply(403, text: "not now")
+        case .empty where isContinued: return Reply(200, text: "")
+        case .noContent where isContinued: return Reply(204, headers: [], body: [])
+        case .uselessRange where isContinued: return Reply(416, text: "")
+        case .whole: apply(.ignoreRange, .drop(after: count * 8))
+        case .shortRange: apply(.shortRange(count), .drop(after: count))
+        case .node where hasNodes:
+            var other = version
+            other.etag = "\"node\(node)\""
+            reply = other.honestReply(to: request)
+            Fault.drop(after: count).apply(to: &reply, request, other)
+        case .portal, .refused, .empty, .noContent, .uselessRange, .node: apply(.drop(after: count))
+        }
+        return reply
+    }
+}
+
+extension FaultServer {
+    /// Offers the unlucky server's file under each of these paths: the first is the file's own, the others are mirrors.
+    public func serve(_ paths: [String], _ unlucky: UnluckyServer) {
+        for (mirror, path) in paths.enumerated() { on(path) { unlucky.reply(to: $0, mirror: mirror) } }
+    }
+}

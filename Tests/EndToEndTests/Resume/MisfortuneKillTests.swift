@@ -1,0 +1,120 @@
+import Glibc
+import StrictJSON
+import Testing
+import XferModel
+import XferTestSupport
+
+/// Downloads from unlucky servers by the real xferd, which is killed (kill -9) at random moments in between: with and
+/// without a checksum, from one server or three mirrors, in one piece or in segments.
+///
+/// Each file is right in the end, no other file is published before, each task ends once, nothing is left over, and the
+/// requests are bounded. 10,000 downloads with XFER_SOAK, from the seed XFER_SEED on.
+@Suite(.serialized) struct MisfortuneKillTests {
+    private static let first = getenv("XFER_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+    /// Downloads that one daemon makes at the same time.
+    private static let width = Campaign.isSoak ? 20 : 8
+    private static let batches = Campaign.isSoak ? 500 : 1
+    private static let mostKills = Campaign.isSoak ? 8 : 4
+    private static let longest = Campaign.isSoak ? 60 : 12
+
+    /// One download and its servers.
+    private struct Download {
+        let seed: UInt64
+        let id: Int64
+        let misfortunes: Int
+        let paths: [String]
+        let unlucky: UnluckyServer
+
+        var name: String { "f\(seed)" }
+    }
+
+    @Test(arguments: 0..<UInt64(batches)) func downloadsSurviveMisfortunesAndKills(batch: UInt64) async throws {
+        let width = UInt64(Self.width)
+        var random = SplitMix64(seed: Self.first + batch)
+        let options = DaemonFixture.Options(settings: [
+            "queue": ["max_active": "\(width)", "max_active_per_host": "\(width)"],
+            "download": ["checkpoint_bytes": "\(128 << 10)"],
+        ])
+        try await withDaemon(options) { daemon in
+            let server = try await FaultServer()
+            var downloads: [Download] = []
+            for index in 0..<width {
+                downloads.append(try await add(Self.first + batch * width + index, to: daemon, server))
+            }
+            var kills = 0
+            while kills < Self.mostKills {
+                let target = server.requests.count + Int.random(in: 1...2 * Self.width, using: &random)
+                let haveEnded = try await eventually("the server gets more requests", within: Patience.long) {
+                    if try await push(downloads, of: daemon) { return true }
+                    return server.requests.count >= target ? false : nil
+                }
+                if haveEnded { break }
+                await daemon.kill9()
+                kills += 1
+                for download in downloads where FileTree.exists("\(daemon.downloads)/\(download.name)") {
+                    try check(download, in: daemon)
+                }
+                try await daemon.start()
+            }
+            try await eventually("every download ends", within: Patience.long) { try await push(downloads, of: daemon) }
+            for download in downloads { try await checkEnd(of: download, in: daemon, server, kills) }
+            try await daemon.expectDownloads(downloads.map(\.name).sorted())
+        }
+    }
+
+    /// Adds the seed's download.
+    private func add(_ seed: UInt64, to daemon: DaemonFixture, _ server: FaultServer) async throws -> Download {
+        var random = SplitMix64(seed: seed)
+        let version = SourceVersion(seed: seed, length: 3_000_000, etag: "\"v\"")
+        let misfortunes = Int.random(in: 1...Self.longest, using: &random)
+        let isDigestDemanded = random.chance(0.5)
+        let paths = (random.chance(0.4) ? [0, 1, 2] : [0]).map { "/\(seed)-\($0)" }
+        let unlucky = UnluckyServer(version, misfortunes: misfortunes, hasNodes: isDigestDemanded, seed: seed ^ 7)
+        server.serve(paths, unlucky)
+        var fields: JSONObject = [
+            "output": .string("f\(seed)"), "segments": .integer(random.chance(0.5) ? 1 : 4),
+        ]
+        if paths.count > 1 { fields["mirrors"] = .array(paths.dropFirst().map { .string(server.url($0)) }) }
+        if isDigestDemanded { fields["checksum"] = .string(version.checksum().description) }
+        return Download(
+            seed: seed, id: try await daemon.add(server.url(paths[0]), fields), misfortunes: misfortunes, paths: paths,
+            unlucky: unlucky)
+    }
+
+    /// Cuts short the waits of the downloads. Returns whether all have ended.
+    private func push(_ downloads: [Download], of daemon: DaemonFixture) async throws -> Bool {
+        let session = try daemon.session()
+        var haveEnded = true
+        for download in downloads {
+            let result = try await session.call("task.get", ["id": .integer(download.id)])
+            let view = TaskView(json: result["task"] ?? result)
+            if view.isTerminal { continue }
+            haveEnded = false
+            if view.state == "waiting" {
+                _ = try await session.call("task.resume", ["ids": [.integer(download.id)]])
+            }
+        }
+        return haveEnded
+    }
+
+    private func check(_ download: Download, in daemon: DaemonFixture) throws {
+        let isRight = try download.unlucky.version.equals(file: "\(daemon.downloads)/\(download.name)")
+        #expect(isRight, "seed \(download.seed)\n\(download.unlucky)")
+    }
+
+    private func checkEnd(
+        of download: Download, in daemon: DaemonFixture, _ server: FaultServer, _ kills: Int
+    ) async throws {
+        let view = try await daemon.view(download.id)
+        #expect(view.state == "completed", "seed \(download.seed): \(view.json.text)\n\(download.unlucky)")
+        try check(download, in: daemon)
+        let ends = try await daemon.events(of: download.id).filter { $0["terminal"] == true }
+        #expect(ends.count == 1, "seed \(download.seed)")
+        // Each misfortune costs a request, and one more where a node refuses If-Range or a range; each kill as many as
+        // there are connections.
+        let requests = download.paths.reduce(0) { $0 + server.requests(to: $1).count }
+        #expect(
+            requests <= 3 * download.misfortunes + 8 * kills + 40,
+            "seed \(download.seed): \(requests) requests\n\(download.unlucky)")
+    }
+}
