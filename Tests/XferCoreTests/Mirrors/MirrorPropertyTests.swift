@@ -184,7 +184,11 @@ private struct MirrorWorld {
                 return nil
             case .retryPlainRange: plainRange = true
             case .suspect(let doubt, let error):
-                if !choice.mode.isForeign { kept.doubt = doubt }
+                guard !choice.mode.isForeign else {
+                    book.onRefusal(of: choice.source)
+                    return nil
+                }
+                kept.doubt = doubt
                 return error
             case .fail(let error): return error
             case .complete, .notModified: return nil

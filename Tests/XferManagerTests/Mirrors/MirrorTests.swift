@@ -1,4 +1,5 @@
 import Testing
+import XferCore
 import XferModel
 import XferProtocol
 import XferTestSupport
@@ -179,6 +180,25 @@ import XferTestSupport
         #expect(try mirrors.holds(Self.right))
         #expect(mirrors.ranges(0) == [nil] && mirrors.ranges(1) == [nil])
         #expect(try await mirrors.discards(of: id, in: manager) == 1)
+        await manager.shutdown(.suspend)
+    }
+
+    /// The mirror cannot continue the bytes; it is asked for the whole, and what it sends then is counted.
+    @Test(arguments: [true, false]) func aShorterOrUnmeasuredVersionOfTheOnlyMirrorIsConfirmedByTheThirdAnswer(
+        isShorter: Bool
+    ) async throws {
+        let mirrors = try await Mirrors()
+        let other = Mirrors.version(tag: "\"m1\"", seed: 2, length: isShorter ? 50_000 : 350_000)
+        mirrors.serve(0, faults: [[Self.drop]]).always(.status(404))
+        let served = mirrors.serve(1, other)
+        if !isShorter { served.always(.chunked) }
+        let manager = try await mirrors.open { $0.retry = RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1)) }
+        let id = try await mirrors.add(to: manager)
+        #expect(try await mirrors.end(of: id, in: manager).state == .completed)
+        #expect(try mirrors.holds(other))
+        let wholes = mirrors.ranges(1).filter { $0 == nil }
+        #expect(wholes.count == SuspectRules.sightings && mirrors.ranges(1).last == .some(nil))
+        #expect(try await mirrors.changes(of: id, in: manager) == 1)
         await manager.shutdown(.suspend)
     }
 

@@ -255,7 +255,11 @@ extension SharedTransfer {
             acceptBody(from: choice, at: plan.offset, isUnproven: plan.isUnproven)
             body = plan
         case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail:
-            if case .suspect(let doubt, _) = verdict, !choice.mode.isForeign { try await kept.record(doubt) }
+            if case .suspect(let doubt, _) = verdict {
+                // Whether the mirror has another version is counted once it is asked for the whole.
+                if choice.mode.isForeign { throw SourceRefusal(reason: .rangeIgnored) }
+                try await kept.record(doubt)
+            }
             for member in members.waiting.values { await member.run.record(head, from: keeping.finalURL) }
             return
         }
