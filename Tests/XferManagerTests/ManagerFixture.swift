@@ -104,9 +104,10 @@ final class ManagerFixture: Sendable {
         return added.id
     }
 
+    /// Waits for the task's end. A download of many tries takes minutes on a busy machine.
     func end(of id: TaskID, in manager: TransferManager) async throws -> TransferTask {
         let waited = try await manager.queries.wait(
-            for: [id], until: [], timeout: Double(60 * Patience.factor), for: Self.caller)
+            for: [id], until: [], timeout: Double(240 * Patience.factor), for: Self.caller)
         guard let task = waited.tasks.first, !waited.isTimedOut else { throw TimedOut("\(waited.tasks)") }
         return task
     }
