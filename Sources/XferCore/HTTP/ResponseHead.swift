@@ -108,8 +108,18 @@ public enum ContentRange: Hashable, Sendable {
 /// How entity tags compare (RFC 9110 §8.8.3). Tags are kept and sent verbatim.
 public enum EntityTag {
     /// Whether the text is a quoted tag without `W/`: only such a one may stand in `If-Range`.
+    ///
+    /// Many handlers leave out the quotes. Their tags are sent back and compared as they came, too.
     public static func isStrong(_ tag: String) -> Bool {
-        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
+        tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") || isUnquoted(tag)
+    }
+
+    /// Whether the text is a tag but for the quotes. A placeholder such as `null` or `undefined` tells no versions apart:
+    /// a tag without quotes has six characters or more, and a digit.
+    private static func isUnquoted(_ tag: String) -> Bool {
+        tag.utf8.count >= 6 && !tag.hasPrefix("W/") && !tag.hasPrefix("w/")
+            && tag.utf8.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "\"") }
+            && tag.utf8.contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
     /// Strong comparison (§8.8.3.2): both strong, and the same octet for octet.

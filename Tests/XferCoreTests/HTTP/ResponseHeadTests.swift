@@ -113,6 +113,16 @@ import XferModel
         #expect(!EntityTag.matchStrongly("\"a\"", "W/\"a\""))
         #expect(!EntityTag.matchStrongly("a", "a"))
         #expect(!EntityTag.matchStrongly(nil, nil))
+        // Many handlers leave out the quotes.
+        for tag in ["5f3c-1a2b", "d41d8cd98f00b204e9800998ecf8427e", "v1.2,3"] {
+            #expect(EntityTag.matchStrongly(tag, tag))
+            #expect(!EntityTag.matchStrongly(tag, "\"\(tag)\"") && !EntityTag.matchStrongly(tag, "\(tag)0"))
+        }
+        for tag in [
+            "", "-", "null", "undefined", "12345", "W/123456", "w/123456", "\"123456", "123 456", "12345\u{e9}",
+        ] {
+            #expect(!EntityTag.matchStrongly(tag, tag), "\(tag)")
+        }
         #expect(EntityTag.matchWeakly("W/\"a\"", "\"a\""))
         // The same character in two spellings is not the same tag.
         #expect(!EntityTag.matchStrongly("\"\u{e9}\"", "\"e\u{301}\""))
