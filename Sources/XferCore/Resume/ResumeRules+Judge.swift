@@ -11,7 +11,7 @@ extension ResumeRules {
             case 206 where plan.range == nil: judgeUnaskedPart(head, plan: plan, url: url, now: now)
             case 206: judgePartial(head, plan: plan)
             case 304 where !plan.conditions.isEmpty: .notModified
-            case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan)
+            case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan, url: url)
             case _ where plan.acceptedStatus.contains(head.status) && PartView.isOutside(head, of: plan.part):
                 .fail(PartView.ignored(head, from: url))
             case _ where plan.acceptedStatus.contains(head.status):
@@ -231,17 +231,26 @@ extension ResumeRules {
 
     // MARK: Nothing
 
-    /// 416: complete only if the server's length, the kept bytes and the known length are equal, and the version is
-    /// proven.
-    private static func judgeUnsatisfiable(_ head: ResponseHead, plan: RequestPlan) -> HeadVerdict {
+    /// 416: complete only if the server's length and the kept bytes are equal, the known length is no other one, and the
+    /// version is proven.
+    ///
+    /// If no length is known, the body may have ended where it broke off: a server that has exactly what is kept is no
+    /// reason to discard it. Without a tag a demanded digest will tell.
+    private static func judgeUnsatisfiable(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict {
         guard case .unsatisfied(let complete) = head.contentRange else { return .startOver(.rangeNotSatisfiable) }
         if let known = plan.kept.totalLength, known != complete {
             return .startOver(.lengthChanged(kept: known, now: complete))
         }
         let isProven = EntityTag.matchStrongly(plan.kept.validators.etag, head.etag)
-        guard complete == plan.offset, complete == plan.kept.totalLength, isProven else {
-            return .startOver(.rangeNotSatisfiable)
-        }
-        return .complete
+        guard complete == plan.offset else { return .startOver(.rangeNotSatisfiable) }
+        if isProven { return .complete }
+        guard plan.kept.totalLength == nil, head.etag == nil else { return .startOver(.rangeNotSatisfiable) }
+        if plan.fallback == .digest { return .complete }
+        return .fail(
+            TransferError(
+                .httpStatus,
+                "\(url.hostKey) has nothing behind the \(complete) bytes that are kept, and no entity tag or checksum "
+                    + "shows that they are the whole file",
+                isRetriable: false, httpStatus: 416, host: url.hostKey))
     }
 }

@@ -8,7 +8,7 @@ public enum FailedURLRules {
     /// Most entries; beyond it the oldest failure is removed.
     public static let largestCount: Int64 = 10_000
 
-    /// Whether a final failure puts the task's first URL on the list: 4xx but 401, 403, 408, 423, 425 and 429, and
+    /// Whether a final failure puts the task's first URL on the list: 4xx but 401, 403, 408, 416, 423, 425 and 429, and
     /// redirects to no valid URL.
     ///
     /// What another server said behind a redirect is not about the first URL, and neither is what a portal may have said
@@ -23,9 +23,8 @@ public enum FailedURLRules {
         switch error.reason {
         case .httpStatus:
             guard let status = error.httpStatus, (400...499).contains(status) else { return false }
-            // The server may well have another part.
-            if status == 416, specification.request.range != nil { return false }
-            return ![401, 403, 408, 423, 425, 429].contains(status)
+            // 416 is about a range: the server may well have another part.
+            return ![401, 403, 408, 416, 423, 425, 429].contains(status)
         case .tooManyRedirects:
             return true
         case .protocolError:

@@ -6,8 +6,8 @@ import XferModel
 ///
 /// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads; after `truthfulAfter`
 /// requests it is honest, so that a patient client finishes. It makes only errors that a client can detect without a
-/// digest. It never sends bytes of another version under the right head, one strong tag for two versions, or a cut-off
-/// body without an announced length.
+/// digest. It never sends bytes of another version under the right head, one strong tag for two versions, a wrong length
+/// of a version with its tag, or a cut-off body without an announced length.
 public final class LyingServer: Sendable, CustomStringConvertible {
     private struct State {
         var random: SplitMix64
@@ -91,9 +91,17 @@ public final class LyingServer: Sendable, CustomStringConvertible {
             .contentRange("bytes \(asked.upperBound)-\(asked.lowerBound)/\(version.length)"),
             .contentRangeTotal(nil), .contentRangeTotal(version.length + shift), .startShifted(by: shift),
             .startShifted(by: -shift), .shortRange(shift), .multipart, .unaskedRange, .unsatisfiable(nil),
-            .unsatisfiable("bytes */\(asked.lowerBound)"), .unsatisfiable("bytes */\(version.length)"),
+            end(at: asked.lowerBound), .unsatisfiable("bytes */\(version.length)"),
         ]
         return choices[Int.random(in: choices.indices, using: &random)]
+    }
+
+    /// 416 that claims that there is nothing behind what was asked for, of no version.
+    private static func end(at offset: Int64) -> Fault {
+        Fault("416 bytes */\(offset) without a tag") { reply, context in
+            Fault.unsatisfiable("bytes */\(offset)").apply(to: &reply, context)
+            reply.setHeader("ETag", nil)
+        }
     }
 
     private static func aboutVersions(_ random: inout SplitMix64) -> Fault {

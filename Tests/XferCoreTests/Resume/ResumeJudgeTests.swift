@@ -305,9 +305,31 @@ import XferModel
         #expect(
             judge(416, [("Content-Range", "bytes */1000")], committed: 1000, joins: true)
                 == .startOver(.rangeNotSatisfiable))
-        #expect(
-            judge(416, [("Content-Range", "bytes */1000"), tag], committed: 1000, total: nil)
-                == .startOver(.rangeNotSatisfiable))
+    }
+
+    /// The body may have ended where its connection broke off.
+    @Test func a416AtTheEndOfWhatIsKeptIsNoReasonToDiscardBytesOfUnknownLength() {
+        let range = ("Content-Range", "bytes */1000")
+        #expect(judge(416, [range, tag], committed: 1000, total: nil) == .complete)
+        // A demanded digest will tell.
+        #expect(judge(416, [range], committed: 1000, total: nil, joins: true) == .complete)
+        guard case .fail(let error) = judge(416, [range], committed: 1000, total: nil) else {
+            Issue.record("the bytes are discarded, or taken for whole")
+            return
+        }
+        #expect(error.reason == .httpStatus && error.httpStatus == 416 && !error.isRetriable)
+        // Another version, or another length.
+        for joins in [true, false] {
+            #expect(
+                judge(416, [range, ("ETag", "\"b\"")], committed: 1000, total: nil, joins: joins)
+                    == .startOver(.rangeNotSatisfiable))
+            for length in [999, 1001] {
+                #expect(
+                    judge(
+                        416, [("Content-Range", "bytes */\(length)"), tag], committed: 1000, total: nil, joins: joins)
+                        == .startOver(.rangeNotSatisfiable))
+            }
+        }
     }
 
     @Test func a304CountsOnlyAsTheAnswerToACondition() {

@@ -9,7 +9,7 @@ import XferModel
     }
 
     @Test(arguments: 100...599) func onlyStatusCodesThatConcernTheURLListIt(status: Int) {
-        let lists = (400...499).contains(status) && ![401, 403, 408, 423, 425, 429].contains(status)
+        let lists = (400...499).contains(status) && ![401, 403, 408, 416, 423, 425, 429].contains(status)
         for host in [nil, "files.example"] {
             #expect(Self.lists(TransferError(.httpStatus, "", httpStatus: status, host: host)) == lists)
         }

@@ -131,6 +131,33 @@ import XferTestSupport
         await world.end()
     }
 
+    /// A chunked body that breaks off behind its last byte: a demanded digest shows that it is whole.
+    @Test(arguments: [true, false]) func aBodyThatIsThereWholeIsNotFetchedAgain(isDigestDemanded: Bool) async throws {
+        let world = try await World()
+        world.answer { number, request in
+            if request.header("Range") != nil {
+                return Reply(416, headers: [HeaderField(name: "Content-Range", value: "bytes */300000")], text: "")
+            }
+            var reply = Self.version.honestReply(to: request)
+            for fault in [Fault.chunked, .drop(after: Self.version.length, by: .close)] {
+                fault.apply(to: &reply, request, Self.version)
+            }
+            return reply
+        }
+        let checksum = isDigestDemanded ? Self.version.checksum() : nil
+        let id = try await world.add { $0.checksum = checksum }
+        if isDigestDemanded {
+            try await world.completes(id, as: Self.version)
+            #expect(world.ranges == [nil, "bytes=300000-"])
+        } else {
+            let task = try await world.fixture.end(of: id, in: world.manager)
+            #expect(task.state == .failed && task.error?.httpStatus == 416 && task.received == Self.version.length)
+            #expect(world.ranges.filter { $0 == nil }.count == 1)
+        }
+        #expect(try await !world.events(of: id).contains { $0 == .taskSourceChanged || $0 == .taskBytesDiscarded })
+        await world.end()
+    }
+
     /// The count outlives the tries, and whatever else they commit.
     @Test(arguments: ["/f", "/redirected"])
     func aShorterVersionReplacesTheBytesOnceItHasComeThreeTimes(path: String) async throws {

@@ -260,6 +260,7 @@ extension SharedTransfer {
                 if choice.mode.isForeign { throw SourceRefusal(reason: .rangeIgnored) }
                 try await kept.record(doubt)
             }
+            if case .complete = verdict { return try await onKeptWhole(head, keeping) }
             for member in members.waiting.values { await member.run.record(head, from: keeping.finalURL) }
             return
         }
@@ -271,5 +272,14 @@ extension SharedTransfer {
         guard isWanted else { return await stopIfUnwanted() }
         try await kept.makeRoom(for: part, in: directory)
         if isHeld { await services.engine.proceed(handle.id) }
+    }
+
+    /// Handles the head of a server that has no more than is kept (416). If it does not say of which version, only the
+    /// digest can show that the bytes are whole.
+    private func onKeptWhole(_ head: ResponseHead, _ keeping: ResumeData) async throws {
+        guard !EntityTag.matchStrongly(keeping.validators.etag, head.etag),
+            let digest = demandedDigest ?? response.joinDigest
+        else { return }
+        try await acceptEnd(at: kept.committed, provenBy: digest)
     }
 }
