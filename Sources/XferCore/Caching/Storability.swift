@@ -22,9 +22,8 @@ public enum Storability {
         } else if directives.has("no-store") {
             return "the server says no-store"
         }
-        if let refusal = Variant.refusal(of: head, usesCookies: request.usesCookies || !request.cookies.isEmpty) {
-            return refusal
-        }
+        let usesCookies = request.usesCookies || !request.cookies.isEmpty || head.followsCookies
+        if let refusal = Variant.refusal(of: head, usesCookies: usesCookies) { return refusal }
         let isExplicit =
             directives.has("public") || directives.has("private") || directives.has("max-age") || head.has("Expires")
         guard isExplicit || Heuristics.apply(toStatus: head.status) else {

@@ -12,6 +12,8 @@ public struct ResponseHead: Hashable, Sendable {
     public var proxy: String?
     /// Whether the connection goes through a proxy of any kind. Over plain HTTP it can give any response itself.
     public var isViaProxy = false
+    /// Whether its request had cookies of a jar, so that others may get another response.
+    public var followsCookies = false
 
     public init(status: Int, majorVersion: Int = 1, fields: [HeaderField] = []) {
         self.status = status

@@ -29,8 +29,9 @@ final class AttemptRun {
     /// The URL of the first request. Fields that are secret are sent to its origin only.
     private(set) var home: HTTPURL
     private(set) var credential: ResolvedCredential?
-    /// The cookies that the attempt brought with it; nil if there are none.
-    private(set) lazy var ownCookies: CookieJar? = makeOwnCookies()
+    /// The cookies that the attempt brought with it, a profile's, or else those that its responses have set, which end
+    /// with it; nil while there are none.
+    private(set) lazy var cookies: CookieJar? = initialCookies()
     let events = AttemptEvents()
     private(set) var isEnded = false
     /// Whether only a digest can show that the body was not cut off.
@@ -104,10 +105,19 @@ final class AttemptRun {
         return request.method.anticipatesContent ? .empty : nil
     }
 
-    private func makeOwnCookies() -> CookieJar? {
-        guard !attempt.cookies.isEmpty else { return nil }
+    private func initialCookies() -> CookieJar? {
+        guard !attempt.cookies.isEmpty else { return attempt.cookieJar.map { core.shared.jar(named: $0) } }
         let jar = CookieJar()
         jar.add(attempt.cookies)
+        return jar
+    }
+
+    /// The jar for cookies that a response sets. Without a jar of its own, the attempt gets one for its next hops: many
+    /// servers set a cookie and redirect, and redirect again without it.
+    func jarForResponse() -> CookieJar {
+        if let cookies { return cookies }
+        let jar = CookieJar()
+        cookies = jar
         return jar
     }
 

@@ -41,8 +41,8 @@ final class Hop {
     var refusal: TransferError?
     var sentFields: [HeaderField] = []
     var authentication = HopAuthentication.none
-    /// The jar that keeps the response's cookies; nil if none does.
-    private(set) var cookies: CookieJar?
+    /// Whether the request had cookies of a jar.
+    private var hasCookies = false
 
     init(_ request: HopRequest, run: AttemptRun) {
         self.request = request
@@ -80,8 +80,8 @@ final class Hop {
             maxReceiveRate: run.receiveRate, readSize: run.readSize, needsNewConnection: self.request.needsNewConnection
         )
         request.authentication = authentication
-        self.cookies = cookies?.jar
-        request.cookies = cookies?.field
+        hasCookies = cookies != nil
+        request.cookies = cookies
         let key = core.poolKey(for: spec, isLimited: run.receiveRate > 0, isSecure: url.scheme == .https)
         guard let session = core.session(for: key), let handle = session.begin(request, for: self) else {
             throw TransferError(.internalError, "out of memory", isRetriable: true)
@@ -322,6 +322,7 @@ final class Hop {
     func judge(_ head: ResponseHead) -> Bool {
         var head = PartView.head(head, of: plan.part)
         head.proxy = answeringProxy
+        head.followsCookies = hasCookies
         head.isViaProxy = connection?.session.key.spec.key.proxy != nil
         reportSent()
         response.head = head

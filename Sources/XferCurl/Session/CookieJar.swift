@@ -41,32 +41,23 @@ extension Timestamp {
     fileprivate var seconds: Int64 { rawValue / 1_000_000 }
 }
 
-/// The cookies of a request.
-struct CookieUse {
-    /// Keeps what the response sets.
-    let jar: CookieJar
-    /// The `Cookie` field, which libcurl adds to the others; nil without cookies.
-    var field: String?
-}
-
 extension Hop {
-    /// Takes the client's own `Cookie` field out of the fields when a jar is used. It goes behind the jar's cookies in
-    /// the single field (RFC 6265 §5.4), which libcurl does not sign.
+    /// The value of the `Cookie` field; nil without cookies of a jar. The client's own `Cookie` field is taken out of the
+    /// fields then: it goes behind the jar's cookies in the single field (RFC 6265 §5.4), which libcurl does not sign.
     ///
     /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
-    func separateCookies() -> CookieUse? {
-        guard sentFields.firstValue(named: "Host") == nil,
-            let jar = run.ownCookies ?? run.attempt.cookieJar.map({ run.core.shared.jar(named: $0) })
-        else { return nil }
+    func separateCookies() -> String? {
+        guard !hasOwnHost, let field = run.cookies?.field(for: url, at: Clocks.wall()) else { return nil }
         let own = sentFields.filter { $0.name.equalsIgnoringASCIICase("Cookie") }.map(\.value)
         sentFields.removeAll { $0.name.equalsIgnoringASCIICase("Cookie") }
-        let all = [jar.field(for: url, at: Clocks.wall())].compactMap(\.self) + own
-        return CookieUse(jar: jar, field: all.isEmpty ? nil : all.joined(separator: "; "))
+        return ([field] + own).joined(separator: "; ")
     }
 
     /// Keeps the cookies that a response sets, unless a proxy gave it in the server's place.
     func receiveCookies(of head: ResponseHead) {
-        guard let cookies, head.status != 407 else { return }
-        cookies.receive(head.fields, from: url, at: Clocks.wall())
+        guard head.status != 407, !hasOwnHost, head.fields.firstValue(named: "Set-Cookie") != nil else { return }
+        run.jarForResponse().receive(head.fields, from: url, at: Clocks.wall())
     }
+
+    private var hasOwnHost: Bool { sentFields.firstValue(named: "Host") != nil }
 }

@@ -37,6 +37,16 @@ import XferTestSupport
             ], "\(changes?.text ?? "")")
     }
 
+    /// The scripted daemon's task is from `http://host/`.
+    @Test func ofManyCookiesATaskGetsThoseOfItsSite() async throws {
+        let lines = (0...CookieFile.mostOfAnySite).map { "site\($0).test\tFALSE\t/\tFALSE\t0\tn\tv" }
+        let jar = (lines + ["host\tFALSE\t/\tFALSE\t0\tsid\tx", "no cookie"]).joined(separator: "\n")
+        let (changes, result) = try await run(["update", "7", "-b", "jar"], files: ["jar": jar])
+        #expect(
+            result.exit == .code(0) && result.errors.contains("warning: -b: line 103 of jar is no cookie"), "\(result)")
+        #expect(changes == ["cookie_list": [["domain": "host", "name": "sid", "value": "x"]]])
+    }
+
     @Test func clearUnsetsWhatHasNoValue() async throws {
         let fields = ["credential", "cert", "cookie", "proxy", "interface", "resolve", "connect-to"]
         let (changes, result) = try await run(["update", "7"] + fields.flatMap { ["--clear", $0] })

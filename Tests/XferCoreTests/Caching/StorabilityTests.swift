@@ -52,6 +52,9 @@ import XferModel
         var jar = Sample.request()
         jar.usesCookies = true
         #expect(!isKept(("Vary", "Cookie"), request: jar))
+        var head = ResponseHead(status: 200, fields: Sample.fields([("Vary", "Cookie")]))
+        head.followsCookies = true
+        #expect(Storability.refusal(of: Sample.request(), sent: [], answeredBy: head) != nil)
     }
 
     @Test(arguments: [HTTPMethod.head, .post, .put, .patch, .delete]) func onlyResponsesToGETAreStored(

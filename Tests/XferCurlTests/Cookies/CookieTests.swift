@@ -56,6 +56,28 @@ import XferTestSupport
         #expect(try await get("/x") == ["sid=1; SID=2; other=3"])
     }
 
+    /// As bot shields and publishers do, and wget, aria2 and browsers expect.
+    @Test func aCookieSetByARedirectIsSentToTheNextHopsAndForgottenAfterwards() async throws {
+        let other = try await FaultServer()
+        other.onAnyOther { _ in Reply(200, text: "end") }
+        let away = "http://localhost:\(other.port)/end"
+        server.on("/gate") { request in
+            let isKnown = request.header("Cookie")?.contains("pass=1") == true
+            let place = HeaderField(name: "Location", value: isKnown ? away : "/gate")
+            return Reply(302, headers: [place, HeaderField(name: "Set-Cookie", value: "pass=1")], text: "")
+        }
+        let own = [HeaderField(name: "Cookie", value: "mine=2")]
+        for fields in [[], own] {
+            let before = server.requests.count
+            let first = try await get("/gate", jar: nil) { $0.request.headers = fields }
+            #expect(first == fields.map(\.value), "nothing is left of an earlier attempt")
+            let sent = server.requests.dropFirst(before).map { $0.header("Cookie") }
+            #expect(sent == [first.first, fields.isEmpty ? "pass=1" : "pass=1; mine=2"])
+        }
+        #expect(other.requests.count == 2 && other.requests.allSatisfy { $0.header("Cookie") == nil })
+        #expect(try await get("/x", jar: "one") == [])
+    }
+
     @Test func publicSuffixesAreKnown() {
         #expect(PublicSuffixes.contains("org") && PublicSuffixes.contains("co.uk"))
         #expect(!PublicSuffixes.contains("example.org") && !PublicSuffixes.contains("example.co.uk"))
