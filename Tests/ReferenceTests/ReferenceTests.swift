@@ -57,6 +57,6 @@ struct ReferenceTests {
     @Test func theDirectoryHoldsOnlyDocumentsThatAreChecked() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.directory.path)
         // Its table is compared with what aria2p's tests come to.
-        #expect(Set(names) == Set(Self.documents.map(\.name)).union(["aria2.md", "conformance.md"]))
+        #expect(Set(names) == Set(Self.documents.map(\.name)).union(["aria2.md"]))
     }
 }
