@@ -9,7 +9,6 @@ from typing import Any, Dict, Literal, Mapping, Optional, Sequence, Union
 from ._values import AsyncCaller, UNSET, Maybe, Time, as_object
 from .records import (
     TaskKind,
-    HTTPMethod,
     HeaderChanges,
     BodyInput,
     PartInput,
@@ -83,6 +82,8 @@ from .records import (
     HookListResult,
     WebhookListResult,
     WebhookTestResult,
+    StrictTransportListResult,
+    StrictTransportClearResult,
     EventName,
     ShutdownMode,
     EventsSinceResult,
@@ -117,7 +118,7 @@ class AsyncTaskMethods:
         url: Maybe[str] = UNSET,
         urls: Maybe[Sequence[str]] = UNSET,
         kind: Maybe[TaskKind] = UNSET,
-        method: Maybe[HTTPMethod] = UNSET,
+        method: Maybe[str] = UNSET,
         headers: Maybe[HeaderChanges] = UNSET,
         params: Maybe[Mapping[str, Any]] = UNSET,
         body: Maybe[BodyInput] = UNSET,
@@ -164,6 +165,7 @@ class AsyncTaskMethods:
         resume: Maybe[ResumeMode] = UNSET,
         profile: Maybe[str] = UNSET,
         redirect: Maybe[Optional[RedirectPolicy]] = UNSET,
+        max_redirects: Maybe[Optional[int]] = UNSET,
         allow_downgrade: Maybe[Optional[bool]] = UNSET,
         http_version: Maybe[Optional[HTTPVersion]] = UNSET,
         connect_timeout: Maybe[Optional[float]] = UNSET,
@@ -188,6 +190,7 @@ class AsyncTaskMethods:
         allow_metered: Maybe[Optional[bool]] = UNSET,
         ip_version: Maybe[Optional[IPVersion]] = UNSET,
         interface: Maybe[Optional[str]] = UNSET,
+        ca_file: Maybe[str] = UNSET,
         resolve: Maybe[Optional[Sequence[str]]] = UNSET,
         connect_to: Maybe[Optional[Sequence[str]]] = UNSET,
         progress_interval: Maybe[float] = UNSET,
@@ -201,12 +204,13 @@ class AsyncTaskMethods:
         Args:
             url: What to ask for: an absolute http or https URL, or one relative to the profile's
                 base_url.
-            urls: Of a download with GET, in place of url: mirrors of the same bytes, in order of
-                preference. What is bound to an origin (credential, client_cert, secret header
-                fields) is the first one's.
+            urls: With GET, of a download or data task, in place of url: mirrors of the same bytes,
+                in order of preference. What is bound to an origin (credential, client_cert, secret
+                header fields) is the first one's.
             kind: download: the response goes to a file. data: it is kept for task.result. upload:
                 as data, and source, body or parts are sent. Default download.
-            method: Default GET; POST where something is sent, PUT for a plain upload of a file.
+            method: Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and
+                DELETE. Default GET; POST where something is sent, PUT for a plain upload of a file.
             headers: Header fields to send; those that framing and resuming depend on (Range,
                 Content-Length, …) are refused. null leaves out one of the profile's.
             params: Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the
@@ -220,7 +224,7 @@ class AsyncTaskMethods:
             spool: Copy the files that are sent first, so that they may change afterwards; default
                 false.
             chunk_size: With upload tus: the most bytes of one request, for proxies that bound
-                contents; default unlimited.
+                contents; default upload.chunk_size.
             creation_with_upload: With upload tus: the request that creates the upload brings the
                 first bytes (up to 1 MiB), which saves a request for small files; default false.
             output: The file's name, or a path: relative to dir, or absolute. Without it the server
@@ -234,7 +238,8 @@ class AsyncTaskMethods:
                 such as ~/.ssh; default false. Tokens without the scope operate write to no hidden
                 path.
             checksum: The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256,
-                sha-512, sha-1 or md5, in hex or base64.
+                sha-512, sha-384, sha-224, blake2b, sha-1 or md5, in hex or base64; hex alone,
+                sha256-BASE64 or a line of a checksum file.
             priority: Strict order of starting; default normal.
             group: A group of yours to hold back, limit and select tasks by.
             label: A text for people and a name to select tasks by.
@@ -283,7 +288,9 @@ class AsyncTaskMethods:
                 they are not.
             profile: Whose defaults hold for what is not said here; of the fields that follow, null
                 unsets the profile's.
-            redirect: Whether redirects are followed; default follow.
+            redirect: Whether redirects are followed; default follow. With deny the redirect's
+                response is the result if accept_status allows its status.
+            max_redirects: Most redirects in a row; default 20.
             allow_downgrade: Whether a redirect may lead from https to http; default false.
             http_version: The protocol to use; default auto.
             connect_timeout: Seconds for name resolution, TCP and TLS; 0 is none; default 30.
@@ -319,6 +326,9 @@ class AsyncTaskMethods:
                 (network.metered_interfaces); if not, it waits for another. Default true.
             ip_version: Which addresses to connect to; default any.
             interface: The network interface or local address to connect from.
+            ca_file: Absolute path of a PEM file: the certificate authorities that are trusted in
+                place of the daemon's; the trust policies hold all the same. Operators, and the
+                file's owner.
             resolve: Addresses to use in place of what the resolver says:
                 HOST:PORT:ADDRESS[,ADDRESS]; * is any host.
             connect_to: What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT,
@@ -384,6 +394,7 @@ class AsyncTaskMethods:
             "resume": resume,
             "profile": profile,
             "redirect": redirect,
+            "max_redirects": max_redirects,
             "allow_downgrade": allow_downgrade,
             "http_version": http_version,
             "connect_timeout": connect_timeout,
@@ -408,6 +419,7 @@ class AsyncTaskMethods:
             "allow_metered": allow_metered,
             "ip_version": ip_version,
             "interface": interface,
+            "ca_file": ca_file,
             "resolve": resolve,
             "connect_to": connect_to,
             "progress_interval": progress_interval,
@@ -1355,6 +1367,35 @@ class AsyncWebhookMethods:
         return await self._caller.ask("webhook.test", {"name": name}, WebhookTestResult.from_wire)
 
 
+class AsyncHstsMethods:
+    """The methods hsts.*"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def list(self) -> StrictTransportListResult:
+        """The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested
+        in the clear.
+
+        Takes the scope operate.
+        """
+        return await self._caller.ask("hsts.list", {}, StrictTransportListResult.from_wire)
+
+    async def clear(self, *, hosts: Maybe[Sequence[str]] = UNSET) -> StrictTransportClearResult:
+        """Forgets hosts that have demanded https, until they do so again: their http URLs are
+        requested as they are.
+
+        Args:
+            hosts: Their names; default is all.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "hosts": hosts,
+        }
+        return await self._caller.ask("hsts.clear", parameters, StrictTransportClearResult.from_wire)
+
+
 class AsyncEventsMethods:
     """The methods events.*"""
 
@@ -1422,6 +1463,7 @@ class AsyncTokenMethods:
         *,
         user: Maybe[str] = UNSET,
         expires_at: Maybe[Time] = UNSET,
+        dir: Maybe[str] = UNSET,
     ) -> TokenAddResult:
         """Makes a token for clients on the network. It is answered once and not kept. Only over the
         Unix socket.
@@ -1431,6 +1473,8 @@ class AsyncTokenMethods:
             scope: What it allows within the rights of its user.
             user: Whom it calls for: a user's name, or a decimal uid; default is the caller.
             expires_at: It is refused from then on; default is never.
+            dir: With the scope add or own: the directory beneath which its tasks write; default is
+                download.dir.
 
         Takes the scope operate.
         """
@@ -1439,6 +1483,7 @@ class AsyncTokenMethods:
             "scope": scope,
             "user": user,
             "expires_at": expires_at,
+            "dir": dir,
         }
         return await self._caller.ask("token.add", parameters, TokenAddResult.from_wire)
 
@@ -1670,6 +1715,7 @@ class AsyncMethods:
         self.profile = AsyncProfileMethods(caller)
         self.hook = AsyncHookMethods(caller)
         self.webhook = AsyncWebhookMethods(caller)
+        self.hsts = AsyncHstsMethods(caller)
         self.events = AsyncEventsMethods(caller)
         self.network = AsyncNetworkMethods(caller)
         self.token = AsyncTokenMethods(caller)

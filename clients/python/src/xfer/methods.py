@@ -9,7 +9,6 @@ from typing import Any, Dict, Literal, Mapping, Optional, Sequence, Union
 from ._values import Caller, UNSET, Maybe, Time, as_object
 from .records import (
     TaskKind,
-    HTTPMethod,
     HeaderChanges,
     BodyInput,
     PartInput,
@@ -83,6 +82,8 @@ from .records import (
     HookListResult,
     WebhookListResult,
     WebhookTestResult,
+    StrictTransportListResult,
+    StrictTransportClearResult,
     EventName,
     ShutdownMode,
     EventsSinceResult,
@@ -143,7 +144,7 @@ class TaskMethods:
         url: Maybe[str] = UNSET,
         urls: Maybe[Sequence[str]] = UNSET,
         kind: Maybe[TaskKind] = UNSET,
-        method: Maybe[HTTPMethod] = UNSET,
+        method: Maybe[str] = UNSET,
         headers: Maybe[HeaderChanges] = UNSET,
         params: Maybe[Mapping[str, Any]] = UNSET,
         body: Maybe[BodyInput] = UNSET,
@@ -190,6 +191,7 @@ class TaskMethods:
         resume: Maybe[ResumeMode] = UNSET,
         profile: Maybe[str] = UNSET,
         redirect: Maybe[Optional[RedirectPolicy]] = UNSET,
+        max_redirects: Maybe[Optional[int]] = UNSET,
         allow_downgrade: Maybe[Optional[bool]] = UNSET,
         http_version: Maybe[Optional[HTTPVersion]] = UNSET,
         connect_timeout: Maybe[Optional[float]] = UNSET,
@@ -214,6 +216,7 @@ class TaskMethods:
         allow_metered: Maybe[Optional[bool]] = UNSET,
         ip_version: Maybe[Optional[IPVersion]] = UNSET,
         interface: Maybe[Optional[str]] = UNSET,
+        ca_file: Maybe[str] = UNSET,
         resolve: Maybe[Optional[Sequence[str]]] = UNSET,
         connect_to: Maybe[Optional[Sequence[str]]] = UNSET,
         progress_interval: Maybe[float] = UNSET,
@@ -227,12 +230,13 @@ class TaskMethods:
         Args:
             url: What to ask for: an absolute http or https URL, or one relative to the profile's
                 base_url.
-            urls: Of a download with GET, in place of url: mirrors of the same bytes, in order of
-                preference. What is bound to an origin (credential, client_cert, secret header
-                fields) is the first one's.
+            urls: With GET, of a download or data task, in place of url: mirrors of the same bytes,
+                in order of preference. What is bound to an origin (credential, client_cert, secret
+                header fields) is the first one's.
             kind: download: the response goes to a file. data: it is kept for task.result. upload:
                 as data, and source, body or parts are sent. Default download.
-            method: Default GET; POST where something is sent, PUT for a plain upload of a file.
+            method: Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and
+                DELETE. Default GET; POST where something is sent, PUT for a plain upload of a file.
             headers: Header fields to send; those that framing and resuming depend on (Range,
                 Content-Length, …) are refused. null leaves out one of the profile's.
             params: Parameters: of GET, HEAD and DELETE in the query, else as a form, or as the
@@ -246,7 +250,7 @@ class TaskMethods:
             spool: Copy the files that are sent first, so that they may change afterwards; default
                 false.
             chunk_size: With upload tus: the most bytes of one request, for proxies that bound
-                contents; default unlimited.
+                contents; default upload.chunk_size.
             creation_with_upload: With upload tus: the request that creates the upload brings the
                 first bytes (up to 1 MiB), which saves a request for small files; default false.
             output: The file's name, or a path: relative to dir, or absolute. Without it the server
@@ -260,7 +264,8 @@ class TaskMethods:
                 such as ~/.ssh; default false. Tokens without the scope operate write to no hidden
                 path.
             checksum: The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256,
-                sha-512, sha-1 or md5, in hex or base64.
+                sha-512, sha-384, sha-224, blake2b, sha-1 or md5, in hex or base64; hex alone,
+                sha256-BASE64 or a line of a checksum file.
             priority: Strict order of starting; default normal.
             group: A group of yours to hold back, limit and select tasks by.
             label: A text for people and a name to select tasks by.
@@ -309,7 +314,9 @@ class TaskMethods:
                 they are not.
             profile: Whose defaults hold for what is not said here; of the fields that follow, null
                 unsets the profile's.
-            redirect: Whether redirects are followed; default follow.
+            redirect: Whether redirects are followed; default follow. With deny the redirect's
+                response is the result if accept_status allows its status.
+            max_redirects: Most redirects in a row; default 20.
             allow_downgrade: Whether a redirect may lead from https to http; default false.
             http_version: The protocol to use; default auto.
             connect_timeout: Seconds for name resolution, TCP and TLS; 0 is none; default 30.
@@ -345,6 +352,9 @@ class TaskMethods:
                 (network.metered_interfaces); if not, it waits for another. Default true.
             ip_version: Which addresses to connect to; default any.
             interface: The network interface or local address to connect from.
+            ca_file: Absolute path of a PEM file: the certificate authorities that are trusted in
+                place of the daemon's; the trust policies hold all the same. Operators, and the
+                file's owner.
             resolve: Addresses to use in place of what the resolver says:
                 HOST:PORT:ADDRESS[,ADDRESS]; * is any host.
             connect_to: What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT,
@@ -410,6 +420,7 @@ class TaskMethods:
             "resume": resume,
             "profile": profile,
             "redirect": redirect,
+            "max_redirects": max_redirects,
             "allow_downgrade": allow_downgrade,
             "http_version": http_version,
             "connect_timeout": connect_timeout,
@@ -434,6 +445,7 @@ class TaskMethods:
             "allow_metered": allow_metered,
             "ip_version": ip_version,
             "interface": interface,
+            "ca_file": ca_file,
             "resolve": resolve,
             "connect_to": connect_to,
             "progress_interval": progress_interval,
@@ -1362,6 +1374,35 @@ class WebhookMethods:
         return self._caller.ask("webhook.test", {"name": name}, WebhookTestResult.from_wire)
 
 
+class HstsMethods:
+    """The methods hsts.*"""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def list(self) -> StrictTransportListResult:
+        """The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested
+        in the clear.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("hsts.list", {}, StrictTransportListResult.from_wire)
+
+    def clear(self, *, hosts: Maybe[Sequence[str]] = UNSET) -> StrictTransportClearResult:
+        """Forgets hosts that have demanded https, until they do so again: their http URLs are
+        requested as they are.
+
+        Args:
+            hosts: Their names; default is all.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "hosts": hosts,
+        }
+        return self._caller.ask("hsts.clear", parameters, StrictTransportClearResult.from_wire)
+
+
 class EventsMethods:
     """The methods events.*"""
 
@@ -1426,6 +1467,7 @@ class TokenMethods:
         *,
         user: Maybe[str] = UNSET,
         expires_at: Maybe[Time] = UNSET,
+        dir: Maybe[str] = UNSET,
     ) -> TokenAddResult:
         """Makes a token for clients on the network. It is answered once and not kept. Only over the
         Unix socket.
@@ -1435,6 +1477,8 @@ class TokenMethods:
             scope: What it allows within the rights of its user.
             user: Whom it calls for: a user's name, or a decimal uid; default is the caller.
             expires_at: It is refused from then on; default is never.
+            dir: With the scope add or own: the directory beneath which its tasks write; default is
+                download.dir.
 
         Takes the scope operate.
         """
@@ -1443,6 +1487,7 @@ class TokenMethods:
             "scope": scope,
             "user": user,
             "expires_at": expires_at,
+            "dir": dir,
         }
         return self._caller.ask("token.add", parameters, TokenAddResult.from_wire)
 
@@ -1671,6 +1716,7 @@ class Methods:
         self.profile = ProfileMethods(caller)
         self.hook = HookMethods(caller)
         self.webhook = WebhookMethods(caller)
+        self.hsts = HstsMethods(caller)
         self.events = EventsMethods(caller)
         self.network = NetworkMethods(caller)
         self.token = TokenMethods(caller)

@@ -14,13 +14,47 @@ from ._values import Time, UnknownEvent, listed, optional, parse_time
 TaskKind = Literal["download", "upload", "data"]
 
 
-HTTPMethod = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-
-
 HeaderChanges = Mapping[str, Union[Optional[str], Sequence[str]]]
 """Header fields by name; an array where a field is repeated, null for one of the profile's that is
 not wanted.
 """
+
+
+FormCharset = Literal[
+    "utf-8",
+    "us-ascii",
+    "iso-8859-1",
+    "iso-8859-2",
+    "iso-8859-3",
+    "iso-8859-4",
+    "iso-8859-5",
+    "iso-8859-6",
+    "iso-8859-7",
+    "iso-8859-8",
+    "iso-8859-9",
+    "iso-8859-10",
+    "iso-8859-13",
+    "iso-8859-14",
+    "iso-8859-15",
+    "iso-8859-16",
+    "windows-1250",
+    "windows-1251",
+    "windows-1252",
+    "windows-1253",
+    "windows-1254",
+    "windows-1255",
+    "windows-1256",
+    "windows-1257",
+    "windows-1258",
+    "koi8-r",
+    "koi8-u",
+    "shift_jis",
+    "euc-jp",
+    "euc-kr",
+    "gbk",
+    "gb18030",
+    "big5",
+]
 
 
 HeaderList = Mapping[str, Union[str, Sequence[str]]]
@@ -265,6 +299,7 @@ TaskColumns = Sequence[
     "resume",
     "profile",
     "redirect",
+    "max_redirects",
     "allow_downgrade",
     "http_version",
     "connect_timeout",
@@ -289,6 +324,7 @@ TaskColumns = Sequence[
     "allow_metered",
     "ip_version",
     "interface",
+    "ca_file",
     "resolve",
     "connect_to",
     "progress_interval",
@@ -395,6 +431,9 @@ EventType = Literal[
 ]
 
 
+StrictTransportMode = Literal["upgrade", "deny", "off"]
+
+
 EventName = Literal[
     "task.added",
     "task.restored",
@@ -439,6 +478,9 @@ EventName = Literal[
 ]
 
 
+RedirectDecision = Literal["followed", "refused", "delivered", "upgraded"]
+
+
 NetworkState = Literal["unknown", "offline", "metered", "unmetered"]
 
 
@@ -456,6 +498,10 @@ class BodyInput(TypedDict, total=False):
 
     form: Mapping[str, Any]
     """A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one."""
+
+    charset: FormCharset
+    """The encoding of the form's text, named in Content-Type unless headers has one; default utf-8.
+    """
 
     json: Any
     """Any JSON; Content-Type is application/json unless headers has one."""
@@ -639,8 +685,10 @@ class TaskOptions(TypedDict, total=False):
     source, body or parts are sent. Default download.
     """
 
-    method: HTTPMethod
-    """Default GET; POST where something is sent, PUT for a plain upload of a file."""
+    method: str
+    """Any method but CONNECT and TRACE, for downloads one of GET, POST, PUT, PATCH and DELETE.
+    Default GET; POST where something is sent, PUT for a plain upload of a file.
+    """
 
     headers: HeaderChanges
     """Header fields to send; those that framing and resuming depend on (Range, Content-Length, …)
@@ -671,7 +719,7 @@ class TaskOptions(TypedDict, total=False):
 
     chunk_size: int
     """With upload tus: the most bytes of one request, for proxies that bound contents; default
-    unlimited.
+    upload.chunk_size.
     """
 
     creation_with_upload: bool
@@ -704,8 +752,9 @@ class TaskOptions(TypedDict, total=False):
     """
 
     checksum: str
-    """The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512, sha-1
-    or md5, in hex or base64.
+    """The digest that the finished bytes must have: ALGORITHM=DIGEST with sha-256, sha-512,
+    sha-384, sha-224, blake2b, sha-1 or md5, in hex or base64; hex alone, sha256-BASE64 or a line
+    of a checksum file.
     """
 
     priority: Priority
@@ -827,7 +876,12 @@ class TaskOptions(TypedDict, total=False):
     """
 
     redirect: Optional[RedirectPolicy]
-    """Whether redirects are followed; default follow."""
+    """Whether redirects are followed; default follow. With deny the redirect's response is the
+    result if accept_status allows its status.
+    """
+
+    max_redirects: Optional[int]
+    """Most redirects in a row; default 20."""
 
     allow_downgrade: Optional[bool]
     """Whether a redirect may lead from https to http; default false."""
@@ -914,6 +968,11 @@ class TaskOptions(TypedDict, total=False):
     interface: Optional[str]
     """The network interface or local address to connect from."""
 
+    ca_file: str
+    """Absolute path of a PEM file: the certificate authorities that are trusted in place of the
+    daemon's; the trust policies hold all the same. Operators, and the file's owner.
+    """
+
     resolve: Optional[Sequence[str]]
     """Addresses to use in place of what the resolver says: HOST:PORT:ADDRESS[,ADDRESS]; * is any
     host.
@@ -943,9 +1002,9 @@ class NewTask(TaskOptions, total=False):
     """What to ask for: an absolute http or https URL, or one relative to the profile's base_url."""
 
     urls: Sequence[str]
-    """Of a download with GET, in place of url: mirrors of the same bytes, in order of preference.
-    What is bound to an origin (credential, client_cert, secret header fields) is the first
-    one's.
+    """With GET, of a download or data task, in place of url: mirrors of the same bytes, in order of
+    preference. What is bound to an origin (credential, client_cert, secret header fields) is the
+    first one's.
     """
 
 
@@ -1044,7 +1103,7 @@ class TaskRecord:
     """Whether the files that are sent are copied first."""
 
     chunk_size: Optional[int] = None
-    """The most bytes of one request of an upload; absent is unlimited."""
+    """The most bytes of one request of an upload; absent is upload.chunk_size."""
 
     creation_with_upload: Optional[bool] = None
     """True when the request that creates an upload brings its first bytes."""
@@ -1154,6 +1213,9 @@ class TaskRecord:
     redirect: Optional[RedirectPolicy] = None
     """Whether redirects are followed."""
 
+    max_redirects: Optional[int] = None
+    """Most redirects in a row; absent is 20."""
+
     allow_downgrade: Optional[bool] = None
     """Whether a redirect may lead from https to http."""
 
@@ -1225,6 +1287,9 @@ class TaskRecord:
 
     interface: Optional[str] = None
     """The network interface or local address it connects from."""
+
+    ca_file: Optional[str] = None
+    """The PEM file of the certificate authorities that are trusted in place of the daemon's."""
 
     resolve: Optional[List[str]] = None
     """Addresses it uses in place of what the resolver says."""
@@ -1349,6 +1414,7 @@ class TaskRecord:
             resume=wire.get("resume"),
             profile=wire.get("profile"),
             redirect=wire.get("redirect"),
+            max_redirects=wire.get("max_redirects"),
             allow_downgrade=wire.get("allow_downgrade"),
             http_version=wire.get("http_version"),
             connect_timeout=wire.get("connect_timeout"),
@@ -1373,6 +1439,7 @@ class TaskRecord:
             allow_metered=wire.get("allow_metered"),
             ip_version=wire.get("ip_version"),
             interface=wire.get("interface"),
+            ca_file=wire.get("ca_file"),
             resolve=wire.get("resolve"),
             connect_to=wire.get("connect_to"),
             progress_interval=wire.get("progress_interval"),
@@ -2013,6 +2080,10 @@ class TaskChanges(TypedDict, total=False):
 
     interface: Optional[str]
     """The network interface or local address to connect from; null is none; only while not running.
+    """
+
+    ca_file: Optional[str]
+    """A PEM file of the authorities that are trusted; null is the daemon's; only while not running.
     """
 
     resolve: Sequence[str]
@@ -3163,6 +3234,9 @@ class ProfileRecord:
     redirect: Optional[RedirectPolicy] = None
     """Whether redirects are followed."""
 
+    max_redirects: Optional[int] = None
+    """Most redirects in a row."""
+
     allow_downgrade: Optional[bool] = None
     """Whether a redirect may lead from https to http."""
 
@@ -3245,6 +3319,7 @@ class ProfileRecord:
             proxy=wire.get("proxy"),
             credential_hook=wire.get("credential_hook"),
             redirect=wire.get("redirect"),
+            max_redirects=wire.get("max_redirects"),
             allow_downgrade=wire.get("allow_downgrade"),
             http_version=wire.get("http_version"),
             connect_timeout=wire.get("connect_timeout"),
@@ -3343,6 +3418,9 @@ class ProfileInput(ProfileInputRequired, total=False):
 
     redirect: RedirectPolicy
     """Whether redirects are followed."""
+
+    max_redirects: int
+    """Most redirects in a row."""
 
     allow_downgrade: bool
     """Whether a redirect may lead from https to http."""
@@ -3574,6 +3652,69 @@ class WebhookTestResult:
             duration=wire["duration"],
             status=wire.get("status"),
             failure=wire.get("failure"),
+        )
+
+
+@dataclass(frozen=True)
+class StrictTransportListResult:
+    """The hosts and what happens to their http URLs."""
+
+    mode: StrictTransportMode
+    """The setting trust.hsts: http URLs go over https (upgrade), are refused (deny), or nothing is
+    remembered (off).
+    """
+
+    hosts: List[SecureHostRecord]
+    """By name, 4,096 at most."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> StrictTransportListResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            mode=wire["mode"],
+            hosts=listed(SecureHostRecord.from_wire)(wire["hosts"]),
+        )
+
+
+@dataclass(frozen=True)
+class SecureHostRecord:
+    """A host that has demanded https."""
+
+    host: str
+    """Its name."""
+
+    include_subdomains: bool
+    """Whether its subdomains are meant, too."""
+
+    expires_at: datetime
+    """When the demand ends unless the host repeats it."""
+
+    noted_at: datetime
+    """When it said so last."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> SecureHostRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            host=wire["host"],
+            include_subdomains=wire["include_subdomains"],
+            expires_at=parse_time(wire["expires_at"]),
+            noted_at=parse_time(wire["noted_at"]),
+        )
+
+
+@dataclass(frozen=True)
+class StrictTransportClearResult:
+    """What was forgotten."""
+
+    removed: List[str]
+    """The names of hosts that were known."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> StrictTransportClearResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            removed=wire["removed"],
         )
 
 
@@ -3839,7 +3980,7 @@ class TaskResponseEvent:
 
 @dataclass(frozen=True)
 class TaskRedirectedEvent:
-    """A redirect was followed."""
+    """A redirect was followed or refused, or an http URL was replaced by https."""
 
     seq: int
     """Grows by one per durable event over the whole service, over restarts too."""
@@ -3856,7 +3997,7 @@ class TaskRedirectedEvent:
     """The uid of that task's owner."""
 
     status: int
-    """The redirect's status."""
+    """The redirect's status; 307 where no server redirected."""
 
     from_: str
     """Where from; secrets in it are ***."""
@@ -3874,6 +4015,11 @@ class TaskRedirectedEvent:
     subscription: Optional[int] = None
     """In a notification: the subscription it belongs to."""
 
+    decision: Optional[RedirectDecision] = None
+    """Absent where it was followed; refused; delivered: its response is the result; upgraded: the
+    host has demanded https, and the http URL is not requested.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskRedirectedEvent:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -3889,6 +4035,7 @@ class TaskRedirectedEvent:
             node=wire.get("node"),
             prev_seq=wire.get("prev_seq"),
             subscription=wire.get("subscription"),
+            decision=wire.get("decision"),
         )
 
 
@@ -4087,8 +4234,8 @@ class TaskSourceChangedEvent:
 
 @dataclass(frozen=True)
 class TaskBytesDiscardedEvent:
-    """Received bytes are discarded, for another reason than a new version of the source; they are
-    fetched again if the task goes on.
+    """Received bytes are discarded, for another reason than a new version of the source, or sent
+    ones were lost by their server; they are transferred again if the task goes on.
     """
 
     seq: int
@@ -5822,6 +5969,9 @@ class TokenRecord:
     expires_at: Optional[datetime] = None
     """It is refused from then on; absent is never."""
 
+    dir: Optional[str] = None
+    """The directory beneath which its tasks write; absent is download.dir."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TokenRecord:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -5831,6 +5981,7 @@ class TokenRecord:
             scope=wire["scope"],
             created_at=parse_time(wire["created_at"]),
             expires_at=optional(parse_time, wire.get("expires_at")),
+            dir=wire.get("dir"),
         )
 
 
