@@ -41,5 +41,7 @@ public enum JSONEncodings {
         }
     }
 
-    private static func value(_ bytes: some Sequence<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32(truncatingIfNeeded: $1) } }
+    private static func value(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        bytes.reduce(0) { $0 << 8 | UInt32(truncatingIfNeeded: $1) }
+    }
 }

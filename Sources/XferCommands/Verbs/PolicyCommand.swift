@@ -74,7 +74,8 @@ struct PolicyCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let answer = try options.open().call(PolicyTest.self, PolicyTest.Params(url: PastedURL.bare(url), policy: policy))
+            let tested = PolicyTest.Params(url: PastedURL.bare(url), policy: policy)
+            let answer = try options.open().call(PolicyTest.self, tested)
             options.show(answer) { report, terminal in ServerReportText(style: terminal.style).lines(report) }
             if answer.value.verdict.value != .accepted { throw CommandFailure(.taskFailed) }
         }
