@@ -124,6 +124,7 @@ public final class TransferManager: ManagerPart, Sendable {
         try TaskStore.rehearse(configuration) { tx in
             _ = try configure(tx)
             _ = try AuthoritiesChange.last(in: tx)
+            _ = try tx.secureHosts(limit: SecureHostList.maxCount)
             try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
         }
         let store = try TaskStore.open(configuration)

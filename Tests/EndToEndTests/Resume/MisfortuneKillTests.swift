@@ -74,11 +74,15 @@ import XferTestSupport
         var fields: JSONObject = [
             "output": .string("f\(seed)"), "segments": .integer(random.chance(0.5) ? 1 : 4),
         ]
-        if paths.count > 1 { fields["mirrors"] = .array(paths.dropFirst().map { .string(server.url($0)) }) }
+        if paths.count > 1 {
+            fields["urls"] = .array(paths.map { .string(server.url($0)) })
+        } else {
+            fields["url"] = .string(server.url(paths[0]))
+        }
         if isDigestDemanded { fields["checksum"] = .string(version.checksum().description) }
-        return Download(
-            seed: seed, id: try await daemon.add(server.url(paths[0]), fields), misfortunes: misfortunes, paths: paths,
-            unlucky: unlucky)
+        let result = try await daemon.call("task.add", .object(fields))
+        guard let id = result["task"]?["id"]?.integerValue else { throw TimedOut("task.add answered \(result.text)") }
+        return Download(seed: seed, id: id, misfortunes: misfortunes, paths: paths, unlucky: unlucky)
     }
 
     /// Cuts short the waits of the downloads. Returns whether all have ended.
