@@ -96,7 +96,7 @@ import XferTestSupport
                 #expect(view.waitReason == "storage", "\(view.json.text)")
             }
             let told = try await daemon.ctl("show", "\(queued)")
-            #expect(told.output.contains("the database cannot be written"), "\(told)")
+            #expect(told.output.contains("cannot write its database"), "\(told)")
             #expect(try await daemon.ctl("status").output.contains("SQLite error"))
             FileTree.remove("\(disk.path)/filler")
             FileTree.remove("\(disk.path)/filler2")

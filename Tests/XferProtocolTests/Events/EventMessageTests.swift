@@ -10,7 +10,7 @@ private let payloads: [EventPayload] = [
     .taskRestored(received: 5),
     .taskStarted(attempt: 1, offset: 5),
     .taskResponse(status: 206, total: 10, etag: "\"e\"", resumed: true),
-    .taskRedirected(status: 302, from: "https://a/", to: "https://b/"),
+    .taskRedirected(status: 302, from: "https://a/", to: "https://b/", decision: .delivered),
     .taskWaiting(
         wait: Wait(.retry, until: Timestamp(seconds: 60)),
         error: TransferError(.connectionLost, "reset", curlCode: 56, host: "h")),
