@@ -77,6 +77,7 @@ extension RunScheduler {
     /// returns, every task that a pass has started on the transfer is launched.
     func letOthersJoin(_ live: LiveRun) async {
         guard isLast(live) else { return }
+        await wakingEnded()
         // A pass may have started a task on it that is not launched yet.
         await passEnded()
         guard isLast(live), let key = transfers[live.transfer]?.key, !isHeld else { return }

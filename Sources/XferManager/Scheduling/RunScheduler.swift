@@ -53,6 +53,7 @@ actor RunScheduler: ManagerPart {
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Resumed when the last run has ended.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
+    private var wakingWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(
         context: ManagerContext, reachability: NIOLockedValueBox<Reachability>,
@@ -75,7 +76,18 @@ actor RunScheduler: ManagerPart {
     /// Nothing starts until `release` of the same hold.
     func hold(_ hold: SchedulerStateMachine.Hold) { machine.holds.insert(hold) }
 
-    func release(_ hold: SchedulerStateMachine.Hold) { machine.holds.remove(hold) }
+    func release(_ hold: SchedulerStateMachine.Hold) {
+        machine.holds.remove(hold)
+        guard hold == .waking else { return }
+        for waiter in wakingWaiters { waiter.resume() }
+        wakingWaiters = []
+    }
+
+    /// Waits until tasks that waited for the network are woken, which holds back passes for a moment.
+    func wakingEnded() async {
+        guard machine.holds.contains(.waking) else { return }
+        await withCheckedContinuation { wakingWaiters.append($0) }
+    }
 
     /// Applies limits of the whole queue. Live runs above lower ones continue.
     func setLimits(_ limits: SchedulerLimits) { machine.limits = limits }
