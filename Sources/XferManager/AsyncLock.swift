@@ -6,7 +6,7 @@ import XferModel
 final class AsyncLock: Sendable {
     private struct State {
         var isBusy = false
-        /// Of each user with waiting callers; nil is who names none.
+        /// Waiting callers by user; nil stands for callers without a user.
         var waiting: [Owner?: [CheckedContinuation<Void, Never>]] = [:]
         /// The users with waiting callers; the first is next.
         var turns: [Owner?] = []
@@ -54,6 +54,6 @@ final class AsyncLock: Sendable {
         next?.resume()
     }
 
-    /// How many callers wait.
+    /// The number of waiting callers.
     var waitingCount: Int { state.withLockedValue { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 }

@@ -14,8 +14,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var roots: [String]
     /// The directories beneath which other users' destinations must be.
     public var grants = RootGrants()
-    /// Whether destinations may have hidden names directly beneath a home directory, such as `~/.ssh`, though their tasks
-    /// do not say so.
+    /// True if every destination may have hidden names directly beneath a home directory, such as `~/.ssh`.
     public var allowsHidden = false
     /// Directories that are never a source or destination: state, configuration, credentials; absolute.
     public var forbiddenDirectories: [String] = []
@@ -50,7 +49,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var largestParsedResult: Int64 = 1 << 20
     /// A PEM bundle of the trusted certificate authorities; nil for the system's bundle.
     public var authoritiesFile: String?
-    /// What happens to `http` URLs of hosts that have demanded https.
+    /// The treatment of `http` URLs of hosts that have demanded https.
     public var strictTransport = StrictTransportMode.upgrade
     /// The configuration file's trust policies.
     public var policies: [TrustPolicy] = []
@@ -111,7 +110,7 @@ public struct ManagerSettings: Hashable, Sendable {
     /// The file of the authorities that a task trusts; nil for the system's bundle.
     func authoritiesFile(of request: TransferRequest) -> String? { request.authoritiesFile ?? authoritiesFile }
 
-    /// Where what the caller adds or changes is confined to; nil if it is not.
+    /// The confinement of tasks that the caller adds or changes, or nil if they are not confined.
     func confinement(of principal: Principal) -> Confinement? {
         switch principal.confinement {
         case nil: nil

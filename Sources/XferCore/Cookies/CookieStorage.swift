@@ -68,8 +68,8 @@ public struct CookieStorage: Sendable {
         return cookie
     }
 
-    /// Whether the cookie would be sent beside, or in place of, a secure one of its name, which a connection that is not
-    /// secure must not bring about.
+    /// True if the cookie would be sent beside, or in place of, a secure one of its name. A connection that is not
+    /// secure must not set such a cookie.
     private func overlaysSecureCookie(_ cookie: RequestCookie) -> Bool {
         entries.values.contains { entry in
             let other = entry.cookie
@@ -149,7 +149,7 @@ extension HTTPURL {
         return String(path[..<slash])
     }
 
-    /// Whether secure cookies may pass: over https, and to this machine, as in libcurl and browsers.
+    /// True if secure cookies may pass: over https, and to this machine, as in libcurl and browsers.
     fileprivate var isTrustworthy: Bool {
         scheme == .https || ["localhost", "127.0.0.1", "[::1]"].contains(host)
     }

@@ -27,7 +27,7 @@ public struct AnnouncedDigestFields: Hashable, Sendable {
         }
     }
 
-    /// Whether the field may announce digests.
+    /// True if the field may announce digests.
     static func hasDigests(_ field: HeaderField) -> Bool { Field.named(field.name) != nil }
 
     private enum Field: String, CaseIterable {
@@ -132,7 +132,7 @@ extension TransferRequest {
         announcedDigests == .verify ? head.announcedDigests.first : nil
     }
 
-    /// Why digests of a response were ignored as mistakes; empty if the request does not want digests.
+    /// Reasons why digests of a response were ignored as mistakes; empty if the request does not want digests.
     public func ignoredDigests(of head: ResponseHead) -> [String] {
         announcedDigests == .verify ? AnnouncedDigestFields(head).ignored : []
     }

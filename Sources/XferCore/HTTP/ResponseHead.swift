@@ -10,9 +10,9 @@ public struct ResponseHead: Hashable, Sendable {
     public var fields: [HeaderField]
     /// The URL of the HTTP proxy that sent the response, its own or a server's; nil if none can have.
     public var proxy: String?
-    /// Whether the connection goes through a proxy of any kind. Over plain HTTP it can give any response itself.
+    /// True if the connection goes through a proxy of any kind. Over plain HTTP it can give any response itself.
     public var isViaProxy = false
-    /// Whether its request had cookies of a jar, so that others may get another response.
+    /// True if its request had cookies of a jar, so that others may get another response.
     public var followsCookies = false
 
     public init(status: Int, majorVersion: Int = 1, fields: [HeaderField] = []) {
@@ -116,8 +116,8 @@ public enum EntityTag {
         tag.utf8.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") || isUnquoted(tag)
     }
 
-    /// Whether the text is a tag but for the quotes. A placeholder such as `null` or `undefined` tells no versions apart:
-    /// a tag without quotes has six characters or more, and a digit.
+    /// True if the text is a tag but for the quotes. A placeholder such as `null` or `undefined` does not distinguish
+    /// versions: a tag without quotes has six characters or more, and a digit.
     private static func isUnquoted(_ tag: String) -> Bool {
         tag.utf8.count >= 6 && !tag.hasPrefix("W/") && !tag.hasPrefix("w/")
             && tag.utf8.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: "\"") }

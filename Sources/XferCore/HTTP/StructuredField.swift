@@ -19,7 +19,7 @@ public enum StructuredField {
     public enum Dictionary: Hashable, Sendable {
         /// No field of this name, or none with a value: an empty Dictionary is not sent (§3.2).
         case absent
-        /// Of a key given twice the last value counts.
+        /// Members by key. The last value of a repeated key counts.
         case members([String: Value])
         /// More than `maxLength` bytes or `maxSeparators` separators.
         case tooLong
@@ -86,7 +86,8 @@ public enum StructuredField {
 }
 
 extension StructuredField.Value {
-    /// Nil if a byte sequence in it, or in its parameters, is not base64 (§4.2.7): the parser leaves that to its user.
+    /// Creates the value, or nil if a byte sequence in it, or in its parameters, is not base64 (§4.2.7): the parser
+    /// leaves that to its user.
     fileprivate init?(_ member: ItemOrInnerList) {
         switch member {
         case .item(let item): self.init(item)

@@ -19,7 +19,7 @@ public enum PartView {
         return seen
     }
 
-    /// Nil if the range begins before the part, or if the source ends before it.
+    /// The range within the part, or nil if it begins before the part or the source ends before it.
     private static func contentRange(_ range: ContentRange, in part: SourceRange) -> String? {
         switch range {
         case .satisfied(let first, let last, let complete):
@@ -44,7 +44,7 @@ public enum PartView {
         return min(rest, part.length ?? rest)
     }
 
-    /// Whether a response brings the whole source, which is more, or may be more, than the part.
+    /// True if a response brings the whole source, which is more, or may be more, than the part.
     static func isOutside(_ head: ResponseHead, of part: SourceRange?) -> Bool {
         guard let part else { return false }
         guard part.first == 0 else { return true }

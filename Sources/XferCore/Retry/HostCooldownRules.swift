@@ -53,7 +53,7 @@ public enum HostCooldownRules {
         }
     }
 
-    /// Whether the proxy of the task's own can have made the answer, and so whoever runs that proxy.
+    /// True if the answer may come from the task's own proxy instead of the host.
     private static func isForgeable(_ error: TransferError, to specification: TaskSpecification) -> Bool {
         error.isRelayed == true && specification.request.proxy != nil
     }

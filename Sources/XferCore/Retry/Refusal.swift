@@ -24,12 +24,12 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
     /// refusal that would be final otherwise is asked so `mostDoubts` times.
     public static let longestForRoom = Duration.seconds(1200)
 
-    /// Whether the task waits until the host sends fewer files at once: its refusal would be final otherwise.
+    /// True if the task waits until the host sends fewer files at once: its refusal would be final otherwise.
     public static func waitsForRoom(_ task: TransferTask) -> Bool {
         task.state == .waiting && task.wait?.reason == .retry && task.error.map { isForRoom($0, to: task) } == true
     }
 
-    /// Whether only the number of transfers at once can be the reason of a refusal that passes.
+    /// True if only the number of transfers at once can be the reason of a refusal that passes.
     static func isForRoom(_ error: TransferError, to task: TransferTask) -> Bool {
         error.reason == .httpStatus && error.httpStatus == 403 && !error.isRetriable && task.received == 0
     }

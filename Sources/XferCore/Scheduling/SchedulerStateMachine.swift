@@ -85,12 +85,12 @@ public struct SchedulerStateMachine: Sendable {
         return nil
     }
 
-    /// Whether any task may start.
+    /// True if any task may start.
     private var hasRoom: Bool {
         holds.isEmpty && activeCount < limits.maxActive && publishing.count < limits.maxPublishing
     }
 
-    /// Whether a task of this lane may start out of its turn.
+    /// True if a task of this lane may start out of its turn.
     public func mayStart(_ lane: QueueLane, groupLimit: Int?) -> Bool {
         hasRoom && obstacle(to: lane, groupLimit: groupLimit) == nil
     }

@@ -8,7 +8,7 @@ public enum FailedURLRules {
     /// Most entries; beyond it the oldest failure is removed.
     public static let largestCount: Int64 = 10_000
 
-    /// Whether a final failure puts the task's first URL on the list: 4xx but 401, 403, 408, 416, 423, 425 and 429, and
+    /// True if a final failure puts the task's first URL on the list: 4xx but 401, 403, 408, 416, 423, 425 and 429, and
     /// redirects to no valid URL.
     ///
     /// What another server said behind a redirect is not about the first URL, and neither is what a portal may have said

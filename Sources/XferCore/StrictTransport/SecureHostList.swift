@@ -34,7 +34,7 @@ public struct SecureHostList: Hashable, Sendable {
         return HTTPURL(scheme: .https, host: url.host, port: port, target: url.target)
     }
 
-    /// Whether the host itself, or a domain above it with its subdomains, is known (§8.2).
+    /// True if the host itself, or a domain above it with its subdomains, is known (§8.2).
     private func isKnown(_ name: String, at now: Timestamp) -> Bool {
         if let own = byName[name]?.host, own.expiresAt > now { return true }
         var rest = name[...]
@@ -45,17 +45,17 @@ public struct SecureHostList: Hashable, Sendable {
         return false
     }
 
-    /// What a host's field has changed.
+    /// A change that a host's field made.
     public struct Change: Hashable, Sendable {
         /// The host as it is known from now on; nil if it is not known any more.
         public var known: SecureHost?
         /// Hosts that are not known any more.
         public var forgotten: [String] = []
-        /// Whether the change has to be kept: it is more than a later end of the same demand.
+        /// True if the change has to be kept: it is more than a later end of the same demand.
         public var isEssential = true
     }
 
-    /// How much later than the kept one the end of an unchanged demand has to be to be worth keeping, in seconds.
+    /// The least extension of an unchanged demand that is stored, in seconds.
     private static let worthKeeping: Int64 = 86_400
 
     /// Applies the field that came with a response over a faultless TLS connection (§8.1). Nil if it changes nothing:

@@ -9,8 +9,8 @@ public struct StrictTransportField: Hashable, Sendable {
         self.includesSubdomains = includesSubdomains
     }
 
-    /// Nil for a value that does not conform to the grammar, has a directive twice or lacks `max-age`: the whole field
-    /// is ignored then. Unknown directives are skipped.
+    /// Parses the field. The result is nil for a value that does not conform to the grammar, has a directive twice or
+    /// lacks `max-age`: the whole field is ignored then. Unknown directives are skipped.
     public init?(_ text: String) {
         var reader = DirectiveReader(text)
         guard let directives = reader.all() else { return nil }
@@ -66,7 +66,7 @@ private struct DirectiveReader {
         while let next = peek, next == 0x20 || next == 0x09 { index += 1 }
     }
 
-    /// Nil if none begins here.
+    /// The token that begins here, or nil.
     private mutating func token() -> String? {
         let start = index
         while let next = peek, Self.isTokenCharacter(next) { index += 1 }

@@ -17,7 +17,7 @@ public struct RedirectRules: Hashable, Sendable {
         acceptedStatus = request.acceptedStatus
     }
 
-    /// Whether the response of a redirect is the result, wherever it leads: redirects are not followed, and the request
+    /// True if the response of a redirect is the result, wherever it leads: redirects are not followed, and the request
     /// accepts the status.
     public func delivers(status: Int) -> Bool { policy == .deny && acceptedStatus.contains(status) }
 

@@ -17,7 +17,7 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
     /// Whether the policy requires pins now.
     public var isPinning: Bool { !isExpired && policy.mode != .none }
 
-    /// Whether a refusal is only reported and not enforced. An expired policy of this kind reports nothing any more.
+    /// True if a refusal is only reported and not enforced. An expired policy of this kind reports nothing any more.
     public var isReportOnly: Bool { policy.isReportOnly }
 
     /// Whether the policy accepts servers that the ordinary check refuses.

@@ -30,7 +30,7 @@ public struct TusUpload: UploadMachine {
     private var largestAppend: Int64?
     /// The client's limit for one request.
     private let chunkSize: Int64?
-    /// Whether the next creation brings the first bytes. A server that refuses them once gets none again.
+    /// True if the next creation brings the first bytes. A server that refuses them once gets none again.
     private var createsWithContent: Bool
     public private(set) var resumeData: UploadResumeData?
 

@@ -62,7 +62,7 @@ public struct AttemptOutcome: Sendable {
     /// body decodes them. Empty if the body is to be kept as received.
     public var codings: [ContentCoding]
     /// The attempt's `endDigest`, if the result is `complete` and nothing but this digest can show that the body was not
-    /// cut off: whoever gets the bytes has to verify it.
+    /// cut off: the reader of the bytes has to verify it.
     public var unprovenEnd: Checksum?
     /// Whether the body has been decoded. The engine does not set it; the reader of the body does.
     public var isDecoded = false

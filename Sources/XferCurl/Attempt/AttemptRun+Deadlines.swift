@@ -1,7 +1,7 @@
 import XferCore
 import XferModel
 
-/// What ends an attempt for lack of time: timeouts, and a body that comes more slowly than the least rate.
+/// Deadlines of an attempt: timeouts, and the least rate of a body.
 extension AttemptRun {
     func onDeadline(_ now: MonotonicInstant) {
         // The step after a discarded body is already decided, so the idle timeout does not apply to the body.

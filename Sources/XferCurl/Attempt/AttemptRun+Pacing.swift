@@ -1,7 +1,7 @@
 import XferCore
 import XferModel
 
-/// How fast an attempt goes: its own limits, those that it shares, and the pauses that follow from them.
+/// Pacing of an attempt: its own rate limits, the shared ones, and the pauses that follow from them.
 extension AttemptRun {
     // MARK: Its own limits
 
@@ -28,7 +28,7 @@ extension AttemptRun {
         receiveLimit.rate(sharing: core.rateShare(of: attempt.rateScopes))
     }
 
-    /// Whether a rate limit may end the request, so that it is sent again over HTTP/1.1.
+    /// True if a rate limit may end the request, so that it is sent again over HTTP/1.1.
     var mayRestart: Bool { attempt.mode == .download && attempt.request.method == .get }
 
     func setMaxSendRate(_ rate: Int64) {
@@ -73,14 +73,14 @@ extension AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// Whether the shared limits let this attempt receive; if not, it waits for its turn.
+    /// True if the shared limits let this attempt receive; if not, it waits for its turn.
     func mayReceive(_ now: MonotonicInstant) -> Bool {
         let isAdmitted = core.mayTake(.receive, self, now: now)
         if !isAdmitted { pacing.wait(inLine: true, now) }
         return isAdmitted
     }
 
-    /// Whether the shared limits let this attempt send; if not, it waits for its turn.
+    /// True if the shared limits let this attempt send; if not, it waits for its turn.
     func maySend() -> Bool {
         let now = core.now
         let isAdmitted = core.mayTake(.send, self, now: now)
@@ -133,7 +133,7 @@ extension AttemptRun {
 }
 
 extension BodySink {
-    /// Whether the body is, or may have to be, written to a file of its own.
+    /// True if the body is, or may have to be, written to a file of its own.
     fileprivate var isForFiles: Bool {
         switch self {
         case .file, .movable: true

@@ -34,7 +34,7 @@ final class AttemptRun {
     private(set) lazy var cookies: CookieJar? = initialCookies()
     let events = AttemptEvents()
     private(set) var isEnded = false
-    /// Whether only a digest can show that the body was not cut off.
+    /// True if only a digest can show that the body was not cut off.
     private var isEndUnproven = false
     /// The present hop; nil before the first one, and after the outcome.
     private(set) var hop: Hop?

@@ -41,7 +41,7 @@ final class Hop {
     var refusal: TransferError?
     var sentFields: [HeaderField] = []
     var authentication = HopAuthentication.none
-    /// Whether the request had cookies of a jar.
+    /// True if the request had cookies of a jar.
     private var hasCookies = false
 
     init(_ request: HopRequest, run: AttemptRun) {

@@ -78,7 +78,7 @@ public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
 public struct TrustSettings: Hashable, Sendable {
     /// PEM bundle of trust anchors; nil is the system's.
     public var caFile: String?
-    /// Whether these anchors are a task's own. What a server proves with them says nothing to other tasks.
+    /// True if these anchors are a task's own. What a server proves with them says nothing to other tasks.
     public var isOwnFile = false
     /// Policies for the origin, each of which has to accept.
     public var policies: AppliedPolicies

@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 public import XferCore
 public import XferModel
 
-/// The hosts that have demanded https, for all attempts of an engine. In memory: whoever wants to keep them is told of
-/// changes.
+/// The hosts that have demanded https, for all attempts of an engine. They are in memory; `onChange` is notified of
+/// changes, so that they can be stored.
 public final class StrictTransport: Sendable {
     private struct State {
         var hosts = SecureHostList()

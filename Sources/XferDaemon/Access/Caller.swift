@@ -28,7 +28,7 @@ public struct Caller: Hashable, Sendable {
     /// Most unfinished tasks that the caller may have; nil means no limit.
     public let maxTasks: Int?
     public let maxPriority: Priority
-    /// Where what it adds or changes is confined to; nil if it is not confined.
+    /// The confinement of tasks that the caller adds or changes, or nil if they are not confined.
     public private(set) var confinement: CallerConfinement?
 
     /// The same caller without the rights of an operator and confined, for a token whose scope is not `operate`.

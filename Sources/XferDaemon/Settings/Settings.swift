@@ -64,8 +64,7 @@ public struct Settings: Hashable, Sendable {
         public var directory: String
         /// Directories beneath which operators' tasks may write; absolute.
         public var roots: [String]
-        /// Whether tasks may write to hidden names directly beneath a home directory, such as `~/.ssh`, though they do not
-        /// say so.
+        /// True if every task may write to hidden names directly beneath a home directory, such as `~/.ssh`.
         public var allowsHidden = false
         /// Bytes left free on every file system.
         public var reserve: Int64 = 268_435_456
@@ -115,7 +114,7 @@ public struct Settings: Hashable, Sendable {
     public struct Trust: Hashable, Sendable {
         /// PEM file with the certificate authorities that are trusted; absolute.
         public var authoritiesFile = "/etc/ssl/certs/ca-certificates.crt"
-        /// What happens to `http` URLs of hosts that have demanded https.
+        /// The treatment of `http` URLs of hosts that have demanded https.
         public var strictTransport = StrictTransportMode.upgrade
         /// Trust policies by host pattern.
         public var policies: [Policy] = []

@@ -16,7 +16,7 @@ public final class CacheDirectory: Sendable {
 
     public var directory: DirectoryHandle { files.directory }
 
-    /// Why files cannot be made here, in words for operators; nil if they can.
+    /// The reason why files cannot be created here, for operators; nil if they can.
     public var problem: String? { files.problem }
 
     /// A content that is being stored. The file is removed with this object unless `keep` was called, and is not swept

@@ -15,7 +15,7 @@ public struct AllowedRoots: Hashable, Sendable {
     /// Users who need permissions on every directory from `/` on, in addition to the service itself. Each user is
     /// checked separately. Empty for operators.
     public let users: [FileUser]
-    /// What is refused beneath the roots.
+    /// The paths that are refused beneath the roots.
     public let limit: PathLimit
     /// Whether paths are walked in a thread with the first user's permissions.
     let actsAsUser: Bool

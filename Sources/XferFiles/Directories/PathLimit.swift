@@ -1,7 +1,7 @@
 import Glibc
 public import XferModel
 
-/// What is refused of the paths beneath allowed roots.
+/// A rule that refuses paths beneath allowed roots.
 public enum PathLimit: Hashable, Sendable {
     case none
     /// Hidden names directly beneath a home directory, such as `~/.ssh`: files there configure programs. A root and
@@ -80,7 +80,7 @@ extension AllowedRoots {
 
 /// The home directories of users.
 enum HomeDirectories {
-    /// Whether a directory is the home of this process, or of the user who owns it.
+    /// True if a directory is the home of this process, or of the user who owns it.
     ///
     /// - Parameter path: without links.
     static func contains(_ path: String) -> Bool {

@@ -73,7 +73,7 @@ extension DirectoryHandle {
         published.modifiedAt != nil || facts.identity.device == identity.device
     }
 
-    /// Whether the facts alone tell the published file from every other one in here.
+    /// True if the facts alone tell the published file from every other one in here.
     private func identifies(_ published: PublishedFile) -> Bool {
         published.mark.isCertain && published.modifiedAt != nil && keepsInodeNumbers
     }

@@ -288,9 +288,10 @@ extension Publisher {
         return .done
     }
 
-    /// Whether the final name leads to a file with the length and the modification time of the part, which is gone. Where
-    /// a file gets another inode number with its name (FUSE) and no digest is known, nothing else tells a file that was
-    /// published just before a crash from one that was lost. Not enough to delete the file.
+    /// True if the final name leads to a file with the length and the modification time of the part, which is gone.
+    ///
+    /// Where a file gets another inode number with its name (FUSE) and no digest is known, nothing else tells a file that
+    /// was published just before a crash from one that was lost. Not enough to delete the file.
     private func isPublishedByFacts(_ intent: PublishIntent) throws(FileError) -> Bool {
         guard !directory.keepsInodeNumbers, intent.digest == nil,
             let found = try directory.facts(of: intent.finalName)

@@ -35,7 +35,7 @@ public struct SourceAdmission: Sendable {
         return SourceFile(path: path, facts)
     }
 
-    /// As `admit`. Returns the user number of the file's owner.
+    /// Admits the file as `admit` does, and returns the user number of its owner.
     public func owner(of path: String) throws(SourceError) -> UInt32 {
         let facts: stat
         do throws(FileError) {

@@ -17,7 +17,7 @@ public final class SpoolDirectory: Sendable {
 
     public var directory: DirectoryHandle { place.handle }
 
-    /// Why files cannot be made here, in words for operators; nil if they can.
+    /// The reason why files cannot be created here, for operators; nil if they can.
     public var problem: String? { place.problem }
 
     /// A new, empty file, which is removed when it is closed without having been kept.

@@ -3,7 +3,7 @@ import XferThreads
 
 /// A directory in the state directory. If it is removed or renamed while the daemon runs, it is made again.
 ///
-/// What was in it is lost; whoever needs a file of it finds that the file is missing.
+/// What was in it is lost; the readers of its files find them missing.
 public final class StateSubdirectory: Sendable {
     private let opened: Locked<DirectoryHandle>
     private let reopen: @Sendable () throws(FileError) -> DirectoryHandle
@@ -46,8 +46,8 @@ public final class StateSubdirectory: Sendable {
         return found
     }
 
-    /// Why files cannot be made in the directory, in words for operators; nil if the directory exists or could be made
-    /// again just now.
+    /// The reason why files cannot be created in the directory, for operators; nil if the directory exists or could be
+    /// made again just now.
     public var problem: String? {
         do throws(FileError) {
             _ = try current()

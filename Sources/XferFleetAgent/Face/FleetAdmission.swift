@@ -220,7 +220,7 @@ struct FleetCaller: Sendable {
     let name: String
     let isOperator: Bool
     let maxPriority: Priority
-    /// Whether it calls over the network without the scope `operate`.
+    /// True if it calls over the network without the scope `operate`.
     let isConfined: Bool
 
     init(_ caller: Caller) {

@@ -29,7 +29,7 @@ actor CredentialRenewal {
         var request: TransferRequest
         var profile: String
         var task: TaskID
-        /// Where the 401 came from.
+        /// The origin that answered 401.
         var origin: Origin
         /// `CredentialRenewal.stamp` of the credential that was sent.
         var secret: Int

@@ -17,7 +17,7 @@ struct RequestAccess: Sendable {
     var certificate: Certificate?
     var route = ProxyRoute()
     var connections = ConnectionRules()
-    /// Whether the task names the authorities it trusts.
+    /// True if the task names the authorities it trusts.
     var hasOwnAuthorities = false
 
     /// Makes the session of a hop, for `Attempt.session`. Called on the engine's loop.

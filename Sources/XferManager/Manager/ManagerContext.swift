@@ -40,7 +40,7 @@ struct ManagerContext: Sendable {
 }
 
 extension ManagerContext {
-    /// Why the database or a directory of the state directory cannot be written, in words for operators; nil while they
+    /// The reason why the database or a directory of the state cannot be written, for operators; nil while they
     /// can. Only while the database cannot be written nothing starts.
     var degradation: String? {
         services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }

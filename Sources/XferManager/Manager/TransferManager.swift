@@ -229,7 +229,7 @@ public final class TransferManager: ManagerPart, Sendable {
     /// Differs for each new database.
     public var storeID: String { store.storeID }
 
-    /// Why the service is degraded, in words for operators; nil while it is not.
+    /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }
 }
 

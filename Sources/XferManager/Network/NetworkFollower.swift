@@ -28,7 +28,7 @@ public actor NetworkFollower: ManagerPart {
     private var identity: String?
     /// The last network whose failures may be on the list of failed URLs.
     private var listedIdentity: String?
-    /// Whether `listedIdentity` was read from the database.
+    /// True if `listedIdentity` was read from the database.
     private var hasRecalled = false
     private let forgetting = AsyncLock()
     /// Detects connections that are dead without an error.

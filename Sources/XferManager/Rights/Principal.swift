@@ -15,7 +15,7 @@ public struct Principal: Hashable, Sendable {
     /// The highest number of unfinished tasks of this caller; nil is unlimited.
     public var maxTasks: Int?
     public var maxPriority: Priority
-    /// Where what it adds or changes is confined to, if it calls over the network without the scope `operate`; else
+    /// The confinement of tasks that it adds or changes, if it calls over the network without the scope `operate`; else
     /// nil. See `Confinement`.
     public var confinement: CallerConfinement?
 

@@ -60,7 +60,7 @@ extension AttemptMaker {
         ).outcome
     }
 
-    /// Nil unless the task uses its profile's credential, and a 401 is a failure.
+    /// The refused credential, or nil unless the task uses its profile's credential and a 401 is a failure.
     private func refusal(of outcome: AttemptOutcome) -> CredentialRenewal.Refusal? {
         let request = specification.request
         guard let profile = specification.profile, let secret = course.sentSecret,
@@ -211,7 +211,7 @@ extension ManagerSettings {
 }
 
 extension AttemptEvent {
-    /// Whether bytes of a download follow.
+    /// True if bytes of a download follow.
     fileprivate var beginsBody: Bool {
         switch self {
         case .head(_, .write, _), .head(_, .restart, _): true

@@ -55,7 +55,7 @@ extension RunScheduler {
 }
 
 extension RunResult {
-    /// Whether the host has refused the request, perhaps because it serves others.
+    /// True if the host has refused the request, perhaps because it serves others.
     var isRefused: Bool {
         guard case .failed(let error) = end, let status = error.httpStatus else { return false }
         return [403, 429, 503].contains(status)

@@ -192,6 +192,6 @@ struct Effect: Sendable {
     var action: TaskAction
     /// Files of the spool directory that no row names any more.
     var spoolFiles: [String] = []
-    /// Whether the task starts although its host cools down.
+    /// True if the task starts although its host cools down.
     var ignoresCooldown = false
 }

@@ -32,7 +32,7 @@ struct SchedulingPass: Sendable {
         var abandoned: [TransferID] = []
         /// Tasks that could not be picked because their rows are damaged.
         var unreadable: [TaskID] = []
-        /// Those of `ignoringCooldown` that have started or need no exception any more.
+        /// The tasks of `ignoringCooldown` that have started or need no exception any more.
         var settled: Set<TaskID> = []
         /// Whether there is more to do than one pass may change.
         var isIncomplete = false

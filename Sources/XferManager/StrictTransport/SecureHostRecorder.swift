@@ -8,7 +8,7 @@ import XferStore
 /// together afterwards; a crash loses the last moment, until the host says so again.
 final class SecureHostRecorder: Sendable {
     private struct State {
-        /// What is to be written by host; nil forgets the host.
+        /// The rows to write, by host; nil removes the row.
         var pending: [String: SecureHost?] = [:]
         var writing: Task<Void, Never>?
     }

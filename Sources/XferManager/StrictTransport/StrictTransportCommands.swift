@@ -17,7 +17,7 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
         memory.begin(with: hosts) { [recorder] in recorder.record($0) }
     }
 
-    /// What happens to their `http` URLs, and the hosts by name.
+    /// The mode in force, and the known hosts by name.
     public func list() -> (mode: StrictTransportMode, hosts: [SecureHost]) {
         let now = clock()
         return (settings.strictTransport, memory.hosts.filter { $0.expiresAt > now })

@@ -5,7 +5,7 @@ import XferStore
 /// A call that waits until tasks have ended. It keeps the ids of those that have not, and no rows.
 public final class PendingWait: Sendable {
     private let ids: [TaskID]
-    /// How many tasks the ids name; one may be named several times.
+    /// The number of different tasks among the ids.
     private let count: Int
     private let states: Set<TaskState>
     private let principal: Principal

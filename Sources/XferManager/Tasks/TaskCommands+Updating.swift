@@ -111,7 +111,7 @@ extension TaskCommands {
 }
 
 extension TaskSpecification {
-    /// Whether a change decides what the file will hold: who chooses the bytes must be allowed to write them there.
+    /// True if a change decides what the file will hold: who chooses the bytes must be allowed to write them there.
     func decidesContentOtherwise(than other: TaskSpecification) -> Bool {
         guard kind == .download else { return false }
         var (own, others) = (request, other.request)
@@ -121,7 +121,7 @@ extension TaskSpecification {
 }
 
 extension Destination {
-    /// Whether it names another place for the file.
+    /// True if it names another place for the file.
     fileprivate func isElsewhere(than other: Destination) -> Bool {
         directory != other.directory || name != other.name
     }

@@ -189,7 +189,7 @@ public struct TaskQueries: ManagerPart, Sendable {
     /// Why the database cannot be written; nil while it can.
     public var databaseProblem: String? { store.degradation }
 
-    /// Why the service is degraded, in words for operators; nil while it is not.
+    /// The reason why the service is degraded, for operators; nil while it is not.
     public var degradation: String? { context.degradation }
 
     /// Counters of the running ones among these tasks.

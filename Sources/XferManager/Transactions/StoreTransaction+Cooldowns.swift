@@ -2,7 +2,7 @@ import XferCore
 import XferModel
 import XferStore
 
-/// What sets a host's cooldown, and what ends it.
+/// Changes of hosts' cooldowns, and of their causes.
 extension StoreTransaction {
     /// Makes the host's tasks wait if the answer is about all of them. A longer cooldown that is in force stays.
     func coolHost(after error: TransferError, of task: TransferTask, at now: Timestamp) throws {

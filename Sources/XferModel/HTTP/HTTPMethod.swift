@@ -22,7 +22,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
 
     private init(token: String) { rawValue = token }
 
-    /// Nil unless the text is a method that can be sent.
+    /// Creates a method, or nil unless the text is a method that can be sent.
     public init?(rawValue: String) {
         let upper = rawValue.uppercased()
         guard (1...Self.longest).contains(rawValue.utf8.count), rawValue.utf8.allSatisfy(Self.isTokenByte),
@@ -37,27 +37,27 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
         self.init(rawValue: Self.registry.contains(upper) ? upper : text)
     }
 
-    /// Whether the method is safe (RFC 9110 §9.2.1), as registered.
+    /// True if the method is safe (RFC 9110 §9.2.1), as registered.
     public var isSafe: Bool { Self.safe.contains(rawValue) }
 
-    /// Whether sending it twice means the same as sending it once (RFC 9110 §9.2.2), as registered. Of a method that is
+    /// True if sending it twice means the same as sending it once (RFC 9110 §9.2.2), as registered. Of a method that is
     /// not registered nothing is known.
     public var isIdempotent: Bool { isSafe || Self.idempotent.contains(rawValue) }
 
-    /// Whether it may carry content here; with GET and HEAD content has no meaning (RFC 9110 §9.3.1).
+    /// True if it may carry content here; with GET and HEAD content has no meaning (RFC 9110 §9.3.1).
     public var allowsContent: Bool { self != .get && self != .head }
 
-    /// Whether a request without content says so, because its method anticipates content (RFC 9110 §8.6).
+    /// True if a request without content says so, because its method anticipates content (RFC 9110 §8.6).
     public var anticipatesContent: Bool { self == .post || self == .put || self == .patch }
 
-    /// Whether `params` go into the query rather than into a form.
+    /// True if `params` go into the query rather than into a form.
     public var putsParametersInQuery: Bool { self == .get || self == .head || self == .delete }
 
     // MARK: The registry (iana.org/assignments/http-methods)
 
     private static let safe: Set<String> = ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "SEARCH"]
 
-    /// Those that are idempotent and not safe.
+    /// The registered methods that are idempotent and not safe.
     private static let idempotent: Set<String> = [
         "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "DELETE", "LABEL", "LINK", "MERGE",
         "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PROPPATCH", "PUT",

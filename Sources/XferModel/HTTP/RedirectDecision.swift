@@ -1,4 +1,4 @@
-/// What was decided about a redirect.
+/// A decision about a redirect.
 public enum RedirectDecision: String, Sendable, Codable, CaseIterable {
     case followed
     /// The request's options do not allow it: the attempt fails.

@@ -30,7 +30,7 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
     /// Most bytes of name and value together. RFC 6265 §6.1 asks for 4096 at least; servers take lines of some 8190.
     public static let maxSize = 8000
 
-    /// What the lines of cookies begin with that scripts of web pages do not see.
+    /// The beginning of a line with a cookie that scripts of web pages do not see.
     public static let httpOnlyPrefix = "#HttpOnly_"
 
     /// Reads a line of a Netscape cookie file; nil if it is none. Lines that are empty or begin with `#` are comments,

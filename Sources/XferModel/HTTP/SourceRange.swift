@@ -23,7 +23,7 @@ public struct SourceRange: Hashable, Sendable {
 }
 
 extension SourceRange: CustomStringConvertible {
-    /// As it is written: `FIRST-LAST` or `FIRST-`.
+    /// The range as text: `FIRST-LAST` or `FIRST-`.
     public var description: String { "\(first)-\(last.map { "\($0)" } ?? "")" }
 }
 

@@ -118,7 +118,7 @@ extension Checksum.Algorithm {
     }
 }
 
-/// Why a checksum's text was refused.
+/// A reason why a checksum's text was refused.
 public enum ChecksumSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
     case noAlgorithm
     case unknownAlgorithm(String)

@@ -1,4 +1,4 @@
-/// Where the files of a task may go that a client on the network added without the scope `operate`.
+/// The limits of a task that a client on the network added without the scope `operate`.
 ///
 /// Such a task writes beneath one directory only, under no path with a hidden component, and replaces only files that
 /// another such task of its owner published. The rule is kept with the task: it is enforced at each opening of the

@@ -11,10 +11,10 @@ public struct Destination: Hashable, Sendable, Codable {
     public var mode: FileMode?
     /// Whether the published file takes the server's `Last-Modified` as its modification time.
     public var usesRemoteTime: Bool
-    /// Whether the path may have a hidden component directly beneath a home directory, such as `~/.ssh`. It says nothing
-    /// for a confined task, whose path has none at all.
+    /// True if the path may have a hidden component directly beneath a home directory, such as `~/.ssh`. It does not
+    /// apply to a confined task, whose path has none at all.
     public var allowsHidden = false
-    /// Where the task is confined to; nil if it is not confined.
+    /// The task's confinement, or nil if it is not confined.
     public var confinement: Confinement?
 
     public init(

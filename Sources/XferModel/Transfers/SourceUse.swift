@@ -25,7 +25,7 @@ public struct SourceUse: Hashable, Sendable {
         self.condemned = condemned
     }
 
-    /// Whether only a digest can show that the kept bytes are right. A mark may be ahead of them, since it is committed
+    /// True if only a digest can show that the kept bytes are right. A mark may be ahead of them, since it is committed
     /// before the bytes behind it come.
     public func needsDigest(for kept: ResumeData) -> Bool {
         guard let unprovenFrom else { return false }

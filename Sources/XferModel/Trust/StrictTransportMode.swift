@@ -1,4 +1,4 @@
-/// What happens to an `http` URL of a host that has demanded https (RFC 6797).
+/// The treatment of an `http` URL of a host that has demanded https (RFC 6797).
 public enum StrictTransportMode: String, Sendable, Codable, CaseIterable {
     /// The request goes to the host over https.
     case upgrade
@@ -12,10 +12,10 @@ public enum StrictTransportMode: String, Sendable, Codable, CaseIterable {
 public struct SecureHost: Hashable, Sendable {
     /// A domain name in lower case, without a final dot.
     public var host: String
-    /// Whether its subdomains are only requested over https, too.
+    /// True if its subdomains are only requested over https, too.
     public var includesSubdomains: Bool
     public var expiresAt: Timestamp
-    /// When the host said so last.
+    /// The time of the host's last field.
     public var notedAt: Timestamp
 
     public init(host: String, includesSubdomains: Bool, expiresAt: Timestamp, notedAt: Timestamp) {

@@ -26,7 +26,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     public var validatesDomainName: Bool
     /// Hosts that the policy applies to; empty only for the default.
     public var hosts: [HostPattern]
-    /// Whether violations are only reported. The policy that would apply without this one decides.
+    /// True if violations are only reported. The policy that would apply without this one decides.
     public var isReportOnly: Bool
     /// After this instant the ordinary check replaces the policy, and events report that.
     public var expiresAt: Timestamp?

@@ -5,8 +5,8 @@ public struct UploadOptions: Hashable, Sendable, Codable {
     public var isSpooled: Bool
     /// The most bytes of one request, for proxies that bound contents; nil is unlimited. Only for tus.
     public var chunkSize: Int64?
-    /// Whether the request that creates the upload brings the first bytes (tus, `creation-with-upload`). Optional because
-    /// older rows lack it; nil is false.
+    /// True if the request that creates the upload brings the first bytes (tus, `creation-with-upload`). It is optional
+    /// because older rows lack it; nil is false.
     public var createsWithContent: Bool?
 
     public init(

@@ -24,9 +24,9 @@ extension TaskFields {
             task:
                 "Allow a path with a hidden component directly beneath a home directory, such as ~/.ssh; default false. "
                 + "Tokens without the scope operate write to no hidden path.",
-            record: "Whether the path may have a hidden component directly beneath a home directory.",
+            record: "True if the path may have a hidden component directly beneath a home directory.",
             change: .stopped(
-                "Whether the path may have a hidden component directly beneath a home directory; only while not "
+                "Allow a path with a hidden component directly beneath a home directory; only while not "
                     + "running."), isOfDownloads: true),
     ]
 

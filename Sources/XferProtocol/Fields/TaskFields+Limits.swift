@@ -41,7 +41,7 @@ extension TaskFields {
             change: .anytime("Least seconds between two task.progress."), limits: [.number(0.1...3600)])
     ]
 
-    /// Which bytes of its source a download fetches, and how.
+    /// The part of its source that a download fetches, and how.
     static let extent: [ChoiceField<TaskSpecification.Limits>] = [
         ChoiceField(
             "segments", \.segments,

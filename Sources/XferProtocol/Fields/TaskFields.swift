@@ -8,7 +8,7 @@ enum TaskFields {
         ChoiceField(
             "redirect", \.redirect,
             task:
-                "Whether redirects are followed; default follow. With deny the redirect's response is the result if "
+                "Redirects: follow (default) or deny. With deny the redirect's response is the result if "
                 + "accept_status allows its status.",
             record: "Whether redirects are followed.", profile: "Whether redirects are followed."),
         ChoiceField(

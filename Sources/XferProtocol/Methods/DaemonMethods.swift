@@ -61,9 +61,9 @@ public enum DaemonStatus: RPCMethod {
             .optional("node", \.node, "Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."),
             .required(
                 "degraded", \.degraded,
-                "Whether the database cannot be written (nothing starts, reading works), or another directory of the daemon's."
+                "True if the database (nothing starts, reading works) or another file of the daemon cannot be written."
             ),
-            .optional("degraded_reason", \.degradedReason, "What cannot be written, and why."),
+            .optional("degraded_reason", \.degradedReason, "The reason: what cannot be written, and why."),
             .optional(
                 "config_problem", \.configurationProblem,
                 "Why the configuration file was not taken over when it was read last; for operators."),

@@ -69,7 +69,7 @@ public enum StrictTransportClear: RPCMethod {
         public init() {}
         public init(hosts: [String]?) { self.hosts = hosts }
 
-        public static let summary = "Which hosts."
+        public static let summary = "Hosts to forget."
         public static let wireFields: WireFields<Self> = [
             .optional("hosts", \.hosts, "Their names; default is all.", .count(1...1000))
         ]
@@ -81,7 +81,7 @@ public enum StrictTransportClear: RPCMethod {
         public init() {}
         public init(removed: [String]) { self.removed = removed }
 
-        public static let summary = "What was forgotten."
+        public static let summary = "The forgotten hosts."
         public static let wireFields: WireFields<Self> = [
             .required("removed", \.removed, "The names of hosts that were known.")
         ]
@@ -107,8 +107,8 @@ public struct SecureHostRecord: WireRecord, Hashable {
     public static let summary = "A host that has demanded https."
     public static let wireFields: WireFields<Self> = [
         .required("host", \.host, "Its name."),
-        .required("include_subdomains", \.includesSubdomains, "Whether its subdomains are meant, too."),
-        .required("expires_at", \.expiresAt, "When the demand ends unless the host repeats it."),
-        .required("noted_at", \.notedAt, "When it said so last."),
+        .required("include_subdomains", \.includesSubdomains, "True if the demand covers its subdomains."),
+        .required("expires_at", \.expiresAt, "End of the demand unless the host repeats it."),
+        .required("noted_at", \.notedAt, "Time of the host's last demand."),
     ]
 }

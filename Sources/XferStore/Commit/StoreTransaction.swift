@@ -40,7 +40,7 @@ public final class StoreTransaction: StoreReader {
     var knownTag: String?
     /// The store's id, which never changes, once a delivery needed it.
     var knownStoreID: String?
-    /// Whether `host_cooldown` may have rows.
+    /// True if `host_cooldown` may have rows.
     var mayHaveCooldowns = true
     let texts: StoreTexts
     /// Whether a hook was recorded that has to run; may be true even if its change-set was rolled back.

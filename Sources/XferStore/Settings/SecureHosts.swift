@@ -2,7 +2,7 @@ public import XferModel
 
 /// Hosts that have demanded https (RFC 6797).
 extension StoreReader {
-    /// Those that were noted last, `limit` of them at most.
+    /// The hosts that were noted last, at most `limit`.
     public func secureHosts(limit: Int) throws(StoreError) -> [SecureHost] {
         try connection.all(
             """

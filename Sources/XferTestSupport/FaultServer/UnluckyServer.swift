@@ -7,7 +7,7 @@ import XferModel
 /// It breaks off, refuses for a while, hides behind a portal, ignores ranges and cannot use them, and has several nodes
 /// and mirrors. It never sends bytes of another version.
 public final class UnluckyServer: Sendable, CustomStringConvertible {
-    /// What can happen to a request.
+    /// A fault of a response.
     private enum Misfortune: CaseIterable {
         case drop, dropEarly, noAnswer, reset, unavailable, overloaded, portal, refused, empty, noContent, shortRange
         /// No range can be used.

@@ -25,7 +25,7 @@ extension SharedTransfer {
 
     private var hasMirrors: Bool { !specification.mirrors.isEmpty }
 
-    /// Why the next source is asked; nil if it is not.
+    /// The failure after which the next source is requested, or nil if it is not.
     private func refusal(of outcome: AttemptOutcome) -> TransferError? {
         switch outcome.result {
         case .failed(let error):
