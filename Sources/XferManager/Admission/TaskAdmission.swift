@@ -123,46 +123,12 @@ struct TaskAdmission: Sendable {
             isIndependent: isIndependent, path: path)
     }
 
-    /// Directories that were opened for earlier tasks of a call.
-    struct KnownDirectories {
-        fileprivate struct Key: Hashable {
-            let directory: String
-            let allowsHidden: Bool
-        }
-
-        fileprivate var identities: [Key: FileIdentity] = [:]
-    }
-
     /// Throws unless the caller may give a task this priority.
     func check(_ priority: Priority, path: String) throws {
         guard priority <= principal.maxPriority else {
             throw ManagerError.permissionDenied(
                 path: path + "priority", reason: "this user's tasks may have priority \(principal.maxPriority) at most")
         }
-    }
-
-    /// Checks the destination, confines it as the caller is, and records the identity of its directory.
-    func admitDestination(
-        of specification: inout TaskSpecification, knowing directories: inout KnownDirectories, path: String,
-        directoryField: String
-    ) async throws {
-        // Tasks of other kinds have no destination; the service keeps their response.
-        guard specification.kind == .download else { return }
-        if let confinement = settings.confinement(of: principal) { specification.destination.confinement = confinement }
-        let destination = specification.destination
-        if let name = destination.name { try checkName(name, path: path + "output") }
-        let key = KnownDirectories.Key(
-            directory: destination.directory, allowsHidden: destination.allowsHidden)
-        let identity: FileIdentity
-        if let known = directories.identities[key] {
-            identity = known
-        } else {
-            identity = try await open(destination, path: path + directoryField)
-            directories.identities[key] = identity
-        }
-        try await checkAllowedName(destination, path: path + "output")
-        specification.destination.directoryIdentity = identity
-        try await refuseDirectory(destination, path: path + "output")
     }
 
     /// Throws unless the policies allow the first hop of each source, and the task's own policy applies to it.
@@ -339,79 +305,6 @@ struct TaskAdmission: Sendable {
                 expected: base == nil
                     ? "an absolute http:// or https:// URL" : "a URL, absolute or relative to the profile's base_url")
         }
-    }
-
-    // MARK: Destination
-
-    private func checkName(_ name: String, path: String) throws {
-        do throws(FileError) {
-            _ = try FileName.validateOutput(name)
-        } catch {
-            throw ManagerError.invalidField(
-                path: path, reason: error.description, expected: "a file name or a path to one")
-        }
-    }
-
-    private func open(_ destination: Destination, path: String) async throws -> FileIdentity {
-        do throws(FileError) {
-            return try await directories.identity(of: destination.directory, in: await roots(destination))
-        } catch {
-            throw refusal(error, path: path)
-        }
-    }
-
-    private func refusal(_ error: FileError, path: String) -> ManagerError {
-        if error.isDescriptorShortage { return .outOfDescriptors }
-        switch error {
-        case .outsideRoots, .forbidden, .outsideConfinement, .hidden, .notWritable, .notPermitted, .undecidable:
-            return .permissionDenied(path: path, reason: error.description)
-        default:
-            return .invalidField(
-                path: path, reason: error.description, expected: "a writable directory below an allowed root")
-        }
-    }
-
-    /// Throws if a file of that name is refused in the directory, which has been opened.
-    private func checkAllowedName(_ destination: Destination, path: String) async throws {
-        guard let name = destination.name, HiddenComponents.isHidden(name) else { return }
-        let roots = await roots(destination)
-        do throws(FileError) {
-            try await pool.run { () throws(FileError) in
-                try roots.requireAllowedName(name, in: destination.directory)
-            }
-        } catch {
-            throw refusal(error, path: path)
-        }
-    }
-
-    /// The directories for the caller's files. Runs on the pool, because the lookup of the account may block.
-    private func roots(_ destination: Destination) async -> AllowedRoots {
-        guard !principal.isOperator else { return rights.destinationRoots(destination, of: principal) }
-        return await pool.run { [rights, principal] in rights.destinationRoots(destination, of: principal) }
-    }
-
-    /// Otherwise a directory given as output would be noticed only after the last byte.
-    private func refuseDirectory(_ destination: Destination, path: String) async throws {
-        guard let name = destination.name else { return }
-        let roots = await roots(destination)
-        let isDirectory: Bool
-        if let known = directories.hasDirectory(named: name, in: destination.directory, roots) {
-            isDirectory = known
-        } else {
-            let kind = try? await pool.run {
-                let isOperators = roots.users.isEmpty
-                let directory =
-                    isOperators
-                    ? try DirectoryHandle(ofService: destination.directory)
-                    : try roots.open(directory: destination.directory)
-                return try directory.status(of: name)?.kind
-            }
-            isDirectory = kind == .directory
-        }
-        guard isDirectory else { return }
-        throw ManagerError.invalidField(
-            path: path, reason: "\(destination.directory)/\(name) is a directory",
-            expected: "the path of a file; a directory goes into dir")
     }
 }
 

@@ -1,0 +1,71 @@
+import CCurl
+import XferCore
+import XferModel
+import XferSystem
+import XferTrust
+
+/// The connection that libcurl chose for a hop, before the request is sent over it.
+extension Hop {
+    /// The connection for the request is ready. Returns false to stop libcurl from sending the request over it.
+    func onConnected(_ route: SocketRoute) -> Bool {
+        guard isJudged(), !isRepeatedAnswer(), !isRepetition() else { return false }
+        if leavesAddress(route) {
+            link.isStale = true
+            return false
+        }
+        guard !isUnclean(route) else { return false }
+        link.isConnected = true
+        link.hasHeard = false
+        if link.sentBefore == nil { link.sentBefore = handle?.requestSize ?? 0 }
+        link.spare = nil
+        sending.askedAt = sending.asksFirst ? run.core.now : nil
+        run.onConnected()
+        return true
+    }
+
+    /// True if libcurl wants to repeat the request although its answer has begun. An HTTP/2 stream that is reset with
+    /// HTTP_1_1_REQUIRED makes libcurl do so, and it would append the second answer's body to the first one's.
+    private func isRepeatedAnswer() -> Bool {
+        guard hasAnswer else { return false }
+        link.isRepeated = true
+        refusal = TransferError(
+            .connectionLost, "\(url.hostKey) broke off its answer and wants the request over HTTP/1.1",
+            host: url.hostKey)
+        return true
+    }
+
+    /// If a connection breaks without a response, libcurl repeats the request over a new one. The server may have
+    /// received the first one, so for a method that is not idempotent libcurl must not decide that. It may answer a
+    /// challenge.
+    private func isRepetition() -> Bool {
+        guard !method.isIdempotent, let before = link.sentBefore, let handle, handle.requestSize > before,
+            !response.challenges.isHeld
+        else { return false }
+        refusal = TransferError(
+            .connectionLost, "\(url.hostKey) closed the connection without answering the \(method.rawValue)",
+            host: url.hostKey)
+        return true
+    }
+
+    /// True if unread bytes wait on a reused connection. They would be taken for the response to this request. Then the
+    /// connection is closed and the request is sent over a new one. If the request needed a new connection already, it
+    /// fails.
+    ///
+    /// Over TLS 1.3 the bytes may be a session ticket. An unnecessary new connection costs less than a wrong response.
+    /// HTTP/2 is not checked: each frame belongs to a stream, and frames that are no responses may arrive at any time.
+    private func isUnclean(_ route: SocketRoute) -> Bool {
+        guard let (session, handle) = connection, link.hasHeard || !handle.hasNewConnection else { return false }
+        let tls = handle.tls.map(TLSState.init)
+        if tls?.speaksHTTP2 == true { return false }
+        if tls?.hasUnreadBytes != true, let socket = session.socket(of: route), SocketRoute.isQuiet(socket) {
+            return false
+        }
+        if request.needsNewConnection {
+            refusal = TransferError(
+                .protocolError, "\(url.hostKey) sent something before it was asked for", host: url.hostKey)
+        } else {
+            link.isStale = true
+        }
+        return true
+    }
+}
