@@ -22,8 +22,7 @@ struct SetCookie: Hashable {
     /// Most bytes of a received name and value together, and of an attribute's value.
     static let (longestPair, longestAttribute) = (4096, 1024)
 
-    /// The last second of the year 9999.
-    private static let latest: Int64 = 253_402_300_799
+    private static let latest = RequestCookie.latestExpiry
 
     /// - Parameter now: the wall clock, in seconds since 1970.
     /// - Returns: nil if the field sets no cookie.

@@ -26,19 +26,14 @@ final class CookieJar: Sendable {
     /// Stores what a response from this URL sets.
     func receive(_ fields: [HeaderField], from url: HTTPURL, at now: Timestamp) {
         cookies.withLockedValue {
-            $0.receive(fields, from: url, at: now.seconds, isPublicSuffix: PublicSuffixes.contains)
+            $0.receive(fields, from: url, at: now.wholeSecond, isPublicSuffix: PublicSuffixes.contains)
         }
     }
 
     /// The cookies for a request to this URL.
     func field(for url: HTTPURL, at now: Timestamp) -> String? {
-        cookies.withLockedValue { $0.field(for: url, at: now.seconds) }
+        cookies.withLockedValue { $0.field(for: url, at: now.wholeSecond) }
     }
-}
-
-extension Timestamp {
-    /// Whole seconds since 1970.
-    fileprivate var seconds: Int64 { rawValue / 1_000_000 }
 }
 
 extension Hop {

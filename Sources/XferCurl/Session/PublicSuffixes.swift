@@ -9,7 +9,9 @@ enum PublicSuffixes {
     /// - Parameter domain: in lower case.
     static func contains(_ domain: String) -> Bool {
         guard let list else { return !domain.utf8.dropLast().contains(UInt8(ascii: ".")) }
-        return list.isPublicSuffix(list.pointer, domain) != 0
+        // libpsl does not know names with the root's dot.
+        let name = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
+        return list.isPublicSuffix(list.pointer, name) != 0
     }
 
     // The list is loaded once, and never changed or freed.

@@ -80,6 +80,7 @@ import XferTestSupport
 
     @Test func publicSuffixesAreKnown() {
         #expect(PublicSuffixes.contains("org") && PublicSuffixes.contains("co.uk"))
+        #expect(PublicSuffixes.contains("co.uk.") && PublicSuffixes.contains("com."))
         #expect(!PublicSuffixes.contains("example.org") && !PublicSuffixes.contains("example.co.uk"))
     }
 
