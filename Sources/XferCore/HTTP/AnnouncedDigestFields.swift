@@ -4,9 +4,12 @@ public import XferModel
 public struct AnnouncedDigestFields: Hashable, Sendable {
     /// Digests of the whole representation that can be checked here, best first, each once.
     public var digests: [Checksum] = []
-    /// For each field or member that was ignored as a mistake of the server's, one sentence for the log. They quote
-    /// nothing that the server sent.
+    /// One sentence for the log for each mistake of the server's for which a field or member was ignored, each once and at
+    /// most 8. They quote nothing that the server sent.
     public var ignored: [String] = []
+
+    /// The most mistakes of one response that are reported: a list can have thousands.
+    private static let mostIgnored = 8
 
     /// Digests that a response announces.
     ///
@@ -25,6 +28,8 @@ public struct AnnouncedDigestFields: Hashable, Sendable {
         digests = order.flatMap { algorithm in
             digests.filter { $0.algorithm == algorithm && seen.insert($0).inserted }
         }
+        var reported: Set<String> = []
+        ignored = Array(ignored.filter { reported.insert($0).inserted }.prefix(Self.mostIgnored))
     }
 
     /// True if the field may announce digests.

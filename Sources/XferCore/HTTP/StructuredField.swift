@@ -34,7 +34,7 @@ public enum StructuredField {
 
     /// The Item of this name; nil when it is absent, given more than once, or malformed.
     public static func item(_ name: String, in fields: some Sequence<HeaderField>) -> Value? {
-        guard let text = joinedLines(of: name, in: fields), text.count <= maxLength else { return nil }
+        guard let text = joinedLines(of: name, in: fields), isBounded(text) else { return nil }
         var parser = StructuredFieldValueParser(text)
         guard let item = try? parser.parseItemFieldValue() else { return nil }
         return Value(item)

@@ -144,7 +144,14 @@ extension ResumeRules {
         guard plan.part != nil || plan.acceptedStatus.contains(head.status) else {
             return .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
         }
-        guard let length = head.wholeLength else { return .fail(unaskedPart(from: url)) }
+        guard let length = head.wholeLength else {
+            guard plan.part != nil else { return .fail(unaskedPart(from: url)) }
+            return .fail(
+                TransferError(
+                    .rangeMismatch,
+                    "\(url.hostKey) sent another range than the requested one, or one of unknown length",
+                    httpStatus: 206, host: url.hostKey))
+        }
         return judgeWhole(head, plan: plan, length: length)
     }
 

@@ -97,7 +97,7 @@ public struct TusUpload: UploadMachine {
 
     public mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep {
         precondition(state != .idle && state != .ended, "a request broke of an upload that is \(state)")
-        // A creation whose answer is lost leaves at worst an empty upload behind, which expires.
+        // A creation whose answer is lost leaves at worst an upload behind that is not continued and expires.
         state = .ended
         return UploadStep(.fail(error))
     }

@@ -41,7 +41,8 @@ public struct StatusSet: Hashable, Sendable, CustomStringConvertible {
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
     public var description: String {
-        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
+        ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ",")
     }
 
     private static func range(_ element: Substring) -> ClosedRange<Int>? {

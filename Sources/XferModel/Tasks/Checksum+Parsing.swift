@@ -76,7 +76,7 @@ extension Checksum {
         guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close else { return nil }
         let rest = trimmed(text[text.index(after: close)...])
         guard rest.hasPrefix("=") else { return nil }
-        return try Checksum(trimmed(text[..<open]), trimmed(rest.dropFirst()))
+        return try Checksum(trimmed(text[..<open].drop { $0 == "\\" }), trimmed(rest.dropFirst()))
     }
 
     /// Hex digits, alone or before a name. A backslash before them says that the name has escapes.
