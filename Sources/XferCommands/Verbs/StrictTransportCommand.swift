@@ -50,6 +50,7 @@ struct StrictTransportCommand: ParsableCommand {
 
         mutating func validate() throws {
             if hosts.isEmpty, !all { throw ValidationError("Name hosts, or give --all.") }
+            if !hosts.isEmpty, all { throw ValidationError("Hosts and --all exclude each other.") }
         }
 
         func run() throws {

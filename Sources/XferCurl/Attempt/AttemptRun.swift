@@ -176,11 +176,15 @@ final class AttemptRun {
     /// is the same, and proves it.
     private func secure() throws(TransferError) {
         guard let secured = try core.shared.configuration.strictTransport.secured(request.url) else { return }
-        events.yield(.redirected(status: 307, from: request.url, to: secured, .upgraded))
-        askForMove()
-        if home == request.url { home = secured }
-        if credential?.origins.contains(request.url.origin) == true { credential?.origins.append(secured.origin) }
+        onUpgrade(of: request.url, to: secured)
         request.url = secured
+    }
+
+    private func onUpgrade(of url: HTTPURL, to secured: HTTPURL) {
+        events.yield(.redirected(status: 307, from: url, to: secured, .upgraded))
+        askForMove()
+        if home == url { home = secured }
+        if credential?.origins.contains(url.origin) == true { credential?.origins.append(secured.origin) }
     }
 
     /// The next step after a redirect: the hop to follow, or why it is refused. Nil if its response is the result.
@@ -209,7 +213,9 @@ final class AttemptRun {
                 let secured = try core.shared.configuration.strictTransport.secured(target)
                 try redirects.onRedirect(status: head.status, from: request.url, to: secured ?? target)
                 report(target, .followed)
-                return .hop(target, RedirectRules.method(after: head.status, to: request.method))
+                // Requested as it was judged: the host may be forgotten before the next hop begins.
+                if let secured { onUpgrade(of: target, to: secured) }
+                return .hop(secured ?? target, RedirectRules.method(after: head.status, to: request.method))
             } catch {
                 report(target, .refused)
                 return .finish(.failed(error))

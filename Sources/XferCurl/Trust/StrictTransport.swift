@@ -18,7 +18,8 @@ public final class StrictTransport: Sendable {
 
     public func setMode(_ mode: StrictTransportMode) { state.withLockedValue { $0.mode = mode } }
 
-    /// Begins with these hosts. `onChange` is called for what has to be kept, on an engine's loop: it must not block.
+    /// Begins with these hosts. `onChange` is called for what has to be kept, on an engine's loop and under the lock: it
+    /// must not block, nor call this object.
     public func begin(
         with hosts: [SecureHost], onChange: @escaping @Sendable (SecureHostList.Change) -> Void
     ) {
@@ -58,12 +59,11 @@ public final class StrictTransport: Sendable {
     func apply(_ field: String, of host: String) {
         guard let field = StrictTransportField(field) else { return }
         let now = clock()
-        let change = state.withLockedValue {
-            state -> (SecureHostList.Change, (@Sendable (SecureHostList.Change) -> Void)?)? in
-            guard state.mode != .off, let change = state.hosts.apply(field, of: host, at: now) else { return nil }
-            return (change, state.onChange)
+        state.withLockedValue { state in
+            guard state.mode != .off, let change = state.hosts.apply(field, of: host, at: now), change.isEssential
+            else { return }
+            // Under the lock, so that changes are recorded in the order in which they are made.
+            state.onChange?(change)
         }
-        guard let (change, onChange) = change, change.isEssential else { return }
-        onChange?(change)
     }
 }

@@ -41,7 +41,7 @@ actor CredentialRenewal {
     /// Returns whether the profile has another credential now than the refused one, so that one more request is
     /// worthwhile.
     func renew(after refusal: Refusal) async -> Bool {
-        guard !isShutDown, let hook = await access.credentialHook(of: refusal.profile) else { return false }
+        guard let hook = await access.credentialHook(of: refusal.profile), !isShutDown else { return false }
         if let live = runs[refusal.profile] {
             await live.work.value
         } else {

@@ -47,11 +47,12 @@ extension AttemptMaker {
         tellsRedirects: Bool = true, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
     ) async throws -> AttemptOutcome {
-        let (outcome, beganBody) = try await makeRequest(
+        let (outcome, beganBody, secret) = try await makeRequest(
             request, into: sink, countingFrom: origin, tellsRedirects: tellsRedirects, configure: configure,
             onEvent: onEvent)
         // Bytes that the attempt has written belong to its end, which the caller has to handle first.
-        guard outcome.head?.status == 401, !beganBody, let refusal = refusal(of: outcome), !control.isStopRequested,
+        guard outcome.head?.status == 401, !beganBody, let refusal = refusal(of: outcome, sentWith: secret),
+            !control.isStopRequested,
             await services.renewal.renew(after: refusal), !control.isStopRequested
         else { return outcome }
         return try await makeRequest(
@@ -61,9 +62,9 @@ extension AttemptMaker {
     }
 
     /// The refused credential, or nil unless the task uses its profile's credential and a 401 is a failure.
-    private func refusal(of outcome: AttemptOutcome) -> CredentialRenewal.Refusal? {
+    private func refusal(of outcome: AttemptOutcome, sentWith secret: Int?) -> CredentialRenewal.Refusal? {
         let request = specification.request
-        guard let profile = specification.profile, let secret = course.sentSecret,
+        guard let profile = specification.profile, let secret,
             !request.acceptedStatus.contains(401)
         else { return nil }
         return CredentialRenewal.Refusal(
@@ -86,12 +87,12 @@ extension AttemptMaker {
         _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64,
         tellsRedirects: Bool, configure: (inout Attempt) -> Void,
         onEvent: (AttemptEvent, AttemptHandle) async throws -> Void
-    ) async throws -> (outcome: AttemptOutcome, beganBody: Bool) {
+    ) async throws -> (outcome: AttemptOutcome, beganBody: Bool, secret: Int?) {
         // The run is told to stop when its lease is over, but another daemon may ask for the same by now.
         guard services.leases.isInForce(specification.schedule.lease) else { throw FileError.cancelled }
         let rates = ratesOfEach(besides: 1)
         let begunAt = Clocks.monotonic()
-        var cookieJar: String?
+        var (cookieJar, secret): (String?, Int?)
         // Assumed until the engine reports otherwise.
         course.requestWasSent = true
         let handle: AttemptHandle
@@ -101,7 +102,7 @@ extension AttemptMaker {
             handle = begun
             await services.engine.move(begun.id, to: descriptor)
         } else {
-            (handle, cookieJar) = try await begin(request, into: sink, rates, configure)
+            (handle, cookieJar, secret) = try await begin(request, into: sink, rates, configure)
         }
         if !control.begin(handle, countingFrom: origin) { await services.engine.stop(handle.id) }
         // The limits changed while the attempt was being started and had no id yet, or other attempts must get a
@@ -136,21 +137,22 @@ extension AttemptMaker {
         try await services.cookies.save(cookieJar)
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }
-        return (ended, beganBody)
+        return (ended, beganBody, secret)
     }
 
-    /// Resolves the secrets, and starts the attempt. Returns the name of the cookie jar that it uses, too.
+    /// Resolves the secrets, and starts the attempt. Also returns the name of the cookie jar that it uses, and the
+    /// `CredentialRenewal.stamp` of the profile's credential, if it uses that.
     ///
     /// Not inlined, so that later steps use the memory that it needs: an attempt may take days.
     @inline(never)
     private func begin(
         _ request: TransferRequest, into sink: BodySink, _ rates: BandwidthLimits, _ configure: (inout Attempt) -> Void
-    ) async throws -> (AttemptHandle, cookieJar: String?) {
+    ) async throws -> (AttemptHandle, cookieJar: String?, secret: Int?) {
         let access = try await services.access.access(
             to: specification.request, profile: specification.profile,
             isGuests: !settings.hasOperatorRights(specification))
         let usesProfile = specification.request.usesProfileCredential && specification.request.credential == nil
-        course.sentSecret = usesProfile ? access.credential.map(CredentialRenewal.stamp) : nil
+        let secret = usesProfile ? access.credential.map(CredentialRenewal.stamp) : nil
         trust.beginAttempt()
         var attempt = Attempt(
             request: request, sink: sink, credential: access.credential, cookieJar: access.cookieJar,
@@ -160,7 +162,7 @@ extension AttemptMaker {
         attempt.cookies = request.cookies.map(\.netscapeLine)
         attempt.leastRate = settings.leastRate(of: request)
         configure(&attempt)
-        return (await services.engine.start(attempt), access.cookieJar)
+        return (await services.engine.start(attempt), access.cookieJar, secret)
     }
 
     private func apply(_ event: AttemptEvent) async throws {

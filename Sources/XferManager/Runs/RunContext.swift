@@ -56,6 +56,4 @@ struct AttemptState: Sendable {
     var usesHTTP1 = false
     /// An attempt that a brief run has begun; the first attempt into a file continues it.
     var begun: AttemptHandle?
-    /// `CredentialRenewal.stamp` of the profile's credential that the last request was sent with; nil if it had none.
-    var sentSecret: Int?
 }

@@ -34,6 +34,11 @@ final class SecureHostRecorder: Sendable {
     /// Returns when everything that was recorded before is written, or could not be.
     func flush() async { await state.withLockedValue(\.writing)?.value }
 
+    /// Discards changes of these hosts that are not written.
+    func discard(_ hosts: [String]) {
+        state.withLockedValue { state in for host in hosts { state.pending.removeValue(forKey: host) } }
+    }
+
     private func write() async {
         while true {
             let pending = state.withLockedValue { state in
@@ -49,7 +54,12 @@ final class SecureHostRecorder: Sendable {
                     }
                 }
             } catch {
-                logger.report("hosts that demand https could not be recorded", error)
+                logger.report("hosts that demand https could not be recorded; they are with the next change", error)
+                state.withLockedValue { state in
+                    state.pending.merge(pending) { newer, _ in newer }
+                    state.writing = nil
+                }
+                return
             }
         }
     }

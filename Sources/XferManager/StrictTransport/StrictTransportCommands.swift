@@ -28,6 +28,7 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
         let forgotten = memory.remove(hosts ?? memory.hosts.map(\.host))
         // What was recorded before must not be written afterwards.
         await recorder.flush()
+        recorder.discard(forgotten)
         try await translatingStoreErrors {
             try await store.write { tx in
                 if hosts == nil {
