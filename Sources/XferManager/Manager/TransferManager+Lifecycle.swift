@@ -165,7 +165,7 @@ extension StoreTransaction {
     func rehearseStart(_ ages: RetentionAges, version: String, at now: Timestamp) throws {
         try removeBriefIntents(of: try briefIntents().map(\.task))
         var after: TaskID?
-        repeat { after = try restoreRunning(after: after, except: [], at: now).last } while after != nil
+        repeat { after = try restoreRunning(after: after, except: [], at: now).seen.last } while after != nil
         try forgetCrashesOfEndedTasks()
         try recordStart(ages, version: version, restored: 0, at: now)
     }

@@ -184,7 +184,7 @@ extension RunScheduler {
         await perform(effects)
     }
 
-    private func logUnreadable(_ tasks: [TaskID]) {
+    func logUnreadable(_ tasks: [TaskID]) {
         guard !tasks.isEmpty else { return }
         logger.error(
             "rows of the database are damaged, and their tasks were paused: stop, then run xferd --recover",

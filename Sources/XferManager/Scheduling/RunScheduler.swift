@@ -53,7 +53,8 @@ actor RunScheduler: ManagerPart {
     var endWaiters: [TaskID: [CheckedContinuation<Void, Never>]] = [:]
     /// Resumed when the last run has ended.
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
-    private var wakingWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Resumed when the tasks that waited for the network are woken.
+    private(set) var wakingWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(
         context: ManagerContext, reachability: NIOLockedValueBox<Reachability>,
@@ -142,23 +143,29 @@ extension RunScheduler {
             let page = try await store.write { [after] tx in
                 try tx.restoreRunning(after: after, except: live, at: now)
             }
-            count += page.count { !live.contains($0) }
-            guard let last = page.last else { return count }
+            count += page.seen.count { !live.contains($0) } - page.unreadable.count
+            logUnreadable(page.unreadable)
+            guard let last = page.seen.last else { return count }
             after = last
         }
     }
 }
 
 extension StoreTransaction {
-    /// Requeues the next `running` tasks but those in `live`; returns which were looked through, none at the end.
-    func restoreRunning(after: TaskID?, except live: Set<TaskID>, at now: Timestamp) throws -> [TaskID] {
+    /// Requeues the next `running` tasks but those in `live`, and pauses those whose rows are damaged.
+    ///
+    /// - Returns: the tasks that were inspected, none at the end, and those among them with damaged rows.
+    func restoreRunning(
+        after: TaskID?, except live: Set<TaskID>, at now: Timestamp
+    ) throws -> (seen: [TaskID], unreadable: [TaskID]) {
         let tasks = try tasks(inState: .running, after: after, limit: 500)
         for task in tasks where !live.contains(task.id) {
             let canContinue = try !mayHaveBegun(task)
             try transition(task, at: now) { $0.onRestore(at: now, canContinue: canContinue) }
         }
-        try setAside(tasks.unreadable)
-        return (tasks.map(\.id) + tasks.unreadable).sorted()
+        let unreadable = tasks.unreadable.filter { !live.contains($0) }
+        try setAside(unreadable)
+        return ((tasks.map(\.id) + tasks.unreadable).sorted(), unreadable)
     }
 }
 

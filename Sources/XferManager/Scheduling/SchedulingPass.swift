@@ -104,6 +104,8 @@ struct SchedulingPass: Sendable {
             tx, held: briefs?.held, freeSlots: scheduler.limits.maxActive - scheduler.activeCount)
         while !isFull, let id = try scheduler.next(in: queue) {
             guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }) else {
+                // It could not be taken out of the queue.
+                guard !starts.unreadable.contains(id) else { break }
                 try tx.setAside([id])
                 queue.removeUnreadable(id)
                 starts.unreadable.append(id)
@@ -141,7 +143,7 @@ struct SchedulingPass: Sendable {
     /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now, so
     /// they are started here, under the same limits.
     private mutating func startIgnoringCooldown(in tx: StoreTransaction) throws {
-        for id in ignoringCooldown.sorted() where !isFull {
+        for id in ignoringCooldown.sorted() where !isFull && scheduler.activeCount < scheduler.limits.maxActive {
             let task = try StoreError.nilIfUnreadable { try tx.task(id) }
             guard let task, task.state == .queued, try tx.cooldown(of: task.host) != nil else {
                 starts.settled.insert(id)
@@ -214,7 +216,7 @@ struct SchedulingPass: Sendable {
             guard scheduler.affords(descriptors: DescriptorRules.needOfJoining) else { return }
             if try mayStart(task, in: tx) { try start(task, transfer, in: tx) }
         }
-        if waiting.count == Self.maxJoins { starts.isIncomplete = true }
+        if waiting.count + waiting.unreadable.count == Self.maxJoins { starts.isIncomplete = true }
     }
 
     /// Whether the task's own conditions let it start; otherwise it has been made to wait, or has ended.

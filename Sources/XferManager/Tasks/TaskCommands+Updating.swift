@@ -28,13 +28,10 @@ extension TaskCommands {
                 try await admission(for: principal).checkAuthorities(of: wanted, path: TaskChanges.path)
             }
         }
-        if wanted.kind != .download {
-            let hasSegments = wanted.segments != before.specification.segments
-            guard !hasMoved, !hasSegments else {
-                throw ManagerError.invalidField(
-                    path: TaskChanges.path + (hasMoved ? changes.directoryField : "segments"),
-                    reason: "a \(wanted.kind.rawValue) task publishes no file", expected: "the field to be left out")
-            }
+        if wanted.kind != .download, let field = changes.fieldOfDownloads {
+            throw ManagerError.invalidField(
+                path: TaskChanges.path + field, reason: "a \(wanted.kind.rawValue) task publishes no file",
+                expected: "the field to be left out")
         }
         if wanted.schedule.window != before.specification.schedule.window {
             try await admission(for: principal).checkWindow(wanted.schedule.window, path: TaskChanges.path)

@@ -349,6 +349,26 @@ import XferTestSupport
         try await stalled.end(with: ["f19"])
     }
 
+    /// No task starts while those that waited for the network are woken, as at each start.
+    @Test func aSlotsNewTaskTakesOverTheBytesAlsoWhileTasksAreWoken() async throws {
+        let stalled = try await Stalled()
+        let scheduler = stalled.manager.scheduler
+        let first = try await stalled.add("f0") { $0.slot = "view" }
+        try await stalled.halfWay([first])
+        await scheduler.hold(.waking)
+        async let added = stalled.add("f1") { $0.slot = "view" }
+        try await eventually("the first task waits to leave") { await scheduler.wakingWaiters.count == 1 }
+        await scheduler.release(.waking)
+        await scheduler.schedule()
+        let second = try await added
+        #expect(try await stalled.task(first).state == .cancelled)
+        try await stalled.halfWay([second])
+        stalled.gate.open()
+        try await stalled.completed([second], names: ["f1"])
+        #expect(stalled.requests == 1)
+        try await stalled.end(with: ["f1"])
+    }
+
     /// Other headers make it another request: the task leaves the bytes to the others.
     @Test func aTaskWhoseRequestChangesLeavesTheTransfer() async throws {
         let stalled = try await Stalled()

@@ -201,7 +201,7 @@ extension SharedTransfer {
         let joinsUnderDigest = choice.mode == .own && mayJoinUnproven
         let isUnderDigest = choice.mode == .underDigest
         let endDigest = segment == nil ? endDigest : nil
-        if joinsUnderDigest { response.joinDigest = demandedDigest }
+        if joinsUnderDigest || isFirst { response.joinDigest = joinsUnderDigest ? demandedDigest : nil }
         // The client allows it for one source, not for the combination of several.
         let isUnsafe = specification.resumesUnsafely && choice.mode == .own
         var outcome = try await attempt(
