@@ -40,7 +40,7 @@ struct Examination: Sendable {
         guard status.degraded else { return .well("database", "it can be written") }
         return .problem(
             "database", status.degradedReason ?? "it cannot be written, so nothing starts",
-            "make room, or put \(status.stateDirectory) back; xferd goes on by itself")
+            "make room, or put back what is missing in \(status.stateDirectory); xferd goes on by itself")
     }
 
     func configuration(_ status: DaemonStatus.Result) -> Finding {

@@ -48,6 +48,7 @@ const ADVICE = [
     ["Check the checksum of the task, or let it ignore the digests that the server announces: the failure says whose "
         + "it was. Retry fetches it again.", "length_mismatch checksum_mismatch"],
     ["Have results.max_ratio raised, or ask for no content coding.", "expansion_limit"],
+    ["Allow more with `xferctl update --max-size`, then retry.", "too_large"],
     ["Use the final URL, or allow the redirect when you add it.",
         "too_many_redirects redirect_denied insecure_redirect"],
     ["Ask the operator of xferd: the configuration refuses this.", "rejected_by_policy"],

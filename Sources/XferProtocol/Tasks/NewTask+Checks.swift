@@ -65,6 +65,7 @@ extension NewTask {
         if method == .head { throw Self.conflict("method", "a method whose response has content, or kind data") }
         guard case .set = limits.range else { return }
         if let method, method != .get { throw Self.conflict("range", "method GET beside range") }
+        if body != nil || parts != nil { throw Self.conflict("range", "no body or parts beside range") }
         if case .set(let policy) = choices.cachePolicy, policy != .reload {
             throw Self.conflict("range", "cache_policy reload beside range: parts are not kept")
         }
@@ -81,7 +82,7 @@ extension NewTask {
         }
     }
 
-    private static let fieldsOfDownloads = Set(
+    static let fieldsOfDownloads = Set(
         ["output", "dir", "checksum", "resume"] + TaskFields.destination.namesOfDownloads()
             + TaskFields.completion.namesOfDownloads() + TaskFields.extent.namesOfDownloads())
 

@@ -91,6 +91,11 @@ public struct TaskChanges: WireInput, Hashable {
         if case .set(let output) = output, output.contains("/") { "output" } else { "dir" }
     }
 
+    /// The first field here that only downloads have; nil if there is none.
+    public var fieldOfDownloads: String? {
+        Self.wireFields.first(in: self) { NewTask.fieldsOfDownloads.contains($0) }?.name
+    }
+
     /// Whether a directory is named, be it the one the task has.
     public var namesDirectory: Bool {
         if case .set(let output) = output, output.contains("/") { return true }
