@@ -314,8 +314,8 @@ class TaskMethods:
                 they are not.
             profile: Whose defaults hold for what is not said here; of the fields that follow, null
                 unsets the profile's.
-            redirect: Whether redirects are followed; default follow. With deny the redirect's
-                response is the result if accept_status allows its status.
+            redirect: Redirects: follow (default) or deny. With deny the redirect's response is the
+                result if accept_status allows its status.
             max_redirects: Most redirects in a row; default 20.
             allow_downgrade: Whether a redirect may lead from https to http; default false.
             http_version: The protocol to use; default auto.

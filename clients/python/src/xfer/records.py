@@ -876,8 +876,8 @@ class TaskOptions(TypedDict, total=False):
     """
 
     redirect: Optional[RedirectPolicy]
-    """Whether redirects are followed; default follow. With deny the redirect's response is the
-    result if accept_status allows its status.
+    """Redirects: follow (default) or deny. With deny the redirect's response is the result if
+    accept_status allows its status.
     """
 
     max_redirects: Optional[int]
@@ -1124,7 +1124,7 @@ class TaskRecord:
     """Whether the file takes the server's Last-Modified time."""
 
     allow_hidden: Optional[bool] = None
-    """Whether the path may have a hidden component directly beneath a home directory."""
+    """True if the path may have a hidden component directly beneath a home directory."""
 
     checksum: Optional[str] = None
     """The digest that the bytes must have."""
@@ -2017,8 +2017,8 @@ class TaskChanges(TypedDict, total=False):
     """If the name is taken; only while not running."""
 
     allow_hidden: bool
-    """Whether the path may have a hidden component directly beneath a home directory; only while
-    not running.
+    """Allow a path with a hidden component directly beneath a home directory; only while not
+    running.
     """
 
     checksum: Optional[str]
@@ -3684,13 +3684,13 @@ class SecureHostRecord:
     """Its name."""
 
     include_subdomains: bool
-    """Whether its subdomains are meant, too."""
+    """True if the demand covers its subdomains."""
 
     expires_at: datetime
-    """When the demand ends unless the host repeats it."""
+    """End of the demand unless the host repeats it."""
 
     noted_at: datetime
-    """When it said so last."""
+    """Time of the host's last demand."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SecureHostRecord:
@@ -3705,7 +3705,7 @@ class SecureHostRecord:
 
 @dataclass(frozen=True)
 class StrictTransportClearResult:
-    """What was forgotten."""
+    """The forgotten hosts."""
 
     removed: List[str]
     """The names of hosts that were known."""
@@ -6038,8 +6038,8 @@ class DaemonStatusResult:
     """Changes with a new database: ids and sequence numbers then start anew."""
 
     degraded: bool
-    """Whether the database cannot be written (nothing starts, reading works), or another directory
-    of the daemon's.
+    """True if the database (nothing starts, reading works) or another file of the daemon cannot be
+    written.
     """
 
     shutting_down: bool
@@ -6058,7 +6058,7 @@ class DaemonStatusResult:
     """Of xfer-fleet: the node that answers. Tasks and counts are those of its fleet."""
 
     degraded_reason: Optional[str] = None
-    """What cannot be written, and why."""
+    """The reason: what cannot be written, and why."""
 
     config_problem: Optional[str] = None
     """Why the configuration file was not taken over when it was read last; for operators."""
