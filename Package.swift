@@ -43,19 +43,28 @@ let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift"
 let structuredFields = Target.Dependency.product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 
+/// Settings of code whose speed does not matter: it compiles in a third of the time.
+let unoptimised = house + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 /// `embedded` are files of the target that become constants of its code.
-func library(_ name: String, _ dependencies: [Target.Dependency] = [], embedded: [String] = []) -> Target {
+func library(
+    _ name: String, _ dependencies: [Target.Dependency] = [], embedded: [String] = [],
+    settings: [SwiftSetting] = house
+) -> Target {
     .target(
-        name: name, dependencies: dependencies, resources: embedded.map { .embedInCode($0) }, swiftSettings: house)
+        name: name, dependencies: dependencies, resources: embedded.map { .embedInCode($0) }, swiftSettings: settings)
+}
+
+/// A library that no task passes through while it is transferred. The build for tests (.ci/options) does not optimise it.
+func coldLibrary(_ name: String, _ dependencies: [Target.Dependency] = [], embedded: [String] = []) -> Target {
+    library(
+        name, dependencies, embedded: embedded,
+        settings: Context.environment["XFER_BUILD_FOR_TESTS"] == nil ? house : unoptimised)
 }
 
 /// `fixtures` are read from the source tree by the tests themselves.
 func tests(_ name: String, _ dependencies: [Target.Dependency], fixtures: [String] = []) -> Target {
-    .testTarget(
-        name: name, dependencies: dependencies, exclude: fixtures,
-        swiftSettings: house + [
-            .unsafeFlags(["-Onone"], .when(configuration: .release))
-        ])
+    .testTarget(name: name, dependencies: dependencies, exclude: fixtures, swiftSettings: unoptimised)
 }
 
 let package = Package(
@@ -122,18 +131,18 @@ let package = Package(
         library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
         library("XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite]),
         library("XferNetwork", ["CLinux", "XferSystem", "XferThreads", "XferModel"]),
-        library("XferPostgres", ["CLinux", "CPostgres", "XferThreads"]),
+        coldLibrary("XferPostgres", ["CLinux", "CPostgres", "XferThreads"]),
 
         // The fleet's tables and transactions.
-        library("XferFleet", ["XferPostgres", "XferCore", "XferModel"]),
+        coldLibrary("XferFleet", ["XferPostgres", "XferCore", "XferModel"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
-        library("XferAria2", ["XferProtocol", "XferModel", "StrictJSON"]),
+        coldLibrary("XferAria2", ["XferProtocol", "XferModel", "StrictJSON"]),
         library(
             "JSONRPC",
             ["CLinux", "StrictJSON", "XferSystem", "XferModel", nioCore, nioPosix, nioHTTP1, nioLocks]),
-        library(
+        coldLibrary(
             "XferGateway",
             [
                 "JSONRPC", "StrictJSON", "XferSystem", "XferProtocol", "XferAria2", "XferModel", logging, nioCore,
@@ -160,13 +169,13 @@ let package = Package(
             swiftSettings: house, linkerSettings: lean),
 
         // The client.
-        library(
+        coldLibrary(
             "XferClient",
             [
                 "XferProtocol", "XferSystem", "XferModel", "StrictJSON", nioCore, nioPosix, nioHTTP1, nioWebSocket,
                 nioSSL, nioLocks,
             ]),
-        library(
+        coldLibrary(
             "XferCommands",
             [
                 "CVersion", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferThreads", "XferModel",
@@ -177,7 +186,7 @@ let package = Package(
             linkerSettings: lean),
 
         // The agent that makes a daemon a node of a fleet.
-        library(
+        coldLibrary(
             "XferFleetAgent",
             [
                 "XferFleet", "XferPostgres", "XferCore", "XferDaemon", "XferGateway", "XferManager", "XferStore",
@@ -205,7 +214,7 @@ let package = Package(
             [
                 "StrictJSON", "XferModel", "XferCore", "XferProtocol", "XferClient", "CLinux", "COpenSSL", nioCore,
                 nioPosix, nioHTTP1, nioLocks, systemPackage,
-            ]),
+            ], settings: unoptimised),
         tests("HouseRulesTests", []),
         tests("XferTestSupportTests", ["XferTestSupport", "XferModel"]),
         tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
@@ -272,7 +281,8 @@ let package = Package(
                 "StrictJSON", "JSONRPC", "XferProtocol", "XferModel", "XferCore", "XferCurl", "XferFiles", "XferTrust",
                 "XferNetwork", "XferDaemon", nioCore, nioHTTP1, nioEmbedded,
             ],
-            path: "Tests/FuzzTargets", swiftSettings: house),
+            path: "Tests/FuzzTargets",
+            swiftSettings: Context.environment["XFER_FUZZ"] == nil ? unoptimised : house),
         tests("FuzzTests", ["FuzzTargets", "XferTestSupport"], fixtures: ["Corpus"]),
     ]
 )

@@ -108,9 +108,12 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: [
-        (1 << 16, 64 << 10), (4 << 20, 64 << 10), (8 << 20, 128 << 10), (16 << 20, 240 << 10), (1 << 30, 240 << 10),
-    ])
+    /// Pairs of bytes.
+    private static let readSizes: [(Int, Int)] = [
+        (65_536, 65_536), (4_194_304, 65_536), (8_388_608, 131_072), (16_777_216, 245_760), (1_073_741_824, 245_760),
+    ]
+
+    @Test(arguments: readSizes)
     func theReadSizeIsSmallBesideTheLimitOfUnsavedBytes(pauseBytes: Int, readSize: Int) {
         let limits = CheckpointWindow.Limits(dueBytes: 1, pauseBytes: Int64(pauseBytes))
         #expect(limits.readSize(isShared: false) == readSize)
