@@ -81,7 +81,7 @@ struct TaskTemplate {
         }
         Self.apply(options.destination, to: &task)
         try Self.apply(options.request, to: &task)
-        if let file = options.request.route.authoritiesFile {
+        if let file = options.session.authorities.authoritiesFile {
             task.choices.authoritiesFile = .set(paths.absolute(file))
         }
         Self.apply(options.response, to: &task)

@@ -39,13 +39,6 @@ struct RouteOptions: ParsableArguments {
             valueName: "host:port:target:port"), transform: ConnectToRule.argument)
     var connectTo: [ConnectToRule] = []
 
-    @Option(
-        name: .customLong("cacert"),
-        help: ArgumentHelp(
-            "Trust the certificate authorities in this PEM file in place of the daemon's.", valueName: "file"),
-        completion: .file())
-    var authoritiesFile: String?
-
     mutating func validate() throws {
         if isIPv4, isIPv6 { throw ValidationError("-4 and -6 exclude each other.") }
     }
@@ -56,6 +49,16 @@ struct RouteOptions: ParsableArguments {
         choices.resolve = resolve.isEmpty ? .unchanged : .set(resolve)
         choices.connectTo = connectTo.isEmpty ? .unchanged : .set(connectTo)
     }
+}
+
+/// The certificate authorities of a task. Profiles have none.
+struct AuthorityOptions: ParsableArguments {
+    @Option(
+        name: .customLong("cacert"),
+        help: ArgumentHelp(
+            "Trust the certificate authorities in this PEM file in place of the daemon's.", valueName: "file"),
+        completion: .file())
+    var authoritiesFile: String?
 }
 
 /// What an answer is accepted for. `add`, `update` and `profile set` have these.

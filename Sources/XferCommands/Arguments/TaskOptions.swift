@@ -58,6 +58,8 @@ struct SessionOptions: ParsableArguments {
         completion: .file(), transform: CookieArgument.argument)
     var cookie: CookieArgument?
 
+    @OptionGroup var authorities: AuthorityOptions
+
     @Flag(inversion: .prefixedNo, help: "Send and keep the profile's cookies.")
     var cookies: Bool?
 

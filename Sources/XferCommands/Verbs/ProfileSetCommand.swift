@@ -67,9 +67,6 @@ struct ProfileSetCommand: ParsableCommand {
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
-        if request.route.authoritiesFile != nil {
-            throw ValidationError("--cacert: a profile has no authorities of its own; give it to each task.")
-        }
         if cache.cacheKey?.rule.text != nil {
             throw ValidationError("--cache-key: a profile's is JSON; a text names one response, and is a task's own.")
         }

@@ -98,6 +98,7 @@ struct UpdateCommand: TaskVerb {
     @OptionGroup var answers: AnswerOptions
     @OptionGroup var timeouts: TimeoutOptions
     @OptionGroup var route: RouteOptions
+    @OptionGroup var authorities: AuthorityOptions
     @OptionGroup(title: "Access") var access: AccessOptions
 
     @Option(
@@ -220,7 +221,7 @@ struct UpdateCommand: TaskVerb {
         if !headers.isEmpty { changes.headers = HeaderList(headers) }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         route.apply(to: &changes.choices)
-        changes.choices.authoritiesFile = patch(route.authoritiesFile.map(paths.absolute), .authoritiesFile)
+        changes.choices.authoritiesFile = patch(authorities.authoritiesFile.map(paths.absolute), .authoritiesFile)
         changes.access = try access.choices(paths)
         if let cookies { changes.access.cookieList = .set(cookies.records(for: [])) }
         unset(in: &changes)

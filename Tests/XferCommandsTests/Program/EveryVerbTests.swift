@@ -14,7 +14,7 @@ import XferTestSupport
         "fleet add": ["http://h/", "--place", "any"], "fleet drain": ["n"], "fleet forget": ["n"],
         "fleet limit": ["h", "2"], "fleet move": ["1", "--to", "any"], "fleet undrain": ["n"], "group pause": ["g"],
         "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"],
-        "group show": ["g"], "hsts clear": ["h"], "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"],
+        "group show": ["g"], "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"],
         "policy show": ["p"],
         "policy test": ["https://h/"], "profile remove": ["p"], "profile set": ["p"], "profile show": ["p"],
         "result": ["1"], "rpc": ["daemon.status"], "set-source": ["1", "http://h/"], "slot cancel": ["s"],
@@ -23,7 +23,7 @@ import XferTestSupport
     ]
     /// Verbs that act on selected tasks.
     private static let selecting: Set = [
-        "pause", "resume", "cancel", "retry", "remove", "commit", "show", "wait", "update", "move",
+        "pause", "resume", "cancel", "retry", "remove", "commit", "show", "wait", "update", "move", "hsts clear",
     ]
 
     /// A value that the option takes.

@@ -141,7 +141,7 @@ import XferTestSupport
         }
         #expect(bytes == version.bytes)
         let spool = manager.services.spool
-        #expect(try spool.settledNames().count == 1)
+        try await eventually("the file is settled") { try spool.settledNames().count == 1 }
         _ = try await manager.tasks.apply(.remove, to: [id], for: ManagerFixture.caller)
         try await eventually("the file is gone") { try spool.settledNames().isEmpty }
         await manager.shutdown(.suspend)
