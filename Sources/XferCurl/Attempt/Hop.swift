@@ -140,7 +140,7 @@ final class Hop {
     var hasContinued: Bool { response.parser.hasContinued }
 
     /// Whether the response's body has neither a content coding nor a transfer coding.
-    var hasPlainBody: Bool { head?.contentEncoding == nil && head?.value("Transfer-Encoding") == nil }
+    var hasPlainBody: Bool { head?.contentEncoding == nil && head?.framing != .chunked }
 
     // MARK: From the loop
 
