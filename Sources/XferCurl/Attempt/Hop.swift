@@ -323,6 +323,9 @@ final class Hop {
             return drain(.finish(.startOver(reason)), head)
         case .retryPlainRange:
             return drain(.ask(run.plan(segment: plan.segment, plainRange: true)), head)
+        case .proveCondition(let proof):
+            run.proof = proof
+            return drain(.ask(run.plan(segment: plan.segment)), head)
         case .notModified:
             return drain(.finish(.notModified), head)
         case .suspect(_, let error):
