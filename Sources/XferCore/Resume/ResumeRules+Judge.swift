@@ -88,16 +88,17 @@ extension ResumeRules {
         let rest = BodyPlan(
             skip: plan.offset, offset: plan.offset, end: announced ?? plan.kept.totalLength,
             total: announced ?? plan.kept.totalLength, goal: plan.segment.end, isUnproven: !isProven)
+        let difference = difference(head, plan: plan)
         guard plan.range != nil else {
+            guard plan.reason == .rangeRefused else { return .restart(whole, plan.reason ?? .rangeIgnored) }
             let isSame =
                 isProven
-                ? difference(head, plan: plan) == nil
+                ? difference == nil
                 : plan.fallback == .digest && lengthsAgree(head, plan)
                     && head.contentEncoding == plan.kept.contentEncoding
-            return plan.reason == .rangeRefused && isSame
-                ? .write(rest) : .restart(whole, plan.reason ?? .rangeIgnored)
+            return isSame ? .write(rest) : .restart(whole, difference ?? .rangeRefused)
         }
-        if let reason = difference(head, plan: plan) { return retryOrRestart(head, plan: plan, whole, reason) }
+        if let reason = difference { return retryOrRestart(head, plan: plan, whole, reason) }
         if plan.proof == .requested, head.status == 200, hasKeptValidator(head, plan), lengthsAgree(head, plan) {
             return .proveCondition(.honoured)
         }
