@@ -134,7 +134,7 @@ import XferTestSupport
     @Test(arguments: [
         Fault.contentRange(nil), .contentRange("octets 100000-399999/400000"),
         .contentRange("bytes 200000-100000/400000"),
-        .contentRange("bytes 100000-399999/300000"), .startShifted(by: 10), .multipart, .header("ETag", nil),
+        .contentRange("bytes 100000-399999/300000"), .startShifted(by: 10), .multipart,
         .header("ETag", "W/\"v20\""), .contentRangeTotal(500_000), .contentRange("bytes 100000-399999"), .gzip,
         .unsatisfiable("bytes */400000"), .unsatisfiable(nil), .unsatisfiable("bytes */100000"),
     ])
@@ -144,6 +144,23 @@ import XferTestSupport
             Issue.record("\(fault): \(record.outcome.result)")
             return
         }
+        #expect(try part.bytes == version.bytes(0..<100_000))
+    }
+
+    @Test func aPartWithoutATagIsTakenFromAServerThatHonoursIfRange() async throws {
+        let untagged = Fault.header("ETag", nil)
+        let (record, part, server) = try await resume([[untagged], [], [untagged]])
+        #expect(record.outcome.result == .complete)
+        #expect(server.requests.map { $0.header("Range") } == Array(repeating: "bytes=100000-", count: 3))
+        #expect(server.requests.map { $0.header("If-Range") } == ["\"v20\"", "\"xfer-v20\"", "\"v20\""])
+        #expect(try part.bytes == version.bytes)
+    }
+
+    @Test func aPartWithoutATagStartsOverIfTheServerIgnoresIfRange() async throws {
+        let bare: [Fault] = [.ignoreIfRange, .header("ETag", nil)]
+        let (record, part, server) = try await resume([bare, bare])
+        #expect(record.outcome.result == .startOver(.validatorMissing))
+        #expect(server.requests.count == 2)
         #expect(try part.bytes == version.bytes(0..<100_000))
     }
 

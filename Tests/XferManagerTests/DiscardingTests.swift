@@ -34,6 +34,28 @@ struct DiscardingTests {
         await second.shutdown(.suspend)
     }
 
+    /// A run copies bytes for its task into a transfer that no task holds yet.
+    @Test func aTransferThatThisDaemonHasMadeIsNoOrphanOfTheLastOne() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        await manager.background.discarder.ended()
+        let downloads = fixture.downloads
+        let identity = try DirectoryHandle(ofService: downloads).identity
+        let made = try await manager.store.write { tx in
+            try (0..<2).map { _ in
+                try tx.insertTransfer(
+                    partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
+            }
+        }
+        for transfer in made { try FileTree.write("bytes", to: "\(downloads)/\(transfer.partialName)", mode: 0o600) }
+        manager.background.discarder.discardOrphans(upTo: made[0].id)
+        await manager.background.discarder.ended()
+        #expect(try fixture.files() == [made[1].partialName])
+        #expect(try await manager.store.read { try $0.orphanedTransfers(limit: 9) }.map(\.id) == [made[1].id])
+        await manager.shutdown(.suspend)
+    }
+
     /// A pass that began while the transfer was live may start a task on it after its last run has left.
     @Test func aTransferThatBecomesIdleDuringAPassIsNotDeletedYet() async throws {
         let stalled = try await CoalescingTests.Stalled()

@@ -53,7 +53,7 @@ import XferTestSupport
 extension TransferManager {
     /// Everything that a start leaves to go on by itself.
     fileprivate func begin() async {
-        background.discarder.discardOrphans()
+        background.discarder.discardOrphans(upTo: TransferID(.max))
         background.remoteUploads.wake()
         await scheduler.schedule()
         await background.hookQueue.wake()

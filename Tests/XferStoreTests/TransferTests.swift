@@ -118,6 +118,7 @@ struct TransferTests {
                 #expect(orphans.map(\.id) == [ids[0], ids[2]])
                 #expect(orphans.last?.resumeData.committedByteCount == 4)
                 #expect(try transaction.orphanedTransfers(after: ids[0], limit: 1).map(\.id) == [ids[2]])
+                #expect(try transaction.orphanedTransfers(upTo: ids[1], limit: 9).map(\.id) == [ids[0]])
                 try transaction.deleteTransfer(ids[1])
                 #expect(try transaction.task(TaskID(1))?.transferID == nil)
                 try transaction.deleteTransfer(ids[2])

@@ -35,11 +35,19 @@ extension ResponseHead {
                 codings = (codings ?? []) + members.filter { !$0.isEmpty }
             }
         }
-        if let codings {
+        if let codings, !isUncoded(codings) {
             guard lengths.isEmpty else { return .invalid("sent both Transfer-Encoding and Content-Length") }
             return framing(of: codings)
         }
         return Self.framing(of: lengths)
+    }
+
+    /// Whether the fields say that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still send
+    /// it, mostly beside a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC 9112 §6.3 the
+    /// end of the connection ends such a body: if more than the length comes, the connection is not used again.
+    private func isUncoded(_ codings: [Substring]) -> Bool {
+        majorVersion < 2 && !codings.isEmpty
+            && codings.allSatisfy { String($0).equalsIgnoringASCIICase("identity") }
     }
 
     private func framing(of codings: [Substring]) -> MessageFraming {

@@ -124,6 +124,11 @@ public enum EntityTag {
             && tag.utf8.contains { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
+    /// A strong tag of the same form that no version has.
+    static func unlike(_ tag: String) -> String {
+        tag.hasPrefix("\"") ? "\"xfer-\(tag.dropFirst())" : "xfer-\(tag)"
+    }
+
     /// Strong comparison (§8.8.3.2): both strong, and the same octet for octet.
     public static func matchStrongly(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return false }

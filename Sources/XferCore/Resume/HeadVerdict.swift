@@ -15,6 +15,8 @@ public enum HeadVerdict: Hashable, Sendable {
     case startOver(RestartReason)
     /// Ask once more with `Range` but without `If-Range`; see `RequestPlan.fallback`.
     case retryPlainRange(RestartReason)
+    /// Ask once more for the same range with this proof; see `ConditionProof`.
+    case proveCondition(ConditionProof)
     /// The published file is current (`on_conflict: update`).
     case notModified
     /// The answer does not look like the file of which bytes are kept: keep them and the doubt, and ask again later.
@@ -69,13 +71,16 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
     case rangeIgnored
     case rangeNotSatisfiable
     case methodWithoutRanges
+    /// The server refuses requests for the rest, and was asked for the whole in their place.
+    case rangeRefused
     case unusableRange(String)
 
     /// Whether the source is, or may be, another version now: the event `task.source_changed` is due.
     public var isSourceChange: Bool {
         switch self {
         case .etagChanged, .lastModifiedChanged, .lengthChanged, .codingChanged, .rangeNotSatisfiable: true
-        case .validatorMissing, .noStrongValidator, .codedBody, .rangeIgnored, .methodWithoutRanges, .unusableRange:
+        case .validatorMissing, .noStrongValidator, .codedBody, .rangeIgnored, .methodWithoutRanges, .rangeRefused,
+            .unusableRange:
             false
         }
     }
@@ -92,6 +97,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
         case .rangeIgnored: "the server sent the whole instead of the range"
         case .rangeNotSatisfiable: "the server does not have the range any more"
         case .methodWithoutRanges: "only a GET can ask for the rest"
+        case .rangeRefused: "the server refuses to send the rest, and nothing shows that the whole is the same version"
         case .unusableRange(let detail): "the server's range cannot be used: \(detail)"
         }
     }

@@ -1,5 +1,20 @@
 public import XferModel
 
+/// Whether a server honours `If-Range`, as its answers within an attempt have shown.
+///
+/// A part has to come with the entity tag of the whole, but without its modification date (RFC 9110 §15.3.7). Some servers
+/// leave out the tag, too. Such a part answers `If-Range` with the kept validator, so it is of the kept version (§13.1.5),
+/// provided that the server honours that field. Not all do. So the same range is requested under a validator that the
+/// kept version does not have: a server that honours the field sends the whole, of which nothing is kept. If that shows
+/// the kept validator and length, the version is still the same, and the first request is repeated.
+public enum ConditionProof: Hashable, Sendable {
+    case none
+    /// The request has a validator that the kept version does not have.
+    case requested
+    /// The server has answered that validator with the whole of the kept version.
+    case honoured
+}
+
 /// What to request, derived from the kept bytes (`ResumeRules.plan`), and what to check in the answer.
 public struct RequestPlan: Hashable, Sendable {
     /// How the request ensures that a range is of the kept version.
@@ -32,6 +47,8 @@ public struct RequestPlan: Hashable, Sendable {
     public let fallback: Guard
     /// Why the whole is requested although bytes are kept.
     public let reason: RestartReason?
+    /// What is known of the server's regard for `If-Range`.
+    public var proof = ConditionProof.none
     public let method: HTTPMethod
     /// `If-None-Match` or `If-Modified-Since` for `on_conflict: update`.
     public let conditions: [HeaderField]
@@ -68,9 +85,17 @@ public struct RequestPlan: Hashable, Sendable {
         var fields = conditions
         if let range = sentRange { fields.append(HeaderField(name: "Range", value: "bytes=\(range)")) }
         switch check {
-        case .etag(let value), .date(let value): fields.append(HeaderField(name: "If-Range", value: value))
+        case .etag(let tag):
+            fields.append(HeaderField(name: "If-Range", value: proof == .requested ? EntityTag.unlike(tag) : tag))
+        case .date(let date):
+            fields.append(HeaderField(name: "If-Range", value: proof == .requested ? Self.unlike(date) : date))
         case .none, .answerOnly, .unsafe, .digest: break
         }
         return fields
+    }
+
+    /// A later date. A server that takes `If-Range` for "not modified since" sends the part: it does not honour the field.
+    private static func unlike(_ date: String) -> String {
+        HTTPDate.parse(date).map { HTTPDate.format($0.advanced(by: .seconds(1))) } ?? date
     }
 }

@@ -25,7 +25,7 @@ extension ResumeRules {
             let failure = ResponseRules.typeFailure(
                 head, from: url, acceptedTypes: plan.acceptedTypes, rejectsPages: plan.rejectsPages)
             return failure.map { .fail($0) } ?? verdict
-        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail:
+        case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail:
             return verdict
         }
     }
@@ -36,7 +36,7 @@ extension ResumeRules {
         case .write(let body), .restart(let body, _):
             guard let most = plan.maxSize, let total = body.total, total > most else { return nil }
             return tooLarge(most, "it has \(total)", host: url.hostKey)
-        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail: return nil
+        case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail: return nil
         }
     }
 
@@ -83,20 +83,33 @@ extension ResumeRules {
         let length = plan.method == .head ? 0 : announced
         let whole = BodyPlan(offset: 0, end: length, total: length)
         guard plan.segment.committed > 0 || plan.segment.end != nil else { return .write(whole) }
-        guard plan.range != nil else { return .restart(whole, plan.reason ?? .rangeIgnored) }
-        if let reason = difference(head, plan: plan) { return retryOrRestart(head, plan: plan, whole, reason) }
         let isProven = EntityTag.matchStrongly(plan.kept.validators.etag, head.etag)
+        // Its first bytes are here already, if it is of the same version.
+        let rest = BodyPlan(
+            skip: plan.offset, offset: plan.offset, end: announced ?? plan.kept.totalLength,
+            total: announced ?? plan.kept.totalLength, goal: plan.segment.end, isUnproven: !isProven)
+        let difference = difference(head, plan: plan)
+        guard plan.range != nil else {
+            guard plan.reason == .rangeRefused else { return .restart(whole, plan.reason ?? .rangeIgnored) }
+            let isSame =
+                isProven
+                ? difference == nil
+                : plan.fallback == .digest && lengthsAgree(head, plan)
+                    && head.contentEncoding == plan.kept.contentEncoding
+            return isSame ? .write(rest) : .restart(whole, difference ?? .rangeRefused)
+        }
+        if let reason = difference { return retryOrRestart(head, plan: plan, whole, reason) }
+        if plan.proof == .requested, head.status == 200, hasKeptValidator(head, plan), lengthsAgree(head, plan) {
+            return .proveCondition(.honoured)
+        }
         guard isProven || plan.check == .digest && lengthsAgree(head, plan) else {
             return .restart(whole, .rangeIgnored)
         }
         if mayRetryPlainly(plan), head.value("Accept-Ranges")?.lowercased() == "bytes" {
             return .retryPlainRange(.rangeIgnored)
         }
-        // The server does not support ranges; it sends the same version, so its first bytes are here already.
-        return .write(
-            BodyPlan(
-                skip: plan.offset, offset: plan.offset, end: head.contentLength ?? plan.kept.totalLength,
-                total: head.contentLength ?? plan.kept.totalLength, goal: plan.segment.end, isUnproven: !isProven))
+        // The server does not support ranges.
+        return .write(rest)
     }
 
     /// If only the tag differs, and date and length are equal, another edge server may have answered: worth one try. So
@@ -163,7 +176,9 @@ extension ResumeRules {
             return .startOver(.unusableRange("no valid Content-Range"))
         }
         if let reason = difference(head, plan: plan) { return .startOver(reason) }
-        if let reason = unproven(head, plan: plan) { return .startOver(reason) }
+        if let reason = unproven(head, plan: plan) {
+            return mayProveCondition(head, plan) ? .proveCondition(.requested) : .startOver(reason)
+        }
         guard let total = complete ?? plan.kept.totalLength, last < total else {
             return .startOver(.unusableRange("the complete length is unknown"))
         }
@@ -229,10 +244,30 @@ extension ResumeRules {
     /// resumption.
     private static func unproven(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
         if plan.check.joinsVersions || ignoresValidators(of: head, plan) { return nil }
+        let isConditionProof = plan.proof == .honoured && lengthsAgree(head, plan)
         switch validator(of: plan.kept.validators) {
-        case .etag: return head.etag == nil ? .validatorMissing : nil
-        case .date: return head.lastModified == nil ? .validatorMissing : nil
+        case .etag:
+            return head.etag == nil && !isConditionProof && !hasKeptDate(head, plan) ? .validatorMissing : nil
+        case .date: return head.lastModified == nil && !isConditionProof ? .validatorMissing : nil
         case nil: return .noStrongValidator
+        }
+    }
+
+    /// Whether the answer, which has no tag, shows the kept length and modification date, and that date is as strong as
+    /// where a server has no tags at all.
+    private static func hasKeptDate(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
+        var dates = plan.kept.validators
+        dates.etag = nil
+        guard case .date(let date) = validator(of: dates) else { return false }
+        return head.lastModified == date && lengthsAgree(head, plan)
+    }
+
+    /// Whether a part without a validator may be of the kept version because the server honours `If-Range`, which it has
+    /// not shown yet. One segment of several is not worth the requests.
+    private static func mayProveCondition(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
+        switch plan.check {
+        case .etag, .date: plan.proof == .none && lengthsAgree(head, plan) && plan.segment.end == nil
+        case .none, .answerOnly, .unsafe, .digest: false
         }
     }
 

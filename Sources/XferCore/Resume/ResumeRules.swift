@@ -18,12 +18,16 @@ public enum ResumeRules {
     ///   - source: the URL that the client gave, from which redirects may lead on.
     ///   - method: only a GET is continued.
     ///   - plainRange: this is the one retry without `If-Range`.
+    ///   - proof: what is known of the server's regard for `If-Range`.
+    ///   - isRangeRefused: the server refuses requests for the rest: the whole is requested, and the kept bytes are skipped
+    ///     if it is of their version.
     ///   - part: the part of the source that is the whole for the task. Heads are judged as `PartView` shows them.
     ///   - maxSize: the greatest length of the whole.
     public static func plan(
         kept: ResumeData, segment: Segment? = nil, source: HTTPURL? = nil, method: HTTPMethod = .get,
         allowsUnsafe: Bool = false, joinsUnderDigest: Bool = false,
-        plainRange: Bool = false, conditions: [HeaderField] = [], acceptedStatus: StatusSet = .success,
+        plainRange: Bool = false, proof: ConditionProof = .none, isRangeRefused: Bool = false,
+        conditions: [HeaderField] = [], acceptedStatus: StatusSet = .success,
         acceptedTypes: [String] = [], rejectsPages: Bool = false, part: SourceRange? = nil, maxSize: Int64? = nil
     ) -> RequestPlan {
         let fallback: RequestPlan.Guard = joinsUnderDigest ? .digest : allowsUnsafe ? .unsafe : .answerOnly
@@ -40,9 +44,16 @@ public enum ResumeRules {
         guard segment.committed > 0 || segment.end != nil else { return plan(.none) }
         guard method == .get else { return plan(.none, .methodWithoutRanges) }
         guard kept.contentEncoding == nil else { return plan(.none, .codedBody) }
+        if isRangeRefused, segment.end == nil { return plan(.none, .rangeRefused) }
+        func guarded(by check: RequestPlan.Guard) -> RequestPlan {
+            guard !plainRange else { return plan(fallback) }
+            var guarded = plan(check)
+            guarded.proof = proof
+            return guarded
+        }
         switch validator(of: kept.validators) {
-        case .etag(let tag): return plan(plainRange ? fallback : .etag(tag))
-        case .date(let date): return plan(plainRange ? fallback : .date(date))
+        case .etag(let tag): return guarded(by: .etag(tag))
+        case .date(let date): return guarded(by: .date(date))
         case nil: return fallback.joinsVersions ? plan(fallback) : plan(.none, .noStrongValidator)
         }
     }
@@ -83,7 +94,7 @@ public enum ResumeRules {
         after head: ResponseHead, verdict: HeadVerdict, plan: RequestPlan, finalURL: HTTPURL, sent: [HeaderField]
     ) -> ResumeData {
         switch verdict {
-        case .write(let body) where plan.range != nil:
+        case .write(let body) where plan.range != nil || body.offset > 0:
             var kept = plan.kept
             kept.totalLength = kept.totalLength ?? body.total
             kept.finalURL = finalURL
@@ -100,7 +111,7 @@ public enum ResumeRules {
             var kept = plan.kept
             kept.doubt = doubt
             return kept
-        case .complete, .startOver, .retryPlainRange, .notModified, .fail:
+        case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .fail:
             return plan.kept
         }
     }

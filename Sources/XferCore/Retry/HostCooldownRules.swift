@@ -61,14 +61,19 @@ public enum HostCooldownRules {
     /// How long the host's tasks wait.
     ///
     /// - Parameter tries: the task's tries without progress, 1 upward.
-    public static func duration(after error: TransferError, tries: Int) -> Duration {
-        asksToWait(error)
-            ? .seconds(min(error.retryAfter ?? 0, RetryPolicy.longestRetryAfter)) : ownDelay(tries: tries)
+    public static func duration(
+        after error: TransferError, tries: Int, using random: inout some RandomNumberGenerator
+    ) -> Duration {
+        guard asksToWait(error) else { return ownDelay(tries: tries, using: &random) }
+        return .seconds(min(error.retryAfter ?? 0, RetryPolicy.longestRetryAfter))
     }
 
-    /// The delay after a 429 that names none: 5 s, doubled with each try up to `longestOwn`.
-    public static func ownDelay(tries: Int) -> Duration {
-        min(longestOwn, .seconds(5 << Int64(clamping: min(max(tries, 1) - 1, 6))))
+    /// The delay after a 429 that names none: between half and the whole of a bound, which is 1 s and doubles with each
+    /// try up to `longestOwn`. Many servers count the requests of a second. The task that was refused is mostly the first
+    /// of the host to be asked again, so the delay grows for all of them.
+    private static func ownDelay(tries: Int, using random: inout some RandomNumberGenerator) -> Duration {
+        let bound = min(longestOwn, .seconds(1 << Int64(min(max(tries, 1) - 1, 9)))).wholeMicroseconds
+        return .microseconds(Int64.random(in: bound / 2...bound, using: &random))
     }
 
     private static func asksToWait(_ error: TransferError) -> Bool {

@@ -59,6 +59,16 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         return isFromElsewhere(error, task.specification) ? .doubtful : .final
     }
 
+    /// Whether a server that sent a part of the file may refuse every request for a range, as shields do, so that the whole
+    /// is worth a request. A refusal that passes is asked for the range first: the whole costs the kept bytes once more.
+    ///
+    /// - Parameter tries: the task's tries since its last progress, that one and this one included: 2 is the first one that
+    ///   continues.
+    public static func mayConcernRange(_ error: TransferError, tries: Int) -> Bool {
+        guard tries > 2, error.reason == .httpStatus, let status = error.httpStatus else { return false }
+        return [400, 403, 405, 406, 412, 500, 501].contains(status) && error.saysExpired != true && error.proxy == nil
+    }
+
     /// Whether another host than those of the task's URLs has answered, behind a redirect. What it says is about its own
     /// URL: the next answer of the first one may lead elsewhere.
     public static func isFromElsewhere(_ error: TransferError, _ specification: TaskSpecification) -> Bool {

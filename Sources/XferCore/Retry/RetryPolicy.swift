@@ -78,7 +78,7 @@ public struct RetryPolicy: Hashable, Sendable {
         if let maxRetries = limits.maxRetries, task.attempts > maxRetries { return .fail(error) }
         var delay = delay(tries: task.attempts, retryAfter: error.retryAfter, using: &random)
         if error.httpStatus == 429 {
-            delay = max(delay, HostCooldownRules.duration(after: error, tries: task.attempts))
+            delay = max(delay, HostCooldownRules.duration(after: error, tries: task.attempts, using: &random))
         }
         let start = task.lastProgressAt ?? now
         func isInTime(_ delay: Duration) -> Bool {

@@ -40,6 +40,8 @@ final class AttemptRun {
     private(set) var hop: Hop?
     /// The request of the present hop, or of the next one.
     private(set) var request: HopRequest
+    /// What is known of the server's regard for `If-Range`. The next requests of the attempt go to the same URL.
+    var proof = ConditionProof.none
     private var redirects: RedirectRules
     private(set) var received: ReceivedBody
     private var history = HopHistory()
@@ -68,12 +70,14 @@ final class AttemptRun {
     }
 
     private static func plan(
-        _ attempt: Attempt, kept: ResumeData, segment: Segment?, plainRange: Bool = false
+        _ attempt: Attempt, kept: ResumeData, segment: Segment?, plainRange: Bool = false,
+        proof: ConditionProof = .none
     ) -> RequestPlan {
         ResumeRules.plan(
             kept: kept, segment: segment, source: attempt.request.url, method: attempt.request.method,
             allowsUnsafe: attempt.allowsUnsafeResume, joinsUnderDigest: attempt.joinsUnderDigest,
-            plainRange: plainRange, conditions: attempt.conditions, acceptedStatus: attempt.request.acceptedStatus,
+            plainRange: plainRange, proof: proof, isRangeRefused: attempt.isRangeRefused,
+            conditions: attempt.conditions, acceptedStatus: attempt.request.acceptedStatus,
             acceptedTypes: attempt.request.acceptedTypes, rejectsPages: attempt.request.rejectsPages,
             part: attempt.mode == .download ? attempt.request.range : nil,
             maxSize: attempt.mode == .download ? attempt.request.maxSize : nil)
@@ -83,7 +87,7 @@ final class AttemptRun {
     func plan(segment: Segment, plainRange: Bool = false) -> RequestPlan {
         var segment = segment
         if let end = received.end { segment.end = end }
-        return Self.plan(attempt, kept: received.kept, segment: segment, plainRange: plainRange)
+        return Self.plan(attempt, kept: received.kept, segment: segment, plainRange: plainRange, proof: proof)
     }
 
     // MARK: Commands

@@ -140,7 +140,7 @@ final class Hop {
     var hasContinued: Bool { response.parser.hasContinued }
 
     /// Whether the response's body has neither a content coding nor a transfer coding.
-    var hasPlainBody: Bool { head?.contentEncoding == nil && head?.value("Transfer-Encoding") == nil }
+    var hasPlainBody: Bool { head?.contentEncoding == nil && head?.framing != .chunked }
 
     // MARK: From the loop
 
@@ -323,6 +323,9 @@ final class Hop {
             return drain(.finish(.startOver(reason)), head)
         case .retryPlainRange:
             return drain(.ask(run.plan(segment: plan.segment, plainRange: true)), head)
+        case .proveCondition(let proof):
+            run.proof = proof
+            return drain(.ask(run.plan(segment: plan.segment)), head)
         case .notModified:
             return drain(.finish(.notModified), head)
         case .suspect(_, let error):

@@ -22,13 +22,14 @@ extension TransferManager {
         let now = clock()
         let version = context.version
         let state = await network.begin()
-        try await store.write { [services] tx in
+        let lastTransfer = try await store.write { [services] tx in
             try tx.recordStart(services.ages, version: version, restored: Int64(clamping: restored), at: now)
             try tx.append(.networkChanged(state: state), at: now)
+            return try tx.lastTransferID()
         }
         await network.forgetFormerFailures()
         network.wakeWaiting()
-        background.discarder.discardOrphans()
+        background.discarder.discardOrphans(upTo: lastTransfer)
         background.remoteUploads.wake()
         services.sweepSpool()
         services.cache.start()

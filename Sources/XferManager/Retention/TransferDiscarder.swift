@@ -18,14 +18,14 @@ final class TransferDiscarder: ManagerPart, Sendable {
     private struct State {
         /// Transfers that may have no task any more, and whether their published files are to be deleted.
         var unwanted: [TransferID: Bool] = [:]
-        /// Whether orphans of the last daemon have still to be searched for.
-        var seeksOrphans = false
+        /// The last transfer among which orphans of the last daemon have still to be searched for.
+        var lastOrphan: TransferID?
         /// Whether the service is shutting down and has two seconds. The next start deletes the rest.
         var isEnding = false
         /// Deletes; nil while there is nothing to delete.
         var task: Task<Void, Never>?
 
-        var hasWork: Bool { seeksOrphans || !unwanted.isEmpty && !isEnding }
+        var hasWork: Bool { lastOrphan != nil || !unwanted.isEmpty && !isEnding }
     }
 
     /// Transfers whose rows and files are deleted in one step.
@@ -51,9 +51,12 @@ final class TransferDiscarder: ManagerPart, Sendable {
 
     /// Finds transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names.
     /// This runs in the background, because every transfer is checked.
-    func discardOrphans() {
+    ///
+    /// - Parameter last: the last transfer before the first run of this daemon. A run that copies bytes for its task makes
+    ///   the transfer first, and moves the task to it when the copy is whole: until then no task holds it.
+    func discardOrphans(upTo last: TransferID) {
         state.withLockedValue { state in
-            state.seeksOrphans = true
+            state.lastOrphan = last
             start(&state)
         }
     }
@@ -76,27 +79,27 @@ final class TransferDiscarder: ManagerPart, Sendable {
 
     private func discardAll() async {
         while true {
-            let (seeksOrphans, step) = state.withLockedValue { state -> (Bool, [TransferID: Bool]) in
+            let (lastOrphan, step) = state.withLockedValue { state -> (TransferID?, [TransferID: Bool]) in
                 guard state.hasWork else {
                     state.task = nil
-                    return (false, [:])
+                    return (nil, [:])
                 }
-                let seeksOrphans = state.seeksOrphans
-                state.seeksOrphans = false
-                guard !state.isEnding else { return (seeksOrphans, [:]) }
+                let lastOrphan = state.lastOrphan
+                state.lastOrphan = nil
+                guard !state.isEnding else { return (lastOrphan, [:]) }
                 let step = Dictionary(uniqueKeysWithValues: Array(state.unwanted.prefix(Self.maxTransfersPerStep)))
                 for id in step.keys { state.unwanted[id] = nil }
-                return (seeksOrphans, step)
+                return (lastOrphan, step)
             }
-            guard seeksOrphans || !step.isEmpty else { return }
-            if seeksOrphans { await discardLeftovers() }
+            guard lastOrphan != nil || !step.isEmpty else { return }
+            if let lastOrphan { await discardLeftovers(upTo: lastOrphan) }
             if !step.isEmpty { await discard(step) }
         }
     }
 
-    private func discardLeftovers() async {
+    private func discardLeftovers(upTo last: TransferID) async {
         do {
-            try await findOrphans()
+            try await findOrphans(upTo: last)
             try await sweepParts()
         } catch {
             logger.report("looking for bytes that no task holds failed", error)
@@ -113,13 +116,15 @@ final class TransferDiscarder: ManagerPart, Sendable {
         await scheduler.endDeleting()
     }
 
-    private func findOrphans() async throws {
+    private func findOrphans(upTo last: TransferID) async throws {
         var after: TransferID?
         while !isShuttingDown {
-            let page = try await store.read { [after] in try $0.orphanedTransfers(after: after, limit: 500) }
-            guard let last = page.last else { return }
+            let page = try await store.read { [after] in
+                try $0.orphanedTransfers(after: after, upTo: last, limit: 500)
+            }
+            guard let newest = page.last else { return }
             discard(page.map(\.id))
-            after = last.id
+            after = newest.id
         }
     }
 

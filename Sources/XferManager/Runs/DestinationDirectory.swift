@@ -37,7 +37,8 @@ enum DestinationDirectory {
     }
 
     /// As above, with the rights of the owner whose task named the directory: a task may share a transfer in another
-    /// owner's directory.
+    /// owner's directory. If that task has ended, or has a copy of its own, the bytes are still there for those that
+    /// share them; then the directory is opened with the rights of the task that needs it.
     static func open(
         _ transfer: Transfer, for task: TaskSpecification, _ settings: ManagerSettings, _ services: RunServices,
         _ purpose: AllowedRoots.Purpose = .writing
@@ -48,11 +49,10 @@ enum DestinationDirectory {
                 transfer.partial, for: task.owner, task.destination.confinement, settings, services, purpose)
         }
         let holders = try await services.store.read { try $0.tasks(subscribingTo: id) }
-        guard let holder = holders.first(where: { $0.holds(path) }) else { throw unavailableToOthers }
+        let opener = holders.first { $0.holds(path) }?.specification ?? task
         do {
             return try await open(
-                transfer.partial, for: holder.owner, holder.specification.destination.confinement, settings, services,
-                purpose)
+                transfer.partial, for: opener.owner, opener.destination.confinement, settings, services, purpose)
         } catch let error as FileError where error.transferError.reason != .outOfDescriptors {
             throw unavailableToOthers
         } catch let error as TransferError where error.reason == .destinationUnavailable {

@@ -5,7 +5,10 @@ import XferStore
 /// Changes of hosts' cooldowns, and of their causes.
 extension StoreTransaction {
     /// Makes the host's tasks wait if the answer is about all of them. A longer cooldown that is in force stays.
-    func coolHost(after error: TransferError, of task: TransferTask, at now: Timestamp) throws {
+    func coolHost(
+        after error: TransferError, of task: TransferTask, at now: Timestamp,
+        using random: inout some RandomNumberGenerator
+    ) throws {
         switch HostCooldownRules.scope(of: error, to: task.specification) {
         case .none:
             return
@@ -15,7 +18,8 @@ extension StoreTransaction {
         case .host:
             break
         }
-        let until = now.advanced(by: HostCooldownRules.duration(after: error, tries: task.attempts))
+        let until = now.advanced(
+            by: HostCooldownRules.duration(after: error, tries: task.attempts, using: &random))
         if let known = try hostCooldown(of: task.host), known.until >= until { return }
         try setCooldown(host: task.host, until: until, cause: HostCooldown.Cause(task))
     }

@@ -143,7 +143,7 @@ extension StoreTransaction {
         _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ rules: RunEndRules,
         using random: inout SeededGenerator
     ) throws -> TaskTransition {
-        try coolHost(after: error, of: machine.task, at: rules.now)
+        try coolHost(after: error, of: machine.task, at: rules.now, using: &random)
         switch rules.retry.decide(
             after: error, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,
             othersOfHost: rules.othersOfHost, using: &random)

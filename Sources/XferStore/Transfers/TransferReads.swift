@@ -13,16 +13,18 @@ extension StoreReader {
 
     /// Transfers that no task subscribes to any more but cancelled ones, with ids above `after`, ascending: their files can
     /// go.
-    public func orphanedTransfers(after: TransferID? = nil, limit: Int) throws(StoreError) -> [Transfer] {
+    public func orphanedTransfers(
+        after: TransferID? = nil, upTo last: TransferID? = nil, limit: Int
+    ) throws(StoreError) -> [Transfer] {
         let ids = try connection.all(
             """
-            SELECT id FROM transfer WHERE id > ?1
+            SELECT id FROM transfer WHERE id > ?1 AND id <= ?3
                 AND NOT EXISTS (
                     SELECT 1 FROM task INDEXED BY task_transfer
                     WHERE transfer_id = transfer.id AND state <> 'cancelled')
             ORDER BY id LIMIT ?2
             """,
-            .integer(after?.rawValue ?? 0), Value(limit)
+            .integer(after?.rawValue ?? 0), Value(limit), .integer(last?.rawValue ?? .max)
         ) { TransferID($0.integer(0)) }
         var transfers: [Transfer] = []
         for id in ids { if let transfer = try transfer(id) { transfers.append(transfer) } }

@@ -7,7 +7,8 @@ import XferModel
 /// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads; after `truthfulAfter`
 /// requests it is honest, so that a patient client finishes. It makes only errors that a client can detect without a
 /// digest. It never sends bytes of another version under the right head, one strong tag for two versions, a wrong length
-/// of a version with its tag, or a cut-off body without an announced length.
+/// of a version with its tag, or a cut-off body without an announced length. It either honours `If-Range` or ignores it
+/// until it is honest, and then it always knows ranges.
 public final class LyingServer: Sendable, CustomStringConvertible {
     private struct State {
         var random: SplitMix64
@@ -19,6 +20,7 @@ public final class LyingServer: Sendable, CustomStringConvertible {
     /// Every version it may offer, in the order it does.
     public let versions: [SourceVersion]
     private let truthfulAfter: Int
+    private let honoursIfRange: Bool
     private let state: NIOLockedValueBox<State>
 
     /// Sources of up to `maxLength` bytes.
@@ -29,6 +31,7 @@ public final class LyingServer: Sendable, CustomStringConvertible {
         let length = Int64.random(in: 1...maxLength, using: &random)
         let validators = ValidatorStyle.allCases.randomElement(using: &random) ?? .none
         let keepsLength = random.chance(0.5)
+        honoursIfRange = random.chance(0.7)
         versions = (0..<3).map { number in
             let other = keepsLength || number == 0 ? length : Int64.random(in: 1...maxLength, using: &random)
             return validators.version(seed: seed &* 3 &+ UInt64(number), length: other, number: number)
@@ -51,8 +54,9 @@ public final class LyingServer: Sendable, CustomStringConvertible {
             let isTruthful = state.log.count >= truthfulAfter
             if !isTruthful && state.random.chance(0.15) { state.current = min(state.current + 1, versions.count - 1) }
             let version = versions[state.current]
-            let faults = isTruthful ? [] : Self.faults(for: version, request, &state.random)
-            var reply = version.honestReply(to: request)
+            let faults = isTruthful ? [] : self.faults(for: version, request, &state.random)
+            let ignoresIfRange = !isTruthful && !honoursIfRange
+            var reply = version.honestReply(to: ignoresIfRange ? request.ignoring("If-Range") : request)
             for fault in faults { fault.apply(to: &reply, Fault.Context(request: request, source: version)) }
             state.log.append(
                 "\(request.header("Range") ?? "whole") of version \(state.current): \(faults) → \(reply.status)")
@@ -60,15 +64,15 @@ public final class LyingServer: Sendable, CustomStringConvertible {
         }
     }
 
-    private static func faults(
+    private func faults(
         for version: SourceVersion, _ request: RecordedRequest, _ random: inout SplitMix64
     ) -> [Fault] {
         let asked = request.range?.resolved(in: version.length) ?? 0..<version.length
-        if random.chance(0.1) { return [alone(asked, &random)] }
+        if random.chance(0.1) { return [Self.alone(asked, &random)] }
         var faults: [Fault] = []
         if random.chance(0.5) { faults.append(aboutRanges(asked, version, &random)) }
-        if random.chance(0.3) { faults.append(aboutVersions(&random)) }
-        if random.chance(0.7) { faults.append(breakingOff(asked, &random)) }
+        if random.chance(0.3) { faults.append(Self.aboutVersions(&random)) }
+        if random.chance(0.7) { faults.append(Self.breakingOff(asked, &random)) }
         return faults
     }
 
@@ -81,17 +85,18 @@ public final class LyingServer: Sendable, CustomStringConvertible {
         return choices[Int.random(in: choices.indices, using: &random)]
     }
 
-    private static func aboutRanges(
+    private func aboutRanges(
         _ asked: Range<Int64>, _ version: SourceVersion, _ random: inout SplitMix64
     ) -> Fault {
         let shift = Int64.random(in: 1...5000, using: &random)
         let choices: [Fault] = [
-            .ignoreRange, .ignoreIfRange, .ignoreIfRange, .refuseIfRange, .contentRange(nil), .contentRange("bytes"),
+            honoursIfRange ? .ignoreRange : .shortRange(shift), honoursIfRange ? .refuseIfRange : .multipart,
+            .contentRange(nil), .contentRange("bytes"),
             .contentRange("octets \(asked.lowerBound)-\(asked.upperBound - 1)/\(version.length)"),
             .contentRange("bytes \(asked.upperBound)-\(asked.lowerBound)/\(version.length)"),
             .contentRangeTotal(nil), .contentRangeTotal(version.length + shift), .startShifted(by: shift),
             .startShifted(by: -shift), .shortRange(shift), .multipart, .unaskedRange, .unsatisfiable(nil),
-            end(at: asked.lowerBound), .unsatisfiable("bytes */\(version.length)"),
+            Self.end(at: asked.lowerBound), .unsatisfiable("bytes */\(version.length)"),
         ]
         return choices[Int.random(in: choices.indices, using: &random)]
     }

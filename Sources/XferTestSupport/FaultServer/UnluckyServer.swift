@@ -14,6 +14,8 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case uselessRange
         /// The server ignores ranges.
         case whole
+        /// A part that does not say which version it is of.
+        case untagged
         /// Another node behind the same name, with a tag of its own.
         case node
     }
@@ -85,13 +87,14 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
         case .noContent where isContinued: return Reply(204, headers: [], body: [])
         case .uselessRange where isContinued: return Reply(416, text: "")
         case .whole: apply(.ignoreRange, .drop(after: count * 8))
+        case .untagged where isContinued: apply(.header("ETag", nil), .drop(after: count))
         case .shortRange: apply(.shortRange(count), .drop(after: count))
         case .node where hasNodes:
             var other = version
             other.etag = "\"node\(node)\""
             reply = other.honestReply(to: request)
             Fault.drop(after: count).apply(to: &reply, request, other)
-        case .portal, .refused, .empty, .noContent, .uselessRange, .node: apply(.drop(after: count))
+        case .portal, .refused, .empty, .noContent, .uselessRange, .untagged, .node: apply(.drop(after: count))
         }
         return reply
     }

@@ -110,6 +110,26 @@ struct WaitingForNetworkTests {
         }
     }
 
+    /// What a portal or a network without the server has answered says nothing about the next network.
+    @Test func aURLThatWasMissingInOneNetworkIsAskedForInTheNext() async throws {
+        let world = try await NetworkWorld()
+        let source = try world.publish("f", 45)
+        try await world.route("eth0")
+        try await world.withDaemon { daemon in
+            // Content that is no page proves the network: from then on a 404 is the server's.
+            try await daemon.completes(try await daemon.add(world.url("f")), source)
+            try await daemon.fails(try await daemon.add(world.url("gone")), "http_status")
+            try await daemon.fails(try await daemon.add(world.url("gone")), "blocked_url")
+            try await world.unroute("eth0")
+            try await world.address("wwan0")
+            try await world.route("wwan0")
+            try await eventually("the other network has no failed URLs") {
+                try await daemon.call("failed_url.list")["entries"] == []
+            }
+            try await daemon.fails(try await daemon.add(world.url("gone")), "http_status")
+        }
+    }
+
     @Test func tasksThatWaitForTheNetworkContinueAfterARestart() async throws {
         let world = try await NetworkWorld()
         let source = try world.publish("f", 50)

@@ -42,10 +42,20 @@ import XferModel
     }
 
     @Test(arguments: [
-        "xchunked", "gzip", "chunked, gzip", "gzip, chunked", "chunked, chunked", "identity", "", "chunked;x=1",
+        "xchunked", "gzip", "chunked, gzip", "gzip, chunked", "chunked, chunked", "", "chunked;x=1",
+        "identity, chunked", "chunked, identity", "identity;x=1",
     ])
     func anUnrequestedTransferCodingIsInvalid(_ text: String) {
         #expect(isInvalid(framing([("Transfer-Encoding", text)])))
+    }
+
+    /// RFC 2616 §4.4: a field with any other value than "identity" gives the transfer-length.
+    @Test(arguments: ["identity", "Identity", " , identity ,", "identity, identity"])
+    func aTransferCodingOfIdentityCountsAsAbsent(_ text: String) {
+        #expect(framing([("Transfer-Encoding", text)]) == .untilClose)
+        #expect(framing([("Transfer-Encoding", text), ("Content-Length", "5")]) == .length(5))
+        #expect(isInvalid(framing([("Transfer-Encoding", text), ("Content-Length", "5, 6")])))
+        #expect(isInvalid(framing([("Transfer-Encoding", text), ("Content-Length", "5")], version: 2)))
     }
 
     @Test func aTransferCodingBesideALengthIsInvalid() {

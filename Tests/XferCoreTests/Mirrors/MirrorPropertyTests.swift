@@ -152,10 +152,12 @@ private struct MirrorWorld {
         if choice.mode == .underDigest { asked.validators = Validators() }
         let url = HTTPURL(scheme: .http, host: "m\(choice.source)", port: 80, target: "/")
         var plainRange = false
+        var proof = ConditionProof.none
         for _ in 0..<5 {
             let plan = ResumeRules.plan(
                 kept: asked, source: url, allowsUnsafe: choice.mode == .underDigest,
-                joinsUnderDigest: choice.mode == .own && demandsDigest && !book.isWary, plainRange: plainRange)
+                joinsUnderDigest: choice.mode == .own && demandsDigest && !book.isWary, plainRange: plainRange,
+                proof: proof)
             let (head, body) = answer(of: choice.source, to: plan)
             let verdict = ResumeRules.judge(head, plan: plan, url: url, now: Timestamp(seconds: 0))
             log.append("  \(head.status) \(head.fields.map(\.value)) → \(verdict)")
@@ -183,6 +185,7 @@ private struct MirrorWorld {
                 drop(&book)
                 return nil
             case .retryPlainRange: plainRange = true
+            case .proveCondition(let next): proof = next
             case .suspect(let doubt, let error):
                 guard !choice.mode.isForeign else {
                     book.onRefusal(of: choice.source)
@@ -234,11 +237,7 @@ private struct MirrorWorld {
             }
         let fields = tag.map { [HeaderField(name: "ETag", value: $0)] } ?? []
         func allows() -> Bool {
-            switch plan.check {
-            case .etag(let wanted): wanted == tag
-            case .date: false
-            case .none, .answerOnly, .unsafe, .digest: true
-            }
+            plan.headers.firstValue(named: "If-Range").map { $0 == tag } ?? true
         }
         guard mirror.doesRanges, let range = plan.range, allows() else {
             let length = HeaderField(name: "Content-Length", value: "\(content.count)")

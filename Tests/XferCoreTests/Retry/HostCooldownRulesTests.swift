@@ -1,6 +1,7 @@
 import Testing
 import XferCore
 import XferModel
+import XferTestSupport
 
 /// Which answers make other tasks of a host wait.
 @Suite struct HostCooldownRulesTests {
@@ -97,15 +98,26 @@ import XferModel
     }
 
     @Test func theServersTimeIsHonouredUpToAnHour() {
-        #expect(HostCooldownRules.duration(after: Self.error(503, 60), tries: 9) == .seconds(60))
-        #expect(HostCooldownRules.duration(after: Self.error(429, .max), tries: 1) == .seconds(3600))
+        var random = SplitMix64(seed: 1)
+        #expect(HostCooldownRules.duration(after: Self.error(503, 60), tries: 9, using: &random) == .seconds(60))
+        #expect(HostCooldownRules.duration(after: Self.error(429, .max), tries: 1, using: &random) == .seconds(3600))
     }
 
-    @Test(arguments: [nil, 0, -7] as [Int64?]) func otherwiseItIsFiveSecondsAndDoublesUpToFiveMinutes(given: Int64?) {
-        let delays = [Int.min, 0, 1, 2, 3, 6, 7, 8, Int.max].map {
-            HostCooldownRules.duration(after: Self.error(429, given), tries: $0)
+    @Test(arguments: [nil, 0, -7] as [Int64?]) func otherwiseItIsOneSecondAtMostAndDoublesUpToFiveMinutes(given: Int64?)
+    {
+        var random = SplitMix64(seed: 1)
+        let bounds = [
+            (Int.min, 1), (0, 1), (1, 1), (2, 2), (3, 4), (6, 32), (9, 256), (10, 300), (11, 300), (Int.max, 300),
+        ]
+        for (tries, bound) in bounds {
+            let delays = (0..<200).map { _ in
+                HostCooldownRules.duration(after: Self.error(429, given), tries: tries, using: &random)
+            }
+            let range = Duration.milliseconds(500 * bound)...Duration.seconds(bound)
+            #expect(delays.allSatisfy(range.contains), "try \(tries): \(delays)")
+            // Many daemons that were refused together do not come back together.
+            #expect(Set(delays).count > 100)
         }
-        #expect(delays == [5, 5, 5, 10, 20, 160, 300, 300, 300].map { .seconds($0) })
     }
 }
 

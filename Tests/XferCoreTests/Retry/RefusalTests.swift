@@ -203,6 +203,19 @@ import XferTestSupport
         }
     }
 
+    @Test(arguments: 300...599, [1, 2, 3, 50]) func theSecondRefusalOfARangeIsWorthARequestForTheWhole(
+        status: Int, tries: Int
+    ) {
+        let mayBeAboutRanges = [400, 403, 405, 406, 412, 500, 501].contains(status)
+        #expect(Refusal.mayConcernRange(Self.error(status), tries: tries) == (mayBeAboutRanges && tries > 2))
+        var expired = Self.error(status)
+        expired.saysExpired = true
+        #expect(!Refusal.mayConcernRange(expired, tries: tries))
+        var ofProxy = Self.error(status)
+        ofProxy.proxy = "http://proxy.example:3128"
+        #expect(!Refusal.mayConcernRange(ofProxy, tries: tries))
+    }
+
     // MARK: Signed URLs
 
     @Test(arguments: [

@@ -23,7 +23,8 @@ import XferTestSupport
         "Content-Length: 18446744073709551616", "Content-Length: -5", "Content-Length:", "Content-Length: +5",
         "Content-Length: five", "Content-Length : 5", "Content-Length: 5\r\n 5", " Content-Length: 5",
         "Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, gzip", "Transfer-Encoding: gzip, chunked",
-        "Transfer-Encoding: gzip", "Transfer-Encoding: identity", "Transfer-Encoding:", "Transfer-Encoding : chunked",
+        "Transfer-Encoding: gzip", "Transfer-Encoding: identity, chunked", "Transfer-Encoding:",
+        "Transfer-Encoding : chunked",
         "Transfer-Encoding:\r\n chunked", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 5", "Content-Length: 5\r\nTransfer-Encoding: chunked",
         "Content-Length: 0x5\r\nHTTP/x: 200", "Transfer-Encoding: gzip, chunked\r\nHTTP/1.1 200 OK: x",
@@ -40,6 +41,14 @@ import XferTestSupport
 
     @Test(arguments: ["Content-Length: 5, 5", "Content-Length: 5\r\nContent-Length: 5"])
     func equalLengthsCountAsOne(_ head: String) async throws {
+        let record = try await fetch(head, body: "hello")
+        #expect(record.outcome.result == .complete)
+        #expect(record.outcome.body == Array("hello".utf8))
+    }
+
+    /// As in other clients; the length, or else the end of the connection, is the end of the body.
+    @Test(arguments: ["Transfer-Encoding: identity\r\nContent-Length: 5", "Transfer-Encoding: identity"])
+    func aTransferCodingOfIdentityIsNone(_ head: String) async throws {
         let record = try await fetch(head, body: "hello")
         #expect(record.outcome.result == .complete)
         #expect(record.outcome.body == Array("hello".utf8))

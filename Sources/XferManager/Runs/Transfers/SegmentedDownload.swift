@@ -224,7 +224,7 @@ final class SegmentedDownload {
         switch verdict {
         case .restart(_, let reason): throw .otherVersion(reason)
         case .write(let body) where segment.end != nil && body.skip > maxSkipped: throw .rangeIgnored
-        case .write, .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail: break
+        case .write, .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail: break
         }
     }
 
@@ -236,7 +236,7 @@ final class SegmentedDownload {
         let body: BodyPlan
         switch verdict {
         case .write(let plan), .restart(let plan, _): body = plan
-        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail: return
+        case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail: return
         }
         connections.onAccept(connection, of: handle)
         let hasPlanned = connections.open(

@@ -45,6 +45,7 @@ extension SharedTransfer {
         beginWithSources()
         var restarts = 0
         response.refusal = nil
+        response.isRangeRefused = false
         while true {
             guard !control.isStopRequested else { return .left }
             if response.refusal != nil {
@@ -54,7 +55,8 @@ extension SharedTransfer {
                 return .failed(failure)
             }
             // After a source made the transfer start over, only one attempt asks it.
-            guard let round = try await askSource(into: part, in: directory, maySplit: restarts == 0) else { continue }
+            let maySplit = restarts == 0 && !response.isRangeRefused
+            guard let round = try await askSource(into: part, in: directory, maySplit: maySplit) else { continue }
             switch round.result {
             case .complete:
                 return try await whole(round.written.byteCount)
@@ -65,7 +67,10 @@ extension SharedTransfer {
                         url: round.outcome?.finalURL ?? source(for: 0), times: response.times))
             case .stopped:
                 return .left
+            case .failed(let error) where asksForWhole(after: error):
+                response.isRangeRefused = true
             case .failed(let error):
+                response.isRangeRefused = false
                 guard canContinue(after: error) else { return .failed(error) }
                 response.refusal = nil
             case .startOver(let reason):
@@ -212,6 +217,7 @@ extension SharedTransfer {
             attempt.segment = segment
             attempt.allowsUnsafeResume = isUnsafe || isUnderDigest
             attempt.joinsUnderDigest = joinsUnderDigest
+            attempt.isRangeRefused = isFirst && response.isRangeRefused
             attempt.endDigest = endDigest
             attempt.conditions = isFirst ? response.conditions : []
             attempt.checkpoints = settings.checkpoints
@@ -254,7 +260,7 @@ extension SharedTransfer {
         case .write(let plan):
             acceptBody(from: choice, at: plan.offset, isUnproven: plan.isUnproven)
             body = plan
-        case .complete, .startOver, .retryPlainRange, .notModified, .suspect, .fail:
+        case .complete, .startOver, .retryPlainRange, .proveCondition, .notModified, .suspect, .fail:
             if case .suspect(let doubt, _) = verdict {
                 // Whether the mirror has another version is counted once it is asked for the whole.
                 if choice.mode.isForeign { throw SourceRefusal(reason: .rangeIgnored) }

@@ -97,6 +97,13 @@ extension SharedTransfer {
         return true
     }
 
+    /// Whether the source, which has refused a request for the rest of its own bytes, is asked for the whole next.
+    func asksForWhole(after error: TransferError) -> Bool {
+        guard !response.isRangeRefused, sources[0].mode == .own, kept.committed > 0, transfer.resumeData.hasOnlyPrefix
+        else { return false }
+        return Refusal.mayConcernRange(error, tries: members.fewestTries(hasGained: sources.hasGained))
+    }
+
     /// Records the failure for the source of a connection.
     func setAside(_ connection: Int, _ error: TransferError) {
         let source = sources[connection].source

@@ -104,10 +104,17 @@ struct TransferMembers {
     /// - Parameter hasGained: whether this run has received bytes that are kept.
     func arePatient(hasGained: Bool) -> Bool {
         waiting.values.allSatisfy { member in
-            let (run, limits) = (member.run, member.run.specification.retry)
-            let tries = hasGained ? min(run.context.tries, 1) : run.context.tries
+            let limits = member.run.specification.retry
+            let tries = tries(of: member, hasGained: hasGained)
             return limits.retryFor > 0 && MirrorSelector.isPatient(tries: tries, maxRetries: limits.maxRetries)
         }
+    }
+
+    /// The tries of the member that has made the fewest, as `TransferTask.attempts` counts them; 0 without members.
+    func fewestTries(hasGained: Bool) -> Int { waiting.values.map { tries(of: $0, hasGained: hasGained) }.min() ?? 0 }
+
+    private func tries(of member: Member, hasGained: Bool) -> Int {
+        hasGained ? min(member.run.context.tries, 1) : member.run.context.tries
     }
 }
 
