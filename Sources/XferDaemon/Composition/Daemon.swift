@@ -65,7 +65,7 @@ public enum Daemon {
 
         let settings = instance.loaded.settings
         let manager = try await TransferManager.open(
-            stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(settings),
+            stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(instance.loaded),
             version: XferVersion.current, logger: logger, reader: ResponseObjects.reader,
             accounts: AccountDirectory.account)
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)

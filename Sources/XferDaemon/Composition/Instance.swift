@@ -39,9 +39,12 @@ package struct Instance: Sendable {
     }
 
     /// Converts the settings to those of the manager.
-    func managerSettings(_ settings: Settings) -> ManagerSettings {
+    func managerSettings(_ loaded: LoadedSettings) -> ManagerSettings {
+        let settings = loaded.settings
         var result = ManagerSettings(
             downloadDirectory: settings.download.directory, roots: settings.download.roots, ownUID: geteuid())
+        result.ownRoots = loaded.ownRoots
+        result.configurationFile = paths.configurationFile
         result.grants = AccessPolicy.load(settings, ownUID: geteuid()).policy.grants
         result.maxActive = settings.queue.maxActive
         result.maxActivePerHost = settings.queue.maxActivePerHost

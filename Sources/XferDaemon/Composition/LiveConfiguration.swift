@@ -28,7 +28,8 @@ final class LiveConfiguration: Sendable {
         self.manager = manager
         self.log = log
         self.logger = logger
-        let (access, warnings) = AccessPolicy.load(instance.loaded.settings, ownUID: geteuid())
+        let (access, warnings) = AccessPolicy.load(
+            instance.loaded.settings, ownUID: geteuid(), ownRoots: instance.loaded.ownRoots)
         for warning in warnings { logger.warning("\(warning)") }
         state = NIOLockedValueBox(State(loaded: instance.loaded, access: access))
     }
@@ -81,11 +82,12 @@ final class LiveConfiguration: Sendable {
         }
         let reload = loaded.reload(to: newer)
         do {
-            try await manager.reload(instance.managerSettings(reload.inForce.settings))
+            try await manager.reload(instance.managerSettings(reload.inForce))
         } catch {
             return reject(["\(error)"])
         }
-        let (access, warnings) = AccessPolicy.load(reload.inForce.settings, ownUID: geteuid())
+        let (access, warnings) = AccessPolicy.load(
+            reload.inForce.settings, ownUID: geteuid(), ownRoots: reload.inForce.ownRoots)
         for warning in warnings + newer.warnings + missing.map(\.description) { logger.warning("\(warning)") }
         let notify = state.withLockedValue { state in
             state.loaded = reload.inForce

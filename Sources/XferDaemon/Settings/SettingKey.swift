@@ -89,7 +89,8 @@ extension SettingKey {
             "Where files go when a task names no directory"),
         SettingKey(
             "download.roots", \.download.roots, .paths, reload: true,
-            "Directories beneath which files may be written and read"),
+            "Directories beneath which files may be written and read; while unset, your own daemon writes wherever you may"
+        ),
         SettingKey(
             "download.allow_hidden", \.download.allowsHidden, .flag, reload: true,
             "Allow local callers to write to hidden names directly beneath a home directory, such as ~/.ssh"),
