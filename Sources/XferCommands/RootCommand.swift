@@ -34,7 +34,7 @@ struct RootCommand: ParsableCommand {
                     CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
                     NetworkCommand.self, EventsCommand.self, FleetCommand.self,
-                    StatusCommand.self, DoctorCommand.self, BackupCommand.self,
+                    DaemonCommand.self, StatusCommand.self, DoctorCommand.self, BackupCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,
                 ]),

@@ -67,6 +67,7 @@ struct AddCommand: ParsableCommand {
     @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
     var notify = false
 
+    @OptionGroup var start: StartOptions
     @OptionGroup var talk: TalkOptions
     @OptionGroup var options: VerbOptions
 
@@ -150,7 +151,7 @@ struct AddCommand: ParsableCommand {
     ) throws(CommandFailure) -> Added {
         if let list { return try add(list, template) }
         let tasks = urls.map { template.task($0) }
-        let daemon = try options.open()
+        let daemon = try options.open(start)
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
             guard case .one(let one) = answer.value else { return Added(document: answer.raw) }
@@ -183,7 +184,7 @@ struct AddCommand: ParsableCommand {
             outcome.report()
             throw CommandFailure(.refused, "nothing was added")
         }
-        let daemon = try options.open()
+        let daemon = try options.open(start)
         let since = wait ? try daemon.lastEventNumber() : nil
         let adder = ListAdder(daemon: daemon)
         do throws(CommandFailure) {

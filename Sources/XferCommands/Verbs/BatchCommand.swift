@@ -64,6 +64,7 @@ struct BatchCommand: ParsableCommand {
         @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
         var notify = false
 
+        @OptionGroup var start: StartOptions
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
@@ -145,7 +146,7 @@ struct BatchCommand: ParsableCommand {
             guard params.wire.text.utf8.count <= TaskBatches.largestMessage else {
                 throw CommandFailure.usage("-i: the list is too long for one batch; split it")
             }
-            switch try options.open().attempt(BatchAdd.self, params) {
+            switch try options.open(start).attempt(BatchAdd.self, params) {
             case .success(let answer): return answer
             case .failure(let refusal): throw CommandFailure(.refused, refusal.words(tasks))
             }

@@ -1,6 +1,7 @@
 import Glibc
 import XferManager
 import XferModel
+import XferSystem
 
 /// The paths and the settings of one instance of the service, read before the service starts.
 package struct Instance: Sendable {
@@ -17,7 +18,7 @@ package struct Instance: Sendable {
         self.environment = environment
         paths = try InstancePaths(
             flags: options.paths, environment: environment, uid: geteuid(),
-            accountHome: AccountDirectory.home(of: geteuid()))
+            accountHome: AccountDirectory.home(of: geteuid()), hasDirectory: UserPlaces.isOwnDirectory)
         (loaded, missing) = try Self.load(options, environment, paths)
         SecretNames.setAdditional(loaded.settings.redaction.names)
     }

@@ -15,6 +15,8 @@ final class LiveConfiguration: Sendable {
         var onReload: (@Sendable () async -> Void)?
         /// Why the file, as it was read last, is not in force.
         var rejection: String?
+        /// Keys whose values in the file apply after a restart only.
+        var waiting: [String] = []
     }
 
     private let instance: Instance
@@ -46,6 +48,19 @@ final class LiveConfiguration: Sendable {
     var access: AccessPolicy { state.withLockedValue(\.access) }
     /// Why the configuration file is not in force; nil if it is.
     var rejection: String? { state.withLockedValue(\.rejection) }
+
+    /// Keys whose values in the file apply after a restart only.
+    var keysWaitingForRestart: [String] { state.withLockedValue(\.waiting) }
+
+    /// Whether the file, the environment and the flags say something else by now than what was read. Blocks.
+    var isOutdated: Bool {
+        do {
+            return try instance.reloaded().loaded != loaded
+        } catch {
+            // The reload reports the fault.
+            return true
+        }
+    }
 
     func onAccessChange(_ body: @escaping @Sendable (AccessPolicy) -> Void) {
         state.withLockedValue { $0.onAccessChange = body }
@@ -93,6 +108,7 @@ final class LiveConfiguration: Sendable {
             state.loaded = reload.inForce
             state.access = access
             state.rejection = nil
+            state.waiting = reload.waitingForRestart
             return state.onAccessChange
         }
         notify?(access)

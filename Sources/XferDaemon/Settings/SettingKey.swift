@@ -54,7 +54,7 @@ extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
         queue + bandwidth + download + sharing + cache + trust + profiles + hooks + webhooks + network + engine
-        + upload + results + past + rpc + listen + access + redaction + log + fleet
+        + upload + results + past + rpc + listen + access + redaction + log + client + fleet
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -289,6 +289,12 @@ extension SettingKey {
         SettingKey(
             "log.format", \.log.format, .word(), reload: false,
             "How messages are written; auto is journal under systemd and text elsewhere"),
+    ]
+
+    private static let client: [SettingKey] = [
+        SettingKey(
+            "client.start", \.client.start, .word(), reload: true,
+            "Whether xferctl add starts a daemon of its user in the background when none runs")
     ]
 
     /// Used by `xfer-fleet` alone.
