@@ -134,8 +134,9 @@ struct AddCommand: ParsableCommand {
             throw error
         }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
-        try added.finish()
+        // A download that failed says more than a line that was refused and reported.
         if status != .done { throw CommandFailure(status) }
+        try added.finish()
         guard let id = added.ids.first else { return }
         if showsResponse { try showResponse(of: id) }
         if readsFile { try StagedReader(id: id, options: options).run() }

@@ -122,8 +122,8 @@ struct BatchCommand: ParsableCommand {
                 }
             }
             if options.output.json { Output.standard.document(JSONValue.object(document)) }
-            guard refused.isEmpty else { throw CommandFailure(.refused) }
             if status != .done { throw CommandFailure(status) }
+            guard refused.isEmpty else { throw CommandFailure(.refused) }
         }
 
         private func template(count: Int) throws(CommandFailure) -> TaskTemplate {
