@@ -20,8 +20,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Tasks:",
                 subcommands: [
-                    AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
-                    NotifyCommand.self,
+                    AddCommand.self, ListCommand.self, ShowCommand.self, LogCommand.self, FailedCommand.self,
+                    WaitCommand.self, WatchCommand.self, NotifyCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
                     UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, CommitCommand.self, CatCommand.self,
                     ResultCommand.self,

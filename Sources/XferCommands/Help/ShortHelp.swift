@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Helps that show what is used most. ArgumentParser's own, with everything, is behind `--help-all`.
 enum ShortHelp {
     /// The help that a command line asks for; nil if it asks for none, or for all.

@@ -76,10 +76,10 @@ struct DaemonStarter {
 
     /// Nil if the user has no service manager, or its unit starts another program.
     private func startBySystemd(_ program: String) throws(CommandFailure) -> String? {
-        let changes = ["XFERD_STATE_DIR", "XFERD_CONFIG", "XFERD_SOCKET"].contains {
-            getenv($0).map { $0[0] != 0 } ?? false
+        let isElsewhere = ["XFERD_STATE_DIR", "XFERD_CONFIG", "XFERD_SOCKET"].contains { (name: String) in
+            CallerEnvironment.all[name]?.isEmpty == false
         }
-        guard managers.hasUser, !changes, let systemctl = ChildProgram.find("systemctl") else { return nil }
+        guard managers.hasUser, !isElsewhere, let systemctl = ChildProgram.find("systemctl") else { return nil }
         var environment = CallerEnvironment.all
         environment["XDG_RUNTIME_DIR"] = places.runtimeDirectory
         func manage(_ arguments: String...) -> ChildProgram.Ending? {
@@ -95,7 +95,7 @@ struct DaemonStarter {
 
     /// The program in `{ path=/usr/bin/xferd ; argv[]=… }`, as systemctl shows it; nil if there is none.
     static func path(ofExecStart text: String) -> String? {
-        guard let start = text.range(of: "path=") else { return nil }
+        guard let start = text.firstRange(of: "path=") else { return nil }
         let path = text[start.upperBound...].prefix { $0 != ";" && $0 != "\n" }
         let trimmed = path.split(separator: " ").first.map(String.init)
         return trimmed?.hasPrefix("/") == true ? trimmed : nil

@@ -143,6 +143,12 @@ public enum Daemon {
 
         // The state of the last process is restored before the first client can call.
         try await manager.start()
+        logger.notice(
+            "started",
+            metadata: [
+                "version": "\(XferVersion.current)", "configuration": "\(instance.loaded.fileDescription)",
+                "state_directory": "\(instance.paths.stateDirectory)",
+            ])
         try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
         var listening: [any Service] = [

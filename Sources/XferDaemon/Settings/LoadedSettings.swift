@@ -11,6 +11,8 @@ public struct LoadedSettings: Hashable, Sendable {
     /// Messages for the log that refuse nothing, such as an environment variable that no setting uses.
     public let warnings: [String]
     private let isUserInstance: Bool
+    /// The path of the file that was read, or that there is none.
+    let fileDescription: String
 
     /// - Parameters:
     ///   - flags: texts by key path, as given with `--set queue.max_active=3`.
@@ -31,6 +33,7 @@ public struct LoadedSettings: Hashable, Sendable {
         origins = reader.origins
         warnings = reader.warnings
         isUserInstance = instance.kind == .user
+        fileDescription = file?.path ?? "none"
     }
 
     /// The directories for tasks that the daemon's own user adds locally: `download.roots` where that is configured, and
