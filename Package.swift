@@ -235,7 +235,10 @@ let package = Package(
             fixtures: ["Fixtures"]),
         tests(
             "XferClientTests",
-            ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioLocks]),
+            [
+                "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON", "XferTestSupport", nioCore,
+                nioPosix, nioLocks,
+            ]),
         tests("JSONRPCTests", ["JSONRPC", "StrictJSON", "XferTestSupport", nioCore, nioPosix, nioEmbedded]),
         tests("XferAria2Tests", ["XferAria2", "XferProtocol", "XferModel", "StrictJSON"]),
         tests(
@@ -263,8 +266,8 @@ let package = Package(
         tests(
             "XferCommandsTests",
             [
-                "XferCommands", "XferAria2", "XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport",
-                nioLocks,
+                "XferCommands", "XferAria2", "XferClient", "XferProtocol", "XferSystem", "XferModel", "StrictJSON",
+                "XferTestSupport", nioLocks,
                 argumentParser,
             ]),
         tests(

@@ -26,6 +26,11 @@ public enum CommandLineTool {
 
     /// Runs one command line.
     static func run(_ arguments: [String], output: Output, error: Output) -> ExitStatus {
+        if let help = ShortHelp.text(for: arguments) {
+            output.line(help)
+            return .done
+        }
+        let arguments = ShortHelp.spelled(arguments)
         do {
             var command = try RootCommand.parseAsRoot(CommandLineWords(words: arguments).ordered())
             try command.run()

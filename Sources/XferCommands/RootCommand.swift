@@ -20,8 +20,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Tasks:",
                 subcommands: [
-                    AddCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, WatchCommand.self,
-                    NotifyCommand.self,
+                    AddCommand.self, ListCommand.self, ShowCommand.self, LogCommand.self, FailedCommand.self,
+                    WaitCommand.self, WatchCommand.self, NotifyCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
                     UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, CommitCommand.self, CatCommand.self,
                     ResultCommand.self,
@@ -34,7 +34,7 @@ struct RootCommand: ParsableCommand {
                     CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
                     NetworkCommand.self, EventsCommand.self, FleetCommand.self,
-                    StatusCommand.self, DoctorCommand.self, BackupCommand.self,
+                    DaemonCommand.self, StatusCommand.self, DoctorCommand.self, BackupCommand.self,
                     ShutdownCommand.self,
                     RPCCommand.self,
                 ]),

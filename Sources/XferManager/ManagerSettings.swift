@@ -12,6 +12,11 @@ public struct ManagerSettings: Hashable, Sendable {
     public var downloadDirectory: String
     /// The directories beneath which operators' destinations must be; absolute.
     public var roots: [String]
+    /// The directories beneath which the destinations of the service's own user must be: `roots`, or `/` where only the
+    /// user's permissions decide.
+    public var ownRoots: [String]
+    /// The file that refusals name as the place for more roots; nil if there is none.
+    public var configurationFile: String?
     /// The directories beneath which other users' destinations must be.
     public var grants = RootGrants()
     /// True if every destination may have hidden names directly beneath a home directory, such as `~/.ssh`.
@@ -104,6 +109,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {
         self.downloadDirectory = downloadDirectory
         self.roots = roots
+        ownRoots = roots
         self.ownUID = ownUID
     }
 

@@ -20,6 +20,8 @@ struct XferdCommand: ParsableCommand {
     @Flag(help: "Print the effective configuration and where each value came from.") var printConfig = false
     @Flag(help: "Check the configuration; exit 2 with the line at fault.") var checkConfig = false
     @Flag(help: "Print the OpenRPC document.") var printSchema = false
+    /// For `xferctl`.
+    @Flag(help: .hidden) var printStart = false
     @Flag(help: "Check the whole database.") var checkDatabase = false
     @Flag(help: "Set a damaged database aside and salvage what can be read.") var recover = false
     @Option(help: ArgumentHelp("Replace the database by a backup of xferctl backup.", valueName: "file"))
@@ -57,7 +59,9 @@ struct XferdCommand: ParsableCommand {
                 configurationFile: config, stateDirectory: stateDir, socket: socket),
             settings: try parsedSettings(), logsToForeground: foregroundLog)
         let exit =
-            if printSchema { OneShotCommands.printSchema() } else if printConfig {
+            if printSchema { OneShotCommands.printSchema() } else if printStart {
+                OneShotCommands.printStart(options)
+            } else if printConfig {
                 OneShotCommands.printConfiguration(options)
             } else if checkConfig { OneShotCommands.checkConfiguration(options) } else if checkDatabase {
                 OneShotCommands.checkDatabase(options)

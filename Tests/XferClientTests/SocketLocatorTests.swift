@@ -1,6 +1,8 @@
 import Foundation
 import Testing
-import XferClient
+import XferSystem
+
+@testable import XferClient
 
 struct SocketLocatorTests {
     private func paths(_ environment: [String: String], _ instance: SocketLocator.Instance = .automatic) -> [String] {
@@ -37,6 +39,39 @@ struct SocketLocatorTests {
         #expect(error?.tried.map(\.error) == [.noSocket(path: "/nonexistent/xferd.sock")])
         let text = try #require(error?.description)
         #expect(text.contains("/nonexistent/xferd.sock"))
-        #expect(text.contains("systemctl --user enable --now xferd"))
+        #expect(text.contains("xferctl daemon start"))
+    }
+
+    @Test func theDaemonWithoutASessionIsTriedFirst() {
+        let environment = ["HOME": "/home/ann", "XDG_RUNTIME_DIR": "/run/user/7"]
+        #expect(
+            paths(environment) == [
+                "/home/ann/.local/state/xferd/xferd.sock", "/run/user/7/xferd.sock", "/run/xferd/xferd.sock",
+            ])
+        #expect(paths(["HOME": "/home/ann", "XDG_STATE_HOME": "/s"]).first == "/s/xferd/xferd.sock")
+        #expect(paths(["HOME": "/home/ann", "XFERD_STATE_DIR": "/x"], .user).first == "/x/xferd.sock")
+        let locator = SocketLocator(environment: [:], uid: 1000, accountHome: "/home/bob")
+        #expect(locator.candidates(for: .user).first?.path == "/home/bob/.local/state/xferd/xferd.sock")
+    }
+
+    @Test func theAdviceNamesOnlyWhatCanWorkHere() throws {
+        func advice(_ origin: SocketLocator.Instance, _ system: Bool, _ user: Bool) -> String {
+            let tried = SocketLocator(environment: ["HOME": "/h"], uid: 7).candidates(for: origin)
+                .map { FailedCandidate(candidate: $0, error: .noSocket(path: $0.path)) }
+            return NoDaemonError(tried: tried).advice(ServiceManagers(hasSystem: system, hasUser: user))
+        }
+        #expect(advice(.user, true, true).contains("systemctl --user enable --now xferd.socket xferd.service"))
+        #expect(advice(.user, true, false) == "start one with \"xferctl daemon start\"")
+        #expect(advice(.automatic, false, false) == "start one with \"xferctl daemon start\"")
+        #expect(advice(.system, true, false).contains("sudo systemctl enable --now xferd.socket xferd.service"))
+        #expect(!advice(.system, false, false).contains("systemctl"))
+        #expect(advice(.fleet, false, false) == "start one with \"xfer-fleet run &\"")
+    }
+
+    @Test func theAbsenceOfADaemonWithoutASessionIsNotReported() throws {
+        let locator = SocketLocator(environment: ["HOME": "/nonexistent", "XDG_RUNTIME_DIR": "/none"], uid: 1000)
+        let error = #expect(throws: NoDaemonError.self) { try locator.connect(to: .user) }
+        let text = try #require(error?.description)
+        #expect(text.contains("/none/xferd.sock") && !text.contains("/nonexistent/"), "\(text)")
     }
 }

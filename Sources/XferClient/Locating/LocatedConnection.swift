@@ -1,5 +1,5 @@
 import Glibc
-import XferSystem
+public import XferSystem
 
 /// A connection to the first daemon that accepts one.
 public struct LocatedConnection {
@@ -12,7 +12,7 @@ public struct LocatedConnection {
     public var fallbackNotice: String? {
         // Few users have an agent of their own, so its absence is not reported.
         let reported = passedOver.filter {
-            candidate.origin != .systemFleet || $0.error != .noSocket(path: $0.candidate.path)
+            (candidate.origin != .systemFleet || $0.error != .noSocket(path: $0.candidate.path)) && !$0.isQuiet
         }
         guard !reported.isEmpty else { return nil }
         return reported.map { "\($0.error)" }.joined(separator: "; ")
@@ -24,6 +24,9 @@ public struct LocatedConnection {
 public struct FailedCandidate: Hashable, Sendable {
     public let candidate: SocketLocator.Candidate
     public let error: ConnectionError
+
+    /// Whether messages leave it out: most daemons have a session's runtime directory.
+    var isQuiet: Bool { candidate.origin == .userState && error.mayPass }
 }
 
 /// No daemon answers: the sockets that were tried, with the error of each.
@@ -31,26 +34,36 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
     public let tried: [FailedCandidate]
 
     /// Says which sockets were tried, and what the user can do.
-    public var description: String {
-        let reasons = tried.map { "\($0.error) (\($0.candidate.origin.rawValue))" }.joined(separator: ", ")
-        return "no daemon answers: \(reasons); \(advice)"
+    public var description: String { "no daemon answers: \(reasons); \(advice())" }
+
+    /// The sockets that were tried, with the error of each.
+    public var reasons: String {
+        let loud = tried.filter { !$0.isQuiet }
+        return (loud.isEmpty ? tried : loud).map { "\($0.error) (\($0.candidate.origin.rawValue))" }
+            .joined(separator: ", ")
     }
 
-    /// What the user can do: start a daemon, or ask for access.
-    public var advice: String {
-        if tried.contains(where: { $0.candidate.origin == .server }) {
-            return "see to the URL, the token and the server's certificate"
-        }
+    /// What the user can do here: start a daemon, or ask for access.
+    public func advice(_ managers: ServiceManagers = .ofThisMachine()) -> String {
+        let origins = tried.map(\.candidate.origin)
+        if origins.contains(.server) { return "see to the URL, the token and the server's certificate" }
         if tried.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
-            return "ask the operator to list you under access.users in its configuration"
+            let own = origins.contains(.user) ? ", or start your own with \"xferctl daemon start\"" : ""
+            return "ask the operator to list you under access.users in its configuration\(own)"
         }
-        if tried.contains(where: { [.fleetEnvironment, .userFleet, .systemFleet].contains($0.candidate.origin) }) {
-            return "start one with \"sudo systemctl enable --now xfer-fleet\" or \"xfer-fleet run &\""
+        let fleets: Set<SocketLocator.Origin> = [.fleetEnvironment, .userFleet, .systemFleet]
+        if !fleets.isDisjoint(with: origins) {
+            let unit = managers.hasSystem ? "\"sudo systemctl enable --now xfer-fleet\" or " : ""
+            return "start one with \(unit)\"xfer-fleet run &\""
         }
-        return tried.contains { $0.candidate.origin == .user }
-            ? "start one with \"systemctl --user enable --now xferd\" or \"xferd &\""
-            : tried.contains { $0.candidate.origin == .system }
-                ? "start it with \"sudo systemctl enable --now xferd\"" : "start one with \"xferd --socket PATH &\""
+        if origins.contains(.user) {
+            let unit = managers.hasUser ? " or \"systemctl --user enable --now xferd.socket xferd.service\"" : ""
+            return "start one with \"xferctl daemon start\"\(unit)"
+        }
+        guard origins.contains(.system) else { return "start one with \"xferd --socket PATH &\"" }
+        return managers.hasSystem
+            ? "start it with \"sudo systemctl enable --now xferd.socket xferd.service\""
+            : "systemd does not run here: start one of your own with \"xferctl daemon start\", and leave out --system"
     }
 }
 
@@ -68,10 +81,12 @@ extension SocketLocator {
     /// A locator with the environment and the uid of this process.
     public static func ofThisProcess() -> SocketLocator {
         var environment: [String: String] = [:]
-        for name in ["XFERD_SOCKET", "XFERD_FLEET_SOCKET", "XDG_RUNTIME_DIR"] {
+        for name in ["XFERD_SOCKET", "XFERD_FLEET_SOCKET"] + UserPlaces.environmentNames {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
-        return SocketLocator(environment: environment, uid: getuid())
+        // The account database, which may be asked over the network, only where it is needed.
+        let home = environment["HOME"]?.hasPrefix("/") == true ? nil : UserPlaces.accountHome
+        return SocketLocator(environment: environment, uid: getuid(), accountHome: home)
     }
 
     /// Connects to the first candidate that answers.

@@ -1,13 +1,18 @@
+import XferSystem
+
 /// Finds the daemon's socket: `--socket`, then `XFERD_SOCKET`, then the user's own daemon, then the system's.
 ///
 /// It reads nothing itself: the caller passes the environment and the uid.
 public struct SocketLocator: Sendable {
     public let environment: [String: String]
     public let uid: UInt32
+    private let places: UserPlaces
 
-    public init(environment: [String: String], uid: UInt32) {
+    /// - Parameter accountHome: the home directory of the password database, used when `HOME` is unset.
+    public init(environment: [String: String], uid: UInt32, accountHome: String? = nil) {
         self.environment = environment
         self.uid = uid
+        places = UserPlaces(environment: environment, uid: uid, accountHome: accountHome)
     }
 
     /// Which daemon the user asked for.
@@ -28,6 +33,8 @@ public struct SocketLocator: Sendable {
         case flag = "--socket"
         case environment = "XFERD_SOCKET"
         case user = "the user's daemon"
+        /// Where no session has a runtime directory.
+        case userState = "the user's daemon without a session"
         case system = "the system's daemon"
         case server = "--server"
         case fleetEnvironment = "XFERD_FLEET_SOCKET"
@@ -42,36 +49,35 @@ public struct SocketLocator: Sendable {
         public let origin: Origin
     }
 
-    /// The sockets to try, in order. Only `automatic` without `XFERD_SOCKET` has a second one.
+    /// The sockets to try, in order.
+    ///
+    /// The user's daemon has two places. The one without a session comes first: while that daemon runs, another one
+    /// that systemd starts behind the session's socket cannot use the database.
     public func candidates(for instance: Instance) -> [Candidate] {
         switch instance {
         case .socket(let path): return [Candidate(path: path, origin: .flag)]
         case .server(let server): return [Candidate(path: server.description, origin: .server)]
-        case .user: return [userCandidate]
+        case .user: return userCandidates
         case .system: return [Self.systemCandidate]
         case .fleet:
             if let path = environment["XFERD_FLEET_SOCKET"], !path.isEmpty {
                 return [Candidate(path: path, origin: .fleetEnvironment)]
             }
             return [
-                Candidate(path: "\(runtimeDirectory)/xfer-fleet.sock", origin: .userFleet),
+                Candidate(path: "\(places.runtimeDirectory)/xfer-fleet.sock", origin: .userFleet),
                 Candidate(path: "/run/xfer-fleet/xfer-fleet.sock", origin: .systemFleet),
             ]
         case .automatic:
             if let path = environment["XFERD_SOCKET"], !path.isEmpty {
                 return [Candidate(path: path, origin: .environment)]
             }
-            return [userCandidate, Self.systemCandidate]
+            return userCandidates + [Self.systemCandidate]
         }
     }
 
-    /// The socket in the user's runtime directory: `XDG_RUNTIME_DIR` if that is an absolute path, else `/run/user/UID`.
-    private var userCandidate: Candidate {
-        Candidate(path: "\(runtimeDirectory)/xferd.sock", origin: .user)
-    }
-
-    private var runtimeDirectory: String {
-        environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/run/user/\(uid)"
+    private var userCandidates: [Candidate] {
+        [places.stateSocket.map { Candidate(path: $0, origin: .userState) }].compactMap(\.self)
+            + [Candidate(path: places.runtimeSocket, origin: .user)]
     }
 
     private static let systemCandidate = Candidate(path: "/run/xferd/xferd.sock", origin: .system)

@@ -42,7 +42,12 @@ extension CommandFailure {
             let index = Int(message[open.upperBound..<close], radix: 10),
             tasks.indices.contains(start.addingSaturated(index))
         {
-            text += "; this is URL number \(start + index + 1)"
+            // Of several URLs the number says which; of one there is nothing to say.
+            let place = "tasks[\(index)]"
+            for prefix in ["\(place).url: ", "\(place).", "\(place): "] where text.hasPrefix(prefix) {
+                text.removeFirst(prefix.count)
+            }
+            if tasks.count > 1 { text = "URL number \(start + index + 1): \(text)" }
         }
         text += added == 0 ? "; nothing was added" : "; \(added) tasks before it were added"
         return CommandFailure(status, status == .refused ? text : message)

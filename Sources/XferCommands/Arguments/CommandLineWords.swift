@@ -71,29 +71,47 @@ struct CommandLineWords {
         guard !word.contains("://") else {
             return .usage("a command is expected before the URL; did you mean `xferctl add URL`?")
         }
-        let shown = commands.filter { $0.configuration.shouldDisplay }
+        let known = commands.filter { $0.configuration.shouldDisplay }.flatMap { names(of: $0) }
+        let synonym = Synonyms.command(word).flatMap { meant in
+            known.contains(meant.split(separator: " ").first.map(String.init) ?? meant) ? meant : nil
+        }
         let advice =
-            shown.flatMap { names(of: $0) }.closest(to: word).map { "did you mean \($0)?" }
+            (synonym ?? known.filter { !Synonyms.areOpposite($0, word) }.closest(to: word))
+            .map { "did you mean \($0)?" }
             ?? "see `\((["xferctl"] + path).joined(separator: " ")) --help`"
         return .usage("unknown command \"\(SafeText.sanitised(word))\"; \(advice)")
     }
 
-    /// What is wrong about the first long option that the verb does not have; nil if it has all of them.
+    /// What is wrong about the first option that the verb does not have; nil if it has all of them.
     ///
     /// The parser would report a missing argument or a contradiction first.
     var unknownOption: String? {
         guard let (path, rest) = try? Self.path(of: split().rest), !path.isEmpty,
-            let names = Self.arguments(of: path)?.flatMap(\.names)
+            let arguments = Self.arguments(of: path)
         else { return nil }
-        for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
-            let name = String(word.prefix { $0 != "=" })
-            guard !names.contains(name), name != "--help", name != "--version" else { continue }
+        let names = arguments.flatMap(\.names)
+        var words = rest.prefix { $0 != "--" }
+        while let word = words.popFirst() {
+            guard let name = Self.optionName(word), !["--help", "--version", "-h"].contains(name) else { continue }
+            if let option = arguments.first(where: { $0.names.contains(name) }) {
+                // Its value is a word of its own, whatever that begins with.
+                if option.kind == .option, name == word { _ = words.popFirst() }
+                continue
+            }
             let advice =
-                names.filter { $0.hasPrefix("--") }.closest(to: name).map { "did you mean \($0)?" }
+                Synonyms.advice(on: name, of: path, having: names)
+                ?? (name.hasPrefix("--") ? names.filter { $0.hasPrefix("--") } : [])
+                .filter { !Synonyms.areOpposite($0, name) }.closest(to: name).map { "did you mean \($0)?" }
                 ?? "see `xferctl \(path.joined(separator: " ")) --help`"
             return "unknown option \(SafeText.sanitised(name)); \(advice)"
         }
         return nil
+    }
+
+    /// `--name` of `--name=value`, `-n` of `-nvalue`; nil if the word is no option.
+    private static func optionName(_ word: String) -> String? {
+        if word.hasPrefix("--") { return String(word.prefix { $0 != "=" }) }
+        return word.hasPrefix("-") && word.dropFirst().first?.isLetter == true ? String(word.prefix(2)) : nil
     }
 
     /// Splits words such as `-n1` into the option and its value. Words that are values themselves stay as they are.

@@ -91,7 +91,10 @@ struct SelectionOptions: ParsableArguments {
     }
 
     /// The ids that were named, and those of ranges whether or not there are such tasks.
-    func namedIDs(_ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] {
+    func namedIDs(_ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] { try Self.named(ids, daemon) }
+
+    /// The ids of several arguments.
+    static func named(_ ids: [TaskIDsArgument], _ daemon: DaemonSession) throws(CommandFailure) -> [TaskID] {
         var newest: TaskID?
         if ids.contains(where: \.hasOpenEnd) {
             var page = TaskList.Params()

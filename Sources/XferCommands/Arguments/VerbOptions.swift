@@ -9,6 +9,8 @@ struct VerbOptions: ParsableArguments {
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
+    var isFleet: Bool { connection.isFleet }
+
     func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance()) }
 
     /// Prints the raw answer, or what `text` makes of it.

@@ -43,7 +43,14 @@ public enum Aria2Program {
         do throws(NoDaemonError) {
             connection = try SocketLocator.ofThisProcess().connect(to: .automatic).connection
         } catch {
-            throw failure(error.description)
+            guard DaemonStarter.mayStart(after: error) else { throw failure(error.description) }
+            do throws(CommandFailure) {
+                let line = try DaemonStarter().start()
+                Output.error.line("xfer-aria2c: \(line)")
+                connection = try DaemonSession.open(.automatic).connection
+            } catch {
+                throw failure(error.message)
+            }
         }
         let signals = SignalPipe(catching: [SIGINT, SIGTERM])
         var ids: [TaskID] = []

@@ -2,6 +2,7 @@ import StrictJSON
 import XferClient
 import XferModel
 import XferProtocol
+import XferSystem
 
 /// The rules of `xferctl doctor`: each function judges one thing by facts.
 struct Examination: Sendable {
@@ -12,9 +13,8 @@ struct Examination: Sendable {
     // MARK: The daemon
 
     /// Why no daemon answers.
-    static func socket(_ error: NoDaemonError) -> Finding {
-        let tried = error.tried.map { "\($0.error)" }.joined(separator: "; ")
-        return .problem("socket", "no daemon answers: \(tried)", error.advice)
+    static func socket(_ error: NoDaemonError, _ managers: ServiceManagers = .ofThisMachine()) -> Finding {
+        .problem("socket", "no daemon answers: \(error.reasons)", error.advice(managers))
     }
 
     static func socket(_ status: DaemonStatus.Result, clientVersion: String) -> Finding {
@@ -45,7 +45,12 @@ struct Examination: Sendable {
 
     func configuration(_ status: DaemonStatus.Result) -> Finding {
         guard let problem = status.configurationProblem else {
-            return .well("settings", "the configuration is in force")
+            guard let waiting = status.keysWaitingForRestart, !waiting.isEmpty else {
+                return .well("settings", "the configuration is in force")
+            }
+            return .warning(
+                "settings", "\(waiting.joined(separator: ", ")) of the configuration file wait for a restart",
+                "restart the daemon: systemctl restart xferd (--user for your own), or xferctl daemon stop and start")
         }
         return .problem(
             "settings", "the configuration file was not taken over: \(problem)",

@@ -122,6 +122,11 @@ enum ManualSections {
             title: "FILES",
             entries: [
                 ("$XDG_RUNTIME_DIR/xferd.sock", "Socket of the user's own daemon."),
+                (
+                    "~/.local/state/xferd/xferd.sock",
+                    "Its socket where no session has a runtime directory, as in containers and under cron."
+                ),
+                ("~/.local/state/xferd/xferd.log", "Log of a daemon that xferctl started."),
                 ("/run/xferd/xferd.sock", "Socket of the system's daemon."),
             ])
     }

@@ -10,6 +10,7 @@ enum FailureAdvice {
         switch FailureReason(rawValue: failure.reason) {
         case .httpStatus?:
             return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
+        case .authFailed? where failure.httpStatus == 401: return login(failure.message, id: id)
         case .checksumMismatch? where failure.message.hasPrefix("the server announced"):
             return "The server announces this digest itself: it, or what it sends, is wrong. To take the file all the "
                 + "same: \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
@@ -21,6 +22,21 @@ enum FailureAdvice {
             return "Check the scheme and the port of the URL: what answers there fails at TLS. Then \(retry)."
         default: return sentence(reason: failure.reason, id: id)
         }
+    }
+
+    /// The login that the server accepts, as its refusal names it.
+    private static func login(_ message: String, id: Int64) -> String {
+        let retry = SuggestedCommand.text("retry \(id)")
+        let accepted = message.components(after: "it accepts ")
+        func accepts(_ scheme: String) -> Bool { accepted.contains { $0.lowercased() == scheme } }
+        let bearer = SuggestedCommand.text("update \(id) --bearer-file FILE")
+        if accepts("basic") { return "Log in: \(SuggestedCommand.text("update \(id) -u USER")), then \(retry)." }
+        if accepts("digest") {
+            return "Log in: \(SuggestedCommand.text("update \(id) -u USER --digest")), then \(retry)."
+        }
+        if accepts("bearer") { return "Give it a token: \(bearer), then \(retry)." }
+        let user = SuggestedCommand.text("update \(id) -u USER")
+        return "Log in with \(user), or with a token: \(bearer); then \(retry)."
     }
 
     /// Nil where the reason's own sentence fits.
@@ -101,5 +117,13 @@ enum FailureAdvice {
             return "Add it again with another --cache-policy, which may ask the server."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."
         }
+    }
+}
+
+extension String {
+    /// The words of a list with commas behind a phrase; none if the text does not have it.
+    fileprivate func components(after phrase: String) -> [String] {
+        guard let found = firstRange(of: phrase) else { return [] }
+        return self[found.upperBound...].split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }
     }
 }

@@ -31,6 +31,7 @@ struct QueueText: Sendable {
             health = style(.red, "degraded: \(reason)")
         }
         if status.shuttingDown { health = style(.yellow, "shutting down") }
+        let waiting = (status.keysWaitingForRestart ?? []).map { SafeText.sanitised($0) }
         return [
             entry(
                 "xferd",
@@ -39,7 +40,7 @@ struct QueueText: Sendable {
             entry("network", SafeText.sanitised(status.network.description)),
             entry("transferring", status.activity ? "yes" : "no"), entry("socket", SafeText.sanitised(status.socket)),
             entry("state in", SafeText.sanitised(status.stateDirectory)),
-        ]
+        ] + (waiting.isEmpty ? [] : [entry("restart", "needed by " + waiting.joined(separator: ", "))])
     }
 
     /// Every state that has tasks: `running 2, queued 17`.

@@ -42,25 +42,30 @@ struct Table: Sendable {
     }
 
     /// The lines without trailing blanks. Text is sanitised here.
-    /// - Parameter width: columns to fit into; nil when piped, where nothing is cut.
-    func lines(style: Style, width: Int?) -> [String] {
+    /// - Parameters:
+    ///   - width: columns to fit into; nil when piped, where nothing is cut.
+    ///   - hasHeading: whether the first line has the columns' names.
+    func lines(style: Style, width: Int?, hasHeading: Bool = true) -> [String] {
         let cells = rows.map { row in row.map { Cell(SafeText.sanitised($0.text), $0.attribute) } }
-        let widths = fitted(natural(cells), into: width)
-        let heading = columns.map { Cell($0.title, .bold) }
-        return ([heading] + cells).map { line($0, widths, style) }
+        let widths = fitted(natural(cells, hasHeading), into: width)
+        let heading = hasHeading ? [columns.map { Cell($0.title, .bold) }] : []
+        return (heading + cells).map { line($0, widths, style) }
     }
 
     /// For a terminal fitted into its width; an empty table says so there, and is nothing elsewhere.
     ///
     /// - Parameter emptiness: such as `no groups`.
-    func lines(on terminal: Terminal, orElse emptiness: String) -> [String] {
+    func lines(on terminal: Terminal, orElse emptiness: String, hasHeading: Bool = true) -> [String] {
         guard !rows.isEmpty else { return terminal.isInteractive ? [emptiness] : [] }
-        return lines(style: terminal.style, width: terminal.isInteractive ? terminal.size.columns : nil)
+        let width = terminal.isInteractive ? terminal.size.columns : nil
+        return lines(style: terminal.style, width: width, hasHeading: hasHeading)
     }
 
-    private func natural(_ cells: [[Cell]]) -> [Int] {
+    private func natural(_ cells: [[Cell]], _ hasHeading: Bool) -> [Int] {
         columns.indices.map { index in
-            cells.reduce(TextWidth.columns(of: columns[index].title)) { max($0, TextWidth.columns(of: $1[index].text)) }
+            cells.reduce(hasHeading ? TextWidth.columns(of: columns[index].title) : 0) {
+                max($0, TextWidth.columns(of: $1[index].text))
+            }
         }
     }
 

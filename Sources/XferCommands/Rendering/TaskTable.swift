@@ -40,6 +40,18 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
+    /// The column that shows a field of the wire; nil if none does.
+    init?(fieldName: String) {
+        switch fieldName {
+        case "created_at": self = .added
+        case "finished_at": self = .ended
+        case "wait", "error", "warning", "phase": self = .note
+        case "output", "final_path": self = .name
+        case "progress": self = .done
+        default: return nil
+        }
+    }
+
     fileprivate var tableColumn: Table.Column {
         switch self {
         case .id, .done, .size, .rate, .eta: Table.Column(title: title, alignment: .right)

@@ -15,7 +15,10 @@ enum WaitText {
             return "next try\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span
-        case .insufficientSpace: return "for space on the disk"
+        case .insufficientSpace:
+            let failure = task.failure?.reason == FailureReason.insufficientSpace.rawValue ? task.failure : nil
+            let facts = failure.map { ": \(SafeText.sanitised($0.message))" } ?? ""
+            return "for space on the disk\(facts)" + (span.isEmpty ? "" : "; looks again\(span)")
         case .destinationUnavailable: return "for its directory, which is gone (an unmounted disk?)"
         case .sourceExpired: return "for a fresh URL: the one it has expired"
         case .dependency: return "for another task"

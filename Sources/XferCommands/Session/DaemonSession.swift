@@ -13,9 +13,11 @@ struct DaemonSession {
     static let patience = Duration.seconds(60)
 
     /// Connects; says on standard error when it is not the first choice.
-    /// - Parameter interruption: becomes readable when the user presses Ctrl-C.
+    /// - Parameters:
+    ///   - interruption: becomes readable when the user presses Ctrl-C.
+    ///   - mayStart: whether a daemon of the user's is started if none runs.
     static func open(
-        _ instance: SocketLocator.Instance, interruption: Int32? = nil, error: Output = .error
+        _ instance: SocketLocator.Instance, interruption: Int32? = nil, error: Output = .error, mayStart: Bool = false
     ) throws(CommandFailure) -> DaemonSession {
         do throws(NoDaemonError) {
             let located = try SocketLocator.ofThisProcess().connect(to: instance)
@@ -25,8 +27,12 @@ struct DaemonSession {
                 if case .server = instance { instance } else { .socket(located.connection.path) }
             return DaemonSession(connection: located.connection, place: place)
         } catch {
-            throw CommandFailure(.noDaemon, SafeText.sanitised(error.description))
+            guard mayStart, DaemonStarter.mayStart(after: error) else {
+                throw CommandFailure(.noDaemon, SafeText.sanitised(error.description))
+            }
         }
+        error.line("xferctl: \(try DaemonStarter().start())")
+        return try open(instance, interruption: interruption, error: error)
     }
 
     /// Calls a method and gives the answer both as it came and as values.

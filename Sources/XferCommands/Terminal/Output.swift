@@ -44,8 +44,9 @@ struct Output: Sendable {
                     poll(&waiting, 1, -1)
                 } else if errno != EINTR {
                     let code = errno
-                    if descriptor == STDOUT_FILENO, Self.firstFailure == 0 { Self.firstFailure = code }
+                    // A reader that has seen enough, such as head(1), is no failure.
                     if descriptor == STDOUT_FILENO, code == EPIPE { CommandLineTool.end(.done) }
+                    if descriptor == STDOUT_FILENO, Self.firstFailure == 0 { Self.firstFailure = code }
                     return
                 }
             }

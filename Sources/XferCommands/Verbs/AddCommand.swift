@@ -67,6 +67,7 @@ struct AddCommand: ParsableCommand {
     @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
     var notify = false
 
+    @OptionGroup var start: StartOptions
     @OptionGroup var talk: TalkOptions
     @OptionGroup var options: VerbOptions
 
@@ -133,8 +134,9 @@ struct AddCommand: ParsableCommand {
             throw error
         }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
-        try added.finish()
+        // A download that failed says more than a line that was refused and reported.
         if status != .done { throw CommandFailure(status) }
+        try added.finish()
         guard let id = added.ids.first else { return }
         if showsResponse { try showResponse(of: id) }
         if readsFile { try StagedReader(id: id, options: options).run() }
@@ -150,7 +152,7 @@ struct AddCommand: ParsableCommand {
     ) throws(CommandFailure) -> Added {
         if let list { return try add(list, template) }
         let tasks = urls.map { template.task($0) }
-        let daemon = try options.open()
+        let daemon = try options.open(start)
         if tasks.count == 1 {
             let answer = try daemon.call(TaskAdd.self, .one(tasks[0]))
             guard case .one(let one) = answer.value else { return Added(document: answer.raw) }
@@ -183,7 +185,7 @@ struct AddCommand: ParsableCommand {
             outcome.report()
             throw CommandFailure(.refused, "nothing was added")
         }
-        let daemon = try options.open()
+        let daemon = try options.open(start)
         let since = wait ? try daemon.lastEventNumber() : nil
         let adder = ListAdder(daemon: daemon)
         do throws(CommandFailure) {

@@ -64,6 +64,7 @@ struct BatchCommand: ParsableCommand {
         @Flag(help: "With --wait: notify at the end, on the desktop and by the terminal's bell.")
         var notify = false
 
+        @OptionGroup var start: StartOptions
         @OptionGroup var options: VerbOptions
 
         mutating func validate() throws {
@@ -121,8 +122,8 @@ struct BatchCommand: ParsableCommand {
                 }
             }
             if options.output.json { Output.standard.document(JSONValue.object(document)) }
-            guard refused.isEmpty else { throw CommandFailure(.refused) }
             if status != .done { throw CommandFailure(status) }
+            guard refused.isEmpty else { throw CommandFailure(.refused) }
         }
 
         private func template(count: Int) throws(CommandFailure) -> TaskTemplate {
@@ -145,7 +146,7 @@ struct BatchCommand: ParsableCommand {
             guard params.wire.text.utf8.count <= TaskBatches.largestMessage else {
                 throw CommandFailure.usage("-i: the list is too long for one batch; split it")
             }
-            switch try options.open().attempt(BatchAdd.self, params) {
+            switch try options.open(start).attempt(BatchAdd.self, params) {
             case .success(let answer): return answer
             case .failure(let refusal): throw CommandFailure(.refused, refusal.words(tasks))
             }

@@ -36,7 +36,7 @@ struct DoctorCommand: ParsableCommand {
         do throws(NoDaemonError) {
             located = try SocketLocator.ofThisProcess().connect(to: instance)
         } catch {
-            let isUser = error.tried.first?.candidate.origin == .user
+            let isUser = error.tried.contains { $0.candidate.origin == .user }
             return ([Examination.socket(error)] + ofMachine(Examination(system: system, settings: [:]), isUser), false)
         }
         let session = DaemonSession(connection: located.connection, place: instance)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import XferProtocol
 
 /// `xferctl events`: a live stream (`events.subscribe`) or what happened (`events.since`).
@@ -7,7 +8,7 @@ struct EventsCommand: ParsableCommand {
         commandName: "events", abstract: "Follow what happens, or read what happened.",
         discussion: """
             Events are durable and numbered: --since N replays what came after number N, also after restarts. \
-            Without --no-follow new ones are printed until Ctrl-C.
+            Without --no-follow new ones are printed until Ctrl-C, also into a pipe.
             """)
 
     @Option(
@@ -44,6 +45,10 @@ struct EventsCommand: ParsableCommand {
         }
         stream.tasks = task.isEmpty ? nil : task.map(\.id)
         stream.since = since
-        if noFollow { try stream.readAll() } else { try stream.follow() }
+        if noFollow { return try stream.readAll() }
+        if since != nil, isatty(STDOUT_FILENO) == 0 {
+            Output.error.line("xferctl: follows what happens until it is ended; --no-follow ends after what happened")
+        }
+        try stream.follow()
     }
 }

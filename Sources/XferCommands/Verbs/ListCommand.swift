@@ -8,14 +8,35 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List tasks.",
         discussion: """
-            The newest first. --sort looks at all tasks that match before it shows the first ones.
+            What runs comes first, then what waits, what is queued in the order in which it starts, and what ended, \
+            the newest first. Without filters what ended before today is hidden; --all shows it. Words look for tasks by \
+            name, label, group or URL. --json, --oldest-first and --queue have an order of their own: by id, the \
+            newest first. --sort looks at all tasks that match before it shows the first ones.
 
               xferctl list --queue
+              xferctl list debian --since yesterday
               xferctl list --failed --columns id,ended,name,note
               xferctl list --sort size --reverse -n 10
             """, aliases: ["ls"])
 
+    @Argument(
+        help: ArgumentHelp(
+            "Ids, or words of names, labels, groups and URLs; all have to fit.", valueName: "id or word"),
+        completion: .daemon(.tasks))
+    var words: [String] = []
+
     @OptionGroup(title: "Filters") var filters: FilterOptions
+
+    @Option(
+        help: ArgumentHelp("Only tasks that were added or ended at or after this time.", valueName: "time"),
+        transform: PastTimeArgument.argument)
+    var since: PastTimeArgument?
+
+    @Flag(name: .customLong("all"), help: "Show what ended before today, too.")
+    var showsAll = false
+
+    @Flag(name: .customLong("no-header"), help: "Leave out the line with the columns' names.")
+    var hidesHeader = false
 
     @OptionGroup var pages: PageOptions
 
@@ -57,37 +78,60 @@ struct ListCommand: ParsableCommand {
         if isQueue, !filters.states.isEmpty, filters.states != [.queued] {
             throw ValidationError("--queue lists queued tasks only.")
         }
+        if isQueue, !words.isEmpty || since != nil { throw ValidationError("--queue lists the whole queue.") }
+        if hidesHeader, options.output.json { throw ValidationError("--no-header is for tables.") }
         if reverse, sort == nil { throw ValidationError("--reverse needs --sort COLUMN.") }
     }
 
     func run() throws {
         let daemon = try options.open()
+        let search = TaskSearch(words: words, since: since, hosts: filters.host)
         var params = TaskList.Params()
-        params.filter = filters.filter
+        params.filter = try search.filter(filters.filter, daemon)
         params.order = isQueue ? .queue : oldestFirst ? .ascending : .descending
-        params.fields = requestedFields
+        params.fields = requestedFields(search)
         let page = { (limit: Int, cursor: String?) throws(CommandFailure) -> PageOptions.Page<TaskRecord> in
             params.limit = limit
             params.cursor = cursor
             let page = try daemon.call(TaskList.self, params)
             return PageOptions.Page(raw: page.raw, entries: page.value.tasks, next: page.value.nextCursor)
         }
-        guard let sort else {
+        if sort != nil || search.looksItself {
+            let found = try PageOptions.all(largest: TaskPages.largest, page).filter(search.matches)
+            return try showAll(sort == nil && groupsByState ? found.sorted(by: TaskStage.comesFirst) : found, daemon)
+        }
+        guard groupsByState else {
             return try pages.show(options, largest: TaskPages.largest, orBy: "filters", page) { lines($0, $1, daemon) }
         }
-        try showSorted(by: sort, try PageOptions.all(largest: TaskPages.largest, page), daemon)
+        var stages = TaskStages(limit: pages.limit, hidesOld: !showsAll && params.filter == nil && !options.isFleet)
+        try stages.collect(params, daemon)
+        let terminal = Terminal.standard
+        for line in lines(stages.records, terminal, daemon) { terminal.output.line(line) }
+        if stages.isCut { PageOptions.sayThereAreMore(than: pages.limit, orBy: "filters") }
+        if let hidden = try stages.hiddenCount(daemon) {
+            Output.error.line("xferctl: \(hidden) that ended before today are hidden; --all shows them")
+        }
+    }
+
+    /// Whether tasks are listed as people look for them, and not as the daemon gives them.
+    private var groupsByState: Bool {
+        !options.output.json && fields == nil && !isQueue && !oldestFirst
     }
 
     /// Nil is all that a listing has.
-    private var requestedFields: TaskColumns? {
+    private func requestedFields(_ search: TaskSearch) -> TaskColumns? {
         let shown = columns ?? TaskTable.overviewColumns
-        let needed = TaskTable.fields(of: shown + [sort].compactMap(\.self))
-        guard let fields else { return options.output.json ? nil : needed }
-        return sort == nil ? fields : TaskColumns(fields.names + needed.names)
+        let needed = TaskTable.fields(of: shown + [.ended] + [sort].compactMap(\.self))
+        guard let fields else {
+            guard !options.output.json else { return nil }
+            return TaskColumns(needed.names + (search.looksItself ? TaskSearch.fields : [])) ?? needed
+        }
+        guard sort != nil || search.looksItself else { return fields }
+        return TaskColumns(fields.names + needed.names + TaskSearch.fields)
     }
 
-    private func showSorted(by column: TaskColumn, _ records: [TaskRecord], _ daemon: DaemonSession) throws {
-        let ascending = TaskTable.sorted(records, by: column)
+    private func showAll(_ records: [TaskRecord], _ daemon: DaemonSession) throws {
+        let ascending = sort.map { TaskTable.sorted(records, by: $0) } ?? records
         let sorted = (reverse ? ascending.reversed() : ascending).prefix(pages.limit).map { record in
             fields.map { record.selecting($0) } ?? record
         }
@@ -101,13 +145,13 @@ struct ListCommand: ParsableCommand {
     }
 
     private func lines(_ records: [TaskRecord], _ terminal: Terminal, _ daemon: DaemonSession) -> [String] {
-        if records.isEmpty, filters.filter != nil {
+        if records.isEmpty, words.isEmpty, since == nil, filters.filter != nil {
             let reason = SelectionReason(filters, daemon).noMatch()
             guard !terminal.isInteractive else { return [reason] }
             // Standard output stays empty for programs.
             Output.error.line("xferctl: \(reason)")
         }
-        return table(records).lines(on: terminal, orElse: "no tasks")
+        return table(records).lines(on: terminal, orElse: "no tasks", hasHeading: !hidesHeader)
     }
 
     private func table(_ records: [TaskRecord]) -> Table {
@@ -123,7 +167,8 @@ struct ListCommand: ParsableCommand {
 
     private static func columns(_ text: String) throws -> [TaskColumn] {
         try names(text).map { name in
-            guard let column = TaskColumn(rawValue: name.lowercased()) else {
+            // The same names as in --json.
+            guard let column = TaskColumn(rawValue: name.lowercased()) ?? TaskColumn(fieldName: name) else {
                 throw unknown(name, "column", among: TaskColumn.allCases.map(\.rawValue))
             }
             return column

@@ -1,16 +1,18 @@
 public import XferModel
 
-/// A proxy's demand for other credentials (RFC 9110 §11.7.1).
+/// A proxy's demand for other credentials (RFC 9110 §11.7.1). Servers demand them in the same form (§11.6.1).
 public struct ProxyChallenge: Hashable, Sendable {
     /// The kinds of credentials that the proxy accepts, as it names them; empty if that is unknown.
     public var schemes: [String]
 
     public init(schemes: [String]) { self.schemes = schemes }
 
-    /// Reads the `Proxy-Authenticate` fields of a response.
-    public init(_ fields: [HeaderField]) {
+    /// Reads the challenges of a response.
+    ///
+    /// - Parameter name: the field that has them; `WWW-Authenticate` for a server.
+    public init(_ fields: [HeaderField], named name: String = "Proxy-Authenticate") {
         schemes = []
-        for field in fields where field.name.equalsIgnoringASCIICase("Proxy-Authenticate") {
+        for field in fields where field.name.equalsIgnoringASCIICase(name) {
             for scheme in Self.schemes(in: field.value) where !schemes.contains(scheme) { schemes.append(scheme) }
         }
     }

@@ -14,6 +14,8 @@ public struct ResponseHead: Hashable, Sendable {
     public var isViaProxy = false
     /// True if its request had cookies of a jar, so that others may get another response.
     public var followsCookies = false
+    /// True if its request had an `Authorization` field, or answered a challenge.
+    public var followsCredentials = false
 
     public init(status: Int, majorVersion: Int = 1, fields: [HeaderField] = []) {
         self.status = status

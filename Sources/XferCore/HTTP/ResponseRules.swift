@@ -51,8 +51,11 @@ public enum ResponseRules {
         _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String] = [], now: Timestamp
     ) -> TransferError {
         if head.status == 401 {
+            let schemes = ProxyChallenge(head.fields, named: "WWW-Authenticate").schemes.joined(separator: ", ")
+            let accepted = schemes.isEmpty ? "" : "; it accepts \(schemes)"
+            let problem = head.followsCredentials ? "it wants other credentials" : "no credentials were sent"
             return TransferError(
-                .authFailed, "\(url.hostKey) answered 401: it wants other credentials", httpStatus: 401,
+                .authFailed, "\(url.hostKey) answered 401: \(problem)\(accepted)", httpStatus: 401,
                 host: url.hostKey)
         }
         let sender = ResponseSender(head)

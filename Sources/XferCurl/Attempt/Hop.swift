@@ -260,6 +260,8 @@ final class Hop {
         var head = PartView.head(head, of: plan.part)
         head.proxy = answeringProxy
         head.followsCookies = hasCookies
+        head.followsCredentials =
+            authentication != .none || sentFields.firstValue(named: "Authorization") != nil
         head.isViaProxy = connection?.session.key.spec.key.proxy != nil
         reportSent()
         response.head = head

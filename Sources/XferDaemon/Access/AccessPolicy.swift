@@ -24,18 +24,21 @@ public struct AccessPolicy: Hashable, Sendable {
 
     private let ownUID: UInt32
     private let operatorRoots: [String]
+    private let ownRoots: [String]
     private let users: [UInt32: Settings.Grant]
     private let groups: [UInt32: Settings.Grant]
 
     /// - Parameters:
     ///   - ownUID: the daemon's effective uid.
     ///   - operatorRoots: `download.roots`.
+    ///   - ownRoots: the directories of local callers with the daemon's own uid; nil means `operatorRoots`.
     public init(
-        ownUID: UInt32, operatorRoots: [String], users: [UInt32: Settings.Grant] = [:],
+        ownUID: UInt32, operatorRoots: [String], ownRoots: [String]? = nil, users: [UInt32: Settings.Grant] = [:],
         groups: [UInt32: Settings.Grant] = [:]
     ) {
         self.ownUID = ownUID
         self.operatorRoots = operatorRoots
+        self.ownRoots = ownRoots ?? operatorRoots
         self.users = users
         self.groups = groups
     }
@@ -48,10 +51,13 @@ public struct AccessPolicy: Hashable, Sendable {
     /// The caller for a peer; throws why it is refused.
     ///
     /// A grant to the user itself applies alone; otherwise the grants of all its groups are united.
-    public func caller(_ peer: Peer) throws(Refusal) -> Caller {
+    ///
+    /// - Parameter isLocal: whether the kernel says that the caller is that user, and not a token.
+    public func caller(_ peer: Peer, isLocal: Bool = false) throws(Refusal) -> Caller {
         guard peer.uid != Self.overflowUID else { throw .overflowUser }
         if peer.uid == ownUID || peer.uid == 0 {
-            return Caller(peer: peer, isOperator: true, roots: operatorRoots, maxTasks: nil, maxPriority: .high)
+            let roots = isLocal && peer.uid == ownUID ? ownRoots : operatorRoots
+            return Caller(peer: peer, isOperator: true, roots: roots, maxTasks: nil, maxPriority: .high)
         }
         let granted = users[peer.uid] ?? union(of: Set([peer.gid] + peer.groups).sorted().compactMap { groups[$0] })
         guard let granted else { throw .notAllowed(uid: peer.uid) }

@@ -101,8 +101,10 @@ extension AccessPolicy {
     /// An entry whose user or group does not exist is left out with a warning: a deleted account must not stop the
     /// service, and the missing entry grants nothing. Grants to root, to the daemon's own user or to uid 65534 change
     /// nothing.
+    ///
+    /// - Parameter ownRoots: see `LoadedSettings.ownRoots`; nil means `download.roots`.
     public static func load(
-        _ settings: Settings, ownUID: UInt32, accounts: AccountDirectory = .system
+        _ settings: Settings, ownUID: UInt32, ownRoots: [String]? = nil, accounts: AccountDirectory = .system
     ) -> (policy: AccessPolicy, warnings: [String]) {
         var warnings: [String] = []
         func resolve(
@@ -123,7 +125,7 @@ extension AccessPolicy {
         let users = resolve(settings.access.users, "user", accounts.uid)
         let groups = resolve(settings.access.groups, "group", accounts.gid)
         let policy = AccessPolicy(
-            ownUID: ownUID, operatorRoots: settings.download.roots, users: users, groups: groups)
+            ownUID: ownUID, operatorRoots: settings.download.roots, ownRoots: ownRoots, users: users, groups: groups)
         return (policy, warnings)
     }
 }

@@ -65,7 +65,7 @@ public enum Daemon {
 
         let settings = instance.loaded.settings
         let manager = try await TransferManager.open(
-            stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(settings),
+            stateDirectory: instance.paths.stateDirectory, settings: instance.managerSettings(instance.loaded),
             version: XferVersion.current, logger: logger, reader: ResponseObjects.reader,
             accounts: AccountDirectory.account)
         let configuration = LiveConfiguration(instance, manager: manager, log: log, logger: logger)
@@ -105,6 +105,7 @@ public enum Daemon {
                 socket: sockets.first?.path ?? instance.paths.socket, startedAt: startedAt,
                 configuration: { configuration.loaded }, configurationFile: configuration.path,
                 configurationProblem: { configuration.rejection },
+                keysWaitingForRestart: { configuration.keysWaitingForRestart },
                 shutDown: { mode in Task { await shutdown.perform(mode, on: manager) } }
             ).all
         let tokens = RemoteTokens(manager.tokens.registry, clock: Clocks.wall)
@@ -112,7 +113,16 @@ public enum Daemon {
         handlers += TokenHandlers(tokens: manager.tokens, learn: { if hasListeners { tokens.learn($0) } }).all
         let memory = MemoryCare()
         let service = DaemonService(handlers: handlers, access: configuration.access, memory: memory)
-        configuration.onAccessChange { service.setAccess($0) }
+        let ownSocket = sockets.isEmpty ? instance.paths.socket : nil
+        configuration.onAccessChange { [weak configuration] policy in
+            service.setAccess(policy)
+            guard let ownSocket, let settings = configuration?.loaded.settings else { return }
+            do throws(SystemCallError) {
+                try RPCEndpoint.setPermissions(ofSocket: ownSocket, settings)
+            } catch {
+                logger.warning("the socket keeps its permissions: \(error)")
+            }
+        }
         let clients = ClientCounts()
         let page = MetricsPage(
             registry: metrics, manager: manager, service: service, process: process, tokens: manager.tokens,
@@ -133,6 +143,12 @@ public enum Daemon {
 
         // The state of the last process is restored before the first client can call.
         try await manager.start()
+        logger.notice(
+            "started",
+            metadata: [
+                "version": "\(XferVersion.current)", "configuration": "\(instance.loaded.fileDescription)",
+                "state_directory": "\(instance.paths.stateDirectory)",
+            ])
         try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
         var listening: [any Service] = [

@@ -1,6 +1,7 @@
 import Glibc
 import XferManager
 import XferModel
+import XferSystem
 
 /// The paths and the settings of one instance of the service, read before the service starts.
 package struct Instance: Sendable {
@@ -17,7 +18,7 @@ package struct Instance: Sendable {
         self.environment = environment
         paths = try InstancePaths(
             flags: options.paths, environment: environment, uid: geteuid(),
-            accountHome: AccountDirectory.home(of: geteuid()))
+            accountHome: AccountDirectory.home(of: geteuid()), hasDirectory: UserPlaces.isOwnDirectory)
         (loaded, missing) = try Self.load(options, environment, paths)
         SecretNames.setAdditional(loaded.settings.redaction.names)
     }
@@ -39,9 +40,12 @@ package struct Instance: Sendable {
     }
 
     /// Converts the settings to those of the manager.
-    func managerSettings(_ settings: Settings) -> ManagerSettings {
+    func managerSettings(_ loaded: LoadedSettings) -> ManagerSettings {
+        let settings = loaded.settings
         var result = ManagerSettings(
             downloadDirectory: settings.download.directory, roots: settings.download.roots, ownUID: geteuid())
+        result.ownRoots = loaded.ownRoots
+        result.configurationFile = paths.configurationFile
         result.grants = AccessPolicy.load(settings, ownUID: geteuid()).policy.grants
         result.maxActive = settings.queue.maxActive
         result.maxActivePerHost = settings.queue.maxActivePerHost

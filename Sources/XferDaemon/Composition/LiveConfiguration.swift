@@ -15,6 +15,8 @@ final class LiveConfiguration: Sendable {
         var onReload: (@Sendable () async -> Void)?
         /// Why the file, as it was read last, is not in force.
         var rejection: String?
+        /// Keys whose values in the file apply after a restart only.
+        var waiting: [String] = []
     }
 
     private let instance: Instance
@@ -28,7 +30,8 @@ final class LiveConfiguration: Sendable {
         self.manager = manager
         self.log = log
         self.logger = logger
-        let (access, warnings) = AccessPolicy.load(instance.loaded.settings, ownUID: geteuid())
+        let (access, warnings) = AccessPolicy.load(
+            instance.loaded.settings, ownUID: geteuid(), ownRoots: instance.loaded.ownRoots)
         for warning in warnings { logger.warning("\(warning)") }
         state = NIOLockedValueBox(State(loaded: instance.loaded, access: access))
     }
@@ -45,6 +48,19 @@ final class LiveConfiguration: Sendable {
     var access: AccessPolicy { state.withLockedValue(\.access) }
     /// Why the configuration file is not in force; nil if it is.
     var rejection: String? { state.withLockedValue(\.rejection) }
+
+    /// Keys whose values in the file apply after a restart only.
+    var keysWaitingForRestart: [String] { state.withLockedValue(\.waiting) }
+
+    /// Whether the file, the environment and the flags say something else by now than what was read. Blocks.
+    var isOutdated: Bool {
+        do {
+            return try instance.reloaded().loaded != loaded
+        } catch {
+            // The reload reports the fault.
+            return true
+        }
+    }
 
     func onAccessChange(_ body: @escaping @Sendable (AccessPolicy) -> Void) {
         state.withLockedValue { $0.onAccessChange = body }
@@ -81,16 +97,18 @@ final class LiveConfiguration: Sendable {
         }
         let reload = loaded.reload(to: newer)
         do {
-            try await manager.reload(instance.managerSettings(reload.inForce.settings))
+            try await manager.reload(instance.managerSettings(reload.inForce))
         } catch {
             return reject(["\(error)"])
         }
-        let (access, warnings) = AccessPolicy.load(reload.inForce.settings, ownUID: geteuid())
+        let (access, warnings) = AccessPolicy.load(
+            reload.inForce.settings, ownUID: geteuid(), ownRoots: reload.inForce.ownRoots)
         for warning in warnings + newer.warnings + missing.map(\.description) { logger.warning("\(warning)") }
         let notify = state.withLockedValue { state in
             state.loaded = reload.inForce
             state.access = access
             state.rejection = nil
+            state.waiting = reload.waitingForRestart
             return state.onAccessChange
         }
         notify?(access)

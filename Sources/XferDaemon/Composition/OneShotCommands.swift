@@ -1,3 +1,4 @@
+import Glibc
 import XferManager
 import XferProtocol
 import XferSystem
@@ -13,6 +14,9 @@ public enum OneShotCommands {
     public static func checkConfiguration(_ options: DaemonOptions) -> DaemonExit {
         report {
             let instance = try Instance(options)
+            let unknown = AccessPolicy.load(instance.loaded.settings, ownUID: geteuid()).warnings
+            for fault in unknown { Daemon.complain("\(instance.paths.configurationFile): \(fault)") }
+            guard unknown.isEmpty else { throw UnknownUsers() }
             for warning in instance.loaded.warnings + instance.missing.map(\.description) {
                 Daemon.complain("warning: \(warning)")
             }
@@ -23,7 +27,24 @@ public enum OneShotCommands {
                     Daemon.complain("warning: \(error.description); refused unless it is in force already")
                 }
             }
-            try StandardOutput.write("\(instance.paths.configurationFile): the configuration is right\n")
+            let file = instance.paths.configurationFile
+            let isMissing = try ConfigurationFile.read(instance.paths) == nil
+            try StandardOutput.write(
+                isMissing
+                    ? "\(file): there is no such file; the defaults, the environment and the options are right\n"
+                    : "\(file): the configuration is right\n")
+        }
+    }
+
+    /// Prints what `xferctl` has to know before it starts a daemon: `client.start`, the state directory and the socket,
+    /// a line each.
+    public static func printStart(_ options: DaemonOptions) -> DaemonExit {
+        report {
+            let instance = try Instance(options)
+            let lines = [
+                instance.loaded.settings.client.start.rawValue, instance.paths.stateDirectory, instance.paths.socket,
+            ]
+            try StandardOutput.write(lines.map { $0 + "\n" }.joined())
         }
     }
 
@@ -55,6 +76,12 @@ public enum OneShotCommands {
             let state = try Instance(options).paths.stateDirectory
             try StandardOutput.write("\(try DatabaseMaintenance.restore(backup, stateDirectory: state))\n")
         }
+    }
+
+    /// Entries of `access` name users or groups who do not exist. A start only warns: a deleted account, or a directory
+    /// service that is down, must not stop the service.
+    private struct UnknownUsers: Error, CustomStringConvertible {
+        var description: String { "the configuration names users or groups who do not exist" }
     }
 
     private static func report(fault: DaemonExit = .badConfiguration, _ body: () throws -> Void) -> DaemonExit {

@@ -1,5 +1,6 @@
 import Glibc
 package import JSONRPC
+import XferSystem
 
 extension RPCEndpoint {
     /// All inherited sockets, else one of our own.
@@ -23,6 +24,13 @@ extension RPCEndpoint {
         } else {
             self = .path(path, mode: 0o666)
         }
+    }
+
+    /// Gives a socket that the service has made the permissions that a new one would get, after a reload.
+    static func setPermissions(ofSocket path: String, _ settings: Settings) throws(SystemCallError) {
+        guard case .path(_, let mode, let group) = RPCEndpoint(path: path, settings: settings) else { return }
+        guard lchown(path, .max, group ?? getegid()) == 0 else { throw SystemCallError("chown", on: path) }
+        guard chmod(path, mode) == 0 else { throw SystemCallError("chmod", on: path) }
     }
 }
 

@@ -80,9 +80,12 @@ struct ReloadService: Service {
         await cancelWhenGracefulShutdown {
             var watch = WatchedFiles([configuration.path]) { continuation.yield() }
             var namedWatch = WatchedFiles(configuration.namedFiles) { continuation.yield() }
+            // It may have been written between its reading and the watch.
+            if configuration.isOutdated { continuation.yield() }
             for await _ in changes {
-                // Before the file is read: what is written meanwhile is noticed.
-                if watch.isIncomplete { watch = WatchedFiles([configuration.path]) { continuation.yield() } }
+                // Before the file is read: what is written meanwhile is noticed. Always, because a directory may have
+                // been made, removed or replaced.
+                watch = WatchedFiles([configuration.path]) { continuation.yield() }
                 notifier.sendReloading()
                 await configuration.reload()
                 if configuration.namedFiles != namedWatch.paths {
@@ -90,6 +93,7 @@ struct ReloadService: Service {
                 }
                 notifier.send(.ready)
             }
+            withExtendedLifetime(watch) {}
         }
         forward.cancel()
     }
@@ -99,18 +103,13 @@ struct ReloadService: Service {
 private final class WatchedFiles {
     let paths: Set<String>
     private let watch: ConfigurationWatch?
-    /// Whether a directory was missing: the watch is made anew when something has changed.
-    let isIncomplete: Bool
 
     /// Files that cannot be watched are skipped.
     init(_ paths: Set<String>, onChange: @escaping @Sendable () -> Void) {
         self.paths = paths
         do {
-            let made = try ConfigurationWatch(paths: paths, onChange: onChange)
-            isIncomplete = made.isIncomplete
-            watch = consume made
+            watch = try ConfigurationWatch(paths: paths, onChange: onChange)
         } catch {
-            isIncomplete = false
             watch = nil
         }
     }

@@ -16,6 +16,8 @@ struct DaemonHandlers: Sendable {
     let configurationFile: String
     /// Why the configuration file is not in force.
     let configurationProblem: @Sendable () -> String?
+    /// Keys whose values in the file apply after a restart only.
+    let keysWaitingForRestart: @Sendable () -> [String]
     /// Called after the answer to `daemon.shutdown` is on its way.
     let shutDown: @Sendable (ShutdownMode) -> Void
 
@@ -39,6 +41,8 @@ struct DaemonHandlers: Sendable {
         result.degradedReason = manager.degradation
         result.degraded = result.degradedReason != nil
         result.configurationProblem = context.caller.isOperator ? configurationProblem() : nil
+        let waiting = context.caller.isOperator ? keysWaitingForRestart() : []
+        result.keysWaitingForRestart = waiting.isEmpty ? nil : waiting
         result.shuttingDown = manager.isShuttingDown
         result.counts = StateCounts(stats.counts)
         result.network = OpenEnum(manager.network.state)

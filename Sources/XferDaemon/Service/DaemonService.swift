@@ -91,14 +91,15 @@ package final class DaemonService: RPCService {
     /// The caller of a connection. A client on the network has its user's rights, and those of an operator only if its
     /// token's scope has them.
     package func caller(_ connection: RPCConnection) throws(AccessPolicy.Refusal) -> Caller {
-        let caller = try caller(connection.peer)
+        let caller = try caller(connection.peer, isLocal: connection.remote == nil)
         guard let remote = connection.remote, !remote.isPrivileged else { return caller }
         return caller.confined(to: remote.directory)
     }
 
-    func caller(_ peer: PeerCredentials) throws(AccessPolicy.Refusal) -> Caller {
+    func caller(_ peer: PeerCredentials, isLocal: Bool = false) throws(AccessPolicy.Refusal) -> Caller {
         let policy = access.withLockedValue { $0 }
-        return try policy.caller(Peer(uid: peer.userID, gid: peer.groupID, groups: peer.supplementaryGroupIDs))
+        return try policy.caller(
+            Peer(uid: peer.userID, gid: peer.groupID, groups: peer.supplementaryGroupIDs), isLocal: isLocal)
     }
 
     private static func denied(_ message: String) -> RPCError {

@@ -23,20 +23,22 @@ public struct ConfigurationWatch: ~Copyable {
     public init(paths: Set<String>, onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else { throw SystemCallError("inotify_init1") }
-        let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
+        let events = UInt32(
+            IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
         var names: [Int32: Set<[UInt8]>] = [:]
         var failure: SystemCallError?
         var isIncomplete = false
         for path in paths {
-            // Adding a directory again gives the same number.
-            var wanted = path
-            var watch = inotify_add_watch(descriptor, InstancePaths.directory(of: path), events | UInt32(IN_MASK_ADD))
-            while watch < 0, errno == ENOENT, InstancePaths.directory(of: wanted) != "/" {
-                isIncomplete = true
-                wanted = InstancePaths.directory(of: wanted)
-                watch = inotify_add_watch(
-                    descriptor, InstancePaths.directory(of: wanted), events | UInt32(IN_MASK_ADD | IN_CREATE))
+            var (watch, wanted, isHigher) = Self.add(path, to: descriptor, events)
+            // A directory that was made between two calls would never be noticed: what it was waited for is looked for
+            // again once the one above it is watched.
+            while watch >= 0, isHigher, access(wanted, F_OK) == 0 {
+                let missing = wanted
+                (watch, wanted, isHigher) = Self.add(path, to: descriptor, events)
+                // A link that leads nowhere, or a file in the place of a directory.
+                if wanted == missing { break }
             }
+            isIncomplete = isIncomplete || isHigher
             if watch < 0 {
                 failure = SystemCallError("inotify_add_watch")
             } else {
@@ -59,6 +61,23 @@ public struct ConfigurationWatch: ~Copyable {
 
     deinit { source.cancel() }
 
+    /// Watches the directory of a file, or the nearest one above it that exists.
+    ///
+    /// - Returns: the watch, or a negative number; the name that is waited for in it, with its path; whether that is a
+    ///   missing directory. Adding a directory again gives the same number.
+    private static func add(
+        _ path: String, to descriptor: Int32, _ events: UInt32
+    ) -> (watch: Int32, wanted: String, isHigher: Bool) {
+        var wanted = path
+        var watch = inotify_add_watch(descriptor, InstancePaths.directory(of: wanted), events | UInt32(IN_MASK_ADD))
+        while watch < 0, errno == ENOENT, InstancePaths.directory(of: wanted) != "/" {
+            wanted = InstancePaths.directory(of: wanted)
+            watch = inotify_add_watch(
+                descriptor, InstancePaths.directory(of: wanted), events | UInt32(IN_MASK_ADD | IN_CREATE))
+        }
+        return (watch, wanted, wanted != path)
+    }
+
     /// Reads the waiting events; returns whether any of them is about one of the names in its directory.
     private static func drain(_ descriptor: Int32, lookingFor names: [Int32: Set<[UInt8]>]) -> Bool {
         let headerSize = MemoryLayout<inotify_event>.size
@@ -75,7 +94,7 @@ public struct ConfigurationWatch: ~Copyable {
                 // The name is padded with zeros.
                 let found = buffer[(offset + headerSize)..<end].prefix { $0 != 0 }
                 let isWanted = names[event.wd]?.contains(Array(found)) ?? false
-                isNamed = isNamed || isWanted || event.mask & UInt32(IN_Q_OVERFLOW) != 0
+                isNamed = isNamed || isWanted || event.mask & UInt32(IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF) != 0
                 offset = end
             }
         }

@@ -44,9 +44,13 @@ public struct InstancePaths: Hashable, Sendable {
         }
     }
 
-    /// - Parameter accountHome: the home directory of the password database, used when `HOME` is unset.
+    /// - Parameters:
+    ///   - accountHome: the home directory of the password database, used when `HOME` is unset.
+    ///   - hasDirectory: whether the socket can be made in a directory. Without a runtime directory it lies in the
+    ///     state directory.
     public init(
-        flags: Flags = Flags(), environment: [String: String], uid: UInt32, accountHome: String? = nil
+        flags: Flags = Flags(), environment: [String: String], uid: UInt32, accountHome: String? = nil,
+        hasDirectory: (String) -> Bool = { _ in true }
     ) throws(InstancePathsError) {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         /// systemd joins several directories with colons.
@@ -67,9 +71,11 @@ public struct InstancePaths: Hashable, Sendable {
         stateDirectory = Self.normalized(
             chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedState
                 ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/xferd")
+        let places = UserPlaces(environment: environment, uid: uid, accountHome: accountHome)
+        let directory = hasDirectory(places.runtimeDirectory) ? places.runtimeDirectory : stateDirectory
         socket = Self.normalized(
             chosen(flags.socket, "XFERD_SOCKET") ?? managed("RUNTIME_DIRECTORY").first.map { $0 + "/xferd.sock" }
-                ?? (absolute("XDG_RUNTIME_DIR") ?? "/run/user/\(uid)") + "/xferd.sock")
+                ?? directory + "/xferd.sock")
         let named = chosen(flags.configurationFile, "XFERD_CONFIG")
         isConfigurationFileRequired = named != nil
         configurationFile = Self.normalized(

@@ -10,6 +10,9 @@ public struct LoadedSettings: Hashable, Sendable {
     public internal(set) var origins: [String: SettingOrigin]
     /// Messages for the log that refuse nothing, such as an environment variable that no setting uses.
     public let warnings: [String]
+    private let isUserInstance: Bool
+    /// The path of the file that was read, or that there is none.
+    let fileDescription: String
 
     /// - Parameters:
     ///   - flags: texts by key path, as given with `--set queue.max_active=3`.
@@ -29,6 +32,14 @@ public struct LoadedSettings: Hashable, Sendable {
         settings = reader.settings
         origins = reader.origins
         warnings = reader.warnings
+        isUserInstance = instance.kind == .user
+        fileDescription = file?.path ?? "none"
+    }
+
+    /// The directories for tasks that the daemon's own user adds locally: `download.roots` where that is configured, and
+    /// in the system's instance. A user's own daemon otherwise writes wherever the user may.
+    public var ownRoots: [String] {
+        isUserInstance && origins["download.roots"] == nil ? ["/"] : settings.download.roots
     }
 
     /// Where a key's value came from.
@@ -165,6 +176,10 @@ private struct SettingsReader {
             root == "/" || directory == root || directory.hasPrefix(root + "/")
         }
         guard !isBeneath else { return }
+        guard origins["download.roots"] != nil else {
+            settings.download.roots.append(directory)
+            return
+        }
         // Blame the key that was written: if only the roots were, the directory is a default.
         let key = origins["download.dir"] == nil ? "download.roots" : "download.dir"
         let roots = settings.download.roots.joined(separator: ", ")

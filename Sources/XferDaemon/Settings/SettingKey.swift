@@ -54,7 +54,7 @@ extension SettingKey {
     /// Every key, in the order in which they are printed.
     public static let all: [SettingKey] =
         queue + bandwidth + download + sharing + cache + trust + profiles + hooks + webhooks + network + engine
-        + upload + results + past + rpc + listen + access + redaction + log + fleet
+        + upload + results + past + rpc + listen + access + redaction + log + client + fleet
 
     private static let queue: [SettingKey] = [
         SettingKey(
@@ -89,7 +89,8 @@ extension SettingKey {
             "Where files go when a task names no directory"),
         SettingKey(
             "download.roots", \.download.roots, .paths, reload: true,
-            "Directories beneath which files may be written and read"),
+            "Directories beneath which files may be written and read; while unset, your own daemon writes wherever you may"
+        ),
         SettingKey(
             "download.allow_hidden", \.download.allowsHidden, .flag, reload: true,
             "Allow local callers to write to hidden names directly beneath a home directory, such as ~/.ssh"),
@@ -288,6 +289,12 @@ extension SettingKey {
         SettingKey(
             "log.format", \.log.format, .word(), reload: false,
             "How messages are written; auto is journal under systemd and text elsewhere"),
+    ]
+
+    private static let client: [SettingKey] = [
+        SettingKey(
+            "client.start", \.client.start, .word(), reload: true,
+            "Whether xferctl add starts a daemon of its user in the background when none runs")
     ]
 
     /// Used by `xfer-fleet` alone.

@@ -31,6 +31,8 @@ public struct Settings: Hashable, Sendable {
     public var gateway = GatewayLimits()
     public var access = Access()
     public var log = Log()
+    /// What `xferctl` of the daemon's user does.
+    public var client = Client()
     /// The node of a fleet that `xfer-fleet` makes of the daemon; the daemon itself does not use it.
     public var fleet: Fleet
 
@@ -219,8 +221,19 @@ public struct Settings: Hashable, Sendable {
         }
     }
 
+    public struct Client: Hashable, Sendable {
+        /// Whether `xferctl add` starts a daemon when none runs.
+        public var start = ClientStart.auto
+    }
+
     public struct Log: Hashable, Sendable {
         public var level = Logger.Level.info
         public var format = LogFormat.auto
     }
+}
+
+/// Whether `xferctl add` starts a daemon for its user when none runs.
+public enum ClientStart: String, CaseIterable, Sendable {
+    case auto
+    case never
 }

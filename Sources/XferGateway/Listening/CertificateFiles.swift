@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 #if TLS
+    import Glibc
     import NIOSSL
 #endif
 
@@ -49,6 +50,10 @@ import NIOCore
         private static func reading<Value>(
             _ file: String, _ body: (String) throws -> Value
         ) throws(GatewayError) -> Value {
+            // The library's own errors do not say which of these it was.
+            let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            guard descriptor >= 0 else { throw .certificate(file: file, String(cString: strerror(errno))) }
+            Glibc.close(descriptor)
             do {
                 return try body(file)
             } catch {

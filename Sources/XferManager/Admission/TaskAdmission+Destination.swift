@@ -61,7 +61,11 @@ extension TaskAdmission {
     private func refusal(_ error: FileError, path: String) -> ManagerError {
         if error.isDescriptorShortage { return .outOfDescriptors }
         switch error {
-        case .outsideRoots, .forbidden, .outsideConfinement, .hidden, .notWritable, .notPermitted, .undecidable:
+        case .outsideRoots(let directory, let roots):
+            let advice = RootsAdvice(refused: directory, roots: roots, file: settings.configurationFile)
+            let line = principal.isOperator ? advice.ofOperator : advice.ofGuest(principal.owner)
+            return .permissionDenied(path: path, reason: line)
+        case .forbidden, .outsideConfinement, .hidden, .notWritable, .notPermitted, .undecidable:
             return .permissionDenied(path: path, reason: error.description)
         default:
             return .invalidField(

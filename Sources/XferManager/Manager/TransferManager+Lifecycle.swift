@@ -27,6 +27,9 @@ extension TransferManager {
             try tx.append(.networkChanged(state: state), at: now)
             return try tx.lastTransferID()
         }
+        if restored > 0 {
+            logger.notice("transfers resume after an unclean stop", metadata: ["count": "\(restored)"])
+        }
         await network.forgetFormerFailures()
         network.wakeWaiting()
         background.discarder.discardOrphans(upTo: lastTransfer)
@@ -108,6 +111,7 @@ extension TransferManager {
             try tx.append(.daemonStopping(mode: mode), at: now)
             try services.ages.record(in: tx)
         }
+        await logRemaining(mode)
         background.activity.shutdown()
         await scheduler.stopTimers()
         await network.end()
@@ -123,6 +127,15 @@ extension TransferManager {
         } catch {
             logger.report("closing the database failed", error, at: .error)
         }
+    }
+
+    /// Says what the service leaves to its next start.
+    private func logRemaining(_ mode: ShutdownMode) async {
+        guard let counts = try? await store.read({ try $0.counts() }) else { return }
+        let left = TaskState.allCases.filter { !$0.isTerminal && counts[$0] ?? 0 > 0 }
+        let metadata = Dictionary(
+            uniqueKeysWithValues: left.map { ($0.rawValue, Logger.MetadataValue.stringConvertible(counts[$0] ?? 0)) })
+        logger.notice("stopping", metadata: metadata.merging(["mode": "\(mode.rawValue)"]) { old, _ in old })
     }
 
     /// The part of a shutdown that may take long, during which clients are still answered: drains or cancels.

@@ -92,7 +92,7 @@ public final class TransferManager: ManagerPart, Sendable {
         let stateDirectory = try StateDirectory(path: path)
         let hub = EventHub()
         let metrics = ServiceMetrics()
-        let failures = FailureLog(logger)
+        let ends = EndLog(logger)
         let (degradations, continuation) = AsyncStream.makeStream(of: String?.self)
         let (pendingHooks, hooksContinuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -103,7 +103,7 @@ public final class TransferManager: ManagerPart, Sendable {
             onCommit: { events in
                 hub.publish(events)
                 metrics.onCommit(events)
-                failures.onCommit(events)
+                ends.onCommit(events)
             },
             onDegradedChange: { continuation.yield($0) }, onPendingHooks: { hooksContinuation.yield() },
             texts: StoreTexts(task: { $0.hookDescription }, event: { $0.webhookBody }))
@@ -128,6 +128,7 @@ public final class TransferManager: ManagerPart, Sendable {
             try tx.rehearseStart(RetentionAges(try RetentionAges.last(in: tx), clocks), version: version, at: now)
         }
         let store = try TaskStore.open(configuration)
+        ends.follow(store)
         if store.isNew, CrashFile.exists(in: stateDirectory) {
             logger.warning(
                 """

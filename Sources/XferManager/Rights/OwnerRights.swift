@@ -42,6 +42,16 @@ final class OwnerRights: Sendable {
         return confinement.map { all.limited(by: .confined($0)) } ?? all
     }
 
+    /// The directories for the files of an owner's tokens: `download.roots` for operators, also where the operator
+    /// itself may write anywhere. May block.
+    func rootsOfTokens(of owner: Owner) -> AllowedRoots {
+        let confined: AllowedRoots? = state.withLockedValue { state in
+            guard state.settings.isOperator(owner) else { return nil }
+            return AllowedRoots(roots: state.settings.roots, forbidden: state.settings.forbiddenDirectories)
+        }
+        return confined ?? roots(of: owner)
+    }
+
     /// The directories for the destination of a task, as they were when it was added, without waiting: nil if the account
     /// database would have to be asked.
     func knownDestinationRoots(of task: TaskSpecification) -> AllowedRoots? {
@@ -64,7 +74,7 @@ final class OwnerRights: Sendable {
     /// As `roots(of:)`, without waiting: nil if the account database would have to be asked.
     func knownRoots(of owner: Owner) -> AllowedRoots? {
         state.withLockedValue { state in
-            guard !state.settings.isOperator(owner) else { return state.settings.rootsOfOperators() }
+            guard !state.settings.isOperator(owner) else { return state.settings.roots(ofOperator: owner) }
             let uid = owner.rawValue
             guard let known = state.accounts[uid], known.seenAt.duration(to: Clocks.monotonic()) < Self.moment else {
                 return nil
@@ -111,10 +121,11 @@ final class OwnerRights: Sendable {
 }
 
 extension ManagerSettings {
-    /// The directories for operators' files, as far as a confined task may use them.
-    func rootsOfOperators(_ confinement: Confinement? = nil) -> AllowedRoots {
+    /// The directories for an operator's files, as far as a confined task may use them.
+    func roots(ofOperator owner: Owner, _ confinement: Confinement? = nil) -> AllowedRoots {
         AllowedRoots(
-            roots: roots, forbidden: forbiddenDirectories, limit: confinement.map { .confined($0) } ?? .none)
+            roots: owner.rawValue == ownUID ? ownRoots : roots, forbidden: forbiddenDirectories,
+            limit: confinement.map { .confined($0) } ?? .none)
     }
 
     fileprivate func roots(ofGuest user: FileUser) -> AllowedRoots {

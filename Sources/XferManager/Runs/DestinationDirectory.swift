@@ -17,7 +17,7 @@ enum DestinationDirectory {
         do {
             let directory =
                 if settings.isOperator(owner) {
-                    try await openForOperator(path, confinement, settings, services)
+                    try await openForOperator(path, owner, confinement, settings, services)
                 } else {
                     try await services.pool(of: owner).run { [rights = services.rights] in
                         try rights.roots(of: owner, confinement).open(directory: path, for: purpose)
@@ -76,14 +76,15 @@ enum DestinationDirectory {
         guard settings.isOperator(owner) else {
             return { [rights = services.rights] in try rights.roots(of: owner, confinement).open(directory: path) }
         }
-        let roots = settings.rootsOfOperators(confinement)
+        let roots = settings.roots(ofOperator: owner, confinement)
         return { [directories = services.directories] in try directories.reopen(path, beneath: roots) }
     }
 
     private static func openForOperator(
-        _ path: String, _ confinement: Confinement?, _ settings: ManagerSettings, _ services: RunServices
+        _ path: String, _ owner: Owner, _ confinement: Confinement?, _ settings: ManagerSettings,
+        _ services: RunServices
     ) async throws -> DirectoryHandle {
-        let roots = settings.rootsOfOperators(confinement)
+        let roots = settings.roots(ofOperator: owner, confinement)
         let directories = services.directories
         if let justSeen = directories.justSeen(path, beneath: roots) { return justSeen }
         return try await services.pool.run { try directories.open(path, beneath: roots) }

@@ -97,7 +97,11 @@ extension RunServices {
             return shortfall
         }
         guard shortfall == 0 else {
-            throw TransferError(.insufficientSpace, "\(directory.path) lacks \(shortfall) bytes for \(purpose)")
+            let reserve = space.withLockedValue(\.reserve)
+            throw TransferError(
+                .insufficientSpace,
+                "\(directory.path) lacks \(shortfall) bytes for \(purpose): it needs \(remaining), \(max(0, free)) are "
+                    + "free, and \(reserve) stay free (download.reserve)")
         }
     }
 }

@@ -70,7 +70,7 @@ public struct TokenCommands: ManagerPart, Sendable {
         }
         do throws(FileError) {
             try await services.pool(of: owner).run { [rights = services.rights] () throws(FileError) in
-                _ = try rights.roots(of: owner).open(directory: directory)
+                _ = try rights.rootsOfTokens(of: owner).open(directory: directory)
             }
         } catch {
             throw ManagerError.invalidField(

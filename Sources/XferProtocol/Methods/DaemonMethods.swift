@@ -43,6 +43,7 @@ public enum DaemonStatus: RPCMethod {
         public var degraded = false
         public var degradedReason: String?
         public var configurationProblem: String?
+        public var keysWaitingForRestart: [String]?
         public var shuttingDown = false
         public var counts = StateCounts()
         public var network = OpenEnum(NetworkState.unknown)
@@ -67,6 +68,9 @@ public enum DaemonStatus: RPCMethod {
             .optional(
                 "config_problem", \.configurationProblem,
                 "Why the configuration file was not taken over when it was read last; for operators."),
+            .optional(
+                "restart_keys", \.keysWaitingForRestart,
+                "Keys of the configuration whose new values wait for a restart; for operators."),
             .required("shutting_down", \.shuttingDown, "Whether it is about to stop and takes no new work."),
             .required("counts", \.counts, "Tasks by state."),
             .required("network", \.network, "What network.changed said last."),

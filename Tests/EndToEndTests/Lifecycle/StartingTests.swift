@@ -71,11 +71,33 @@ import XferTestSupport
             let dependent = try await daemon.add(server.url("/x"), ["after": [.integer(id)]])
             try await daemon.fails(dependent, "dependency_failed")
             try await eventually("both are logged") {
-                daemon.log.split(separator: "\n").filter { $0.contains("a task has failed") }.count == 2
+                daemon.log.split(separator: "\n").filter { $0.contains("warning") && $0.contains("a task has failed") }
+                    .count == 2
             }
             let line = try #require(daemon.log.split(separator: "\n").first { $0.contains("a task has failed") })
             #expect(line.contains("task=\(id)") && line.contains("http_status") && line.contains("404"), "\(line)")
             #expect(!daemon.log.contains("planted-9"))
+        }
+    }
+
+    @Test func theLogSaysWhatStartedWhatWasDownloadedAndWhatIsLeft() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", SourceVersion.tagged(194, length: 1000))
+        try await withDaemon { daemon in
+            let id = try await daemon.add(server.url("/f?token=planted-8"))
+            try await daemon.wait(id, for: "completed")
+            try await eventually("it is logged") { daemon.log.contains("a task has completed") }
+            let line = try #require(daemon.log.split(separator: "\n").first { $0.contains("a task has completed") })
+            for field in ["task=\(id)", "path=\(daemon.downloads)/f", "bytes=1000", "host=127.0.0.1:", "attempts=1"] {
+                #expect(line.contains(field), "\(line)")
+            }
+            #expect(line.contains("seconds=") && !line.contains("planted-8"), "\(line)")
+            try await daemon.add("http://127.0.0.1:9/x", ["paused": true])
+            let log = try await daemon.ctl("log", "\(id)")
+            #expect(log.isSuccess && log.output.contains("task.completed"), "\(log)")
+            try await daemon.stop()
+            #expect(daemon.log.contains("started") && daemon.log.contains("state_directory=\(daemon.stateDirectory)"))
+            #expect(daemon.log.split(separator: "\n").contains { $0.contains("stopping") && $0.contains("paused=1") })
         }
     }
 

@@ -39,6 +39,14 @@ import XferTestSupport
         ("help policy sett", "unknown command \"sett\"; did you mean set?"),
         ("policy sett", "unknown command \"sett\"; did you mean set?"),
         ("policy frobnicate", "unknown command \"frobnicate\"; see `xferctl policy --help`"),
+        ("unpause 7", "unknown command \"unpause\"; did you mean resume?"),
+        ("restart 7", "unknown command \"restart\"; did you mean retry?"),
+        ("delete 7", "unknown command \"delete\"; did you mean remove?"),
+        ("get file", "unknown command \"get\"; did you mean add?"),
+        ("journal", "unknown command \"journal\"; did you mean daemon log?"),
+        ("queue unpause", "unknown command \"unpause\"; did you mean resume?"),
+        // No synonym among a group's verbs.
+        ("policy download", "unknown command \"download\"; see `xferctl policy --help`"),
     ])
     func anUnknownCommandIsRefusedWithTheOneThatWasMeant(line: String, message: String) {
         #expect(throws: CommandFailure.usage(message)) { try ordered(line) }
@@ -54,9 +62,41 @@ import XferTestSupport
         ("list --jsn", "unknown option --jsn; did you mean --json?"),
         ("pause --sate=failed", "unknown option --sate; did you mean --state?"),
         ("remove --files", nil), ("add -- --json", nil), ("fly --fast", nil),
+        ("add --out x http://h/", "unknown option --out; did you mean -o FILE?"),
+        ("add -L http://h/", "unknown option -L; redirects are followed by themselves: leave it out"),
+        (
+            "add -k http://h/",
+            "unknown option -k; to trust one server's certificate, pin it: `xferctl policy pin HOST`, then `xferctl policy set`"
+        ),
+        ("add --tries 3 http://h/", "unknown option --tries; did you mean --max-retries COUNT?"),
+        ("add --retry=3 http://h/", "unknown option --retry; did you mean --max-retries COUNT?"),
+        ("add -P /srv http://h/", "unknown option -P; did you mean -d DIR?"),
+        ("add --limit 5K http://h/", "unknown option --limit; did you mean --limit-rate RATE?"),
+        ("add -x8 http://h/", "unknown option -x; curl's is --proxy URL, aria2c's is --segments COUNT"),
+        ("batch add -j 3", "unknown option -j; it is the queue's: `xferctl limit --max-active COUNT`"),
+        ("pause --force 3", "unknown option --force; no verb asks before it acts: leave it out"),
+        // A value is no option.
+        ("add -o -L http://h/", nil), ("add -o-L http://h/", nil), ("add -4 http://h/", nil),
+        ("add --no-wait http://h/", "unknown option --no-wait; see `xferctl add --help`"),
     ])
     func anUnknownOptionIsNamedBeforeWhatElseIsWrong(line: String, message: String?) {
         #expect(CommandLineWords(words: line.split(separator: " ").map(String.init)).unknownOption == message)
+    }
+
+    /// A suggestion that the parser refuses is worse than none.
+    @Test func everySynonymOfACommandIsOne() throws {
+        let words = [
+            "unpause", "restart", "delete", "clean", "logs", "journal", "get", "put", "stash", "kill", "ps", "top",
+            "edit", "prio", "switch", "parallel", "throttle", "quit", "check", "config", "errors", "dump", "hash",
+            "login", "url", "unlimit", "tail",
+        ]
+        let tree = try CommandTree.ofThisProgram()
+        for word in words {
+            let meant = try #require(Synonyms.command(word), "\(word)")
+            let verb = meant.split(separator: " ").first.map(String.init) ?? meant
+            #expect(tree.subcommand(verb) != nil, "\(word): \(meant)")
+            #expect(tree.subcommand(word) == nil, "\(word) is a command itself")
+        }
     }
 
     @Test func theParserReadsOptionsBeforeTheVerbAndJoinedValues() throws {

@@ -2,6 +2,7 @@ import StrictJSON
 import Testing
 import XferModel
 import XferProtocol
+import XferSystem
 
 @testable import XferClient
 @testable import XferCommands
@@ -36,8 +37,9 @@ import XferProtocol
         let candidate = SocketLocator(environment: [:], uid: 7).candidates(for: .user)[0]
         let error = NoDaemonError(
             tried: [FailedCandidate(candidate: candidate, error: .noSocket(path: candidate.path))])
-        let finding = Examination.socket(error)
-        #expect(finding.level == .problem && finding.advice?.contains("systemctl --user enable --now xferd") == true)
+        let finding = Examination.socket(error, ServiceManagers(hasSystem: true, hasUser: true))
+        #expect(finding.level == .problem && finding.advice?.contains("xferctl daemon start") == true)
+        #expect(finding.advice?.contains("systemctl --user enable --now xferd") == true)
     }
 
     @Test func aSocketThatRefusesTheUserNamesTheSetting() {
@@ -75,6 +77,9 @@ import XferProtocol
     @Test func aRefusedConfigurationIsAProblem() {
         var status = status
         #expect(examination(system()).configuration(status).level == .well)
+        status.keysWaitingForRestart = ["rpc.max_line", "listen"]
+        let waiting = examination(system()).configuration(status)
+        #expect(waiting.level == .warning && waiting.message.contains("rpc.max_line, listen"))
         status.configurationProblem = "line 3"
         #expect(examination(system()).configuration(status).message.contains("line 3"))
     }

@@ -14,7 +14,7 @@ import XferTestSupport
         "fleet add": ["http://h/", "--place", "any"], "fleet drain": ["n"], "fleet forget": ["n"],
         "fleet limit": ["h", "2"], "fleet move": ["1", "--to", "any"], "fleet undrain": ["n"], "group pause": ["g"],
         "group remove": ["g"], "group resume": ["g"], "group set": ["g", "--max-active", "2"],
-        "group show": ["g"], "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"],
+        "group show": ["g"], "log": ["1"], "policy pin": ["h"], "policy remove": ["p"], "policy set": ["p"],
         "policy show": ["p"],
         "policy test": ["https://h/"], "profile remove": ["p"], "profile set": ["p"], "profile show": ["p"],
         "result": ["1"], "rpc": ["daemon.status"], "set-source": ["1", "http://h/"], "slot cancel": ["s"],

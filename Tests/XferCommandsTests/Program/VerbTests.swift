@@ -108,7 +108,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         #expect(result.exit == .code(3))
         #expect(
             result.errors
-                == "xferctl: tasks[1].url: expected an http or https URL; this is URL number 2; nothing was added\n")
+                == "xferctl: URL number 2: expected an http or https URL; nothing was added\n")
     }
 }
 

@@ -17,6 +17,29 @@ import XferModel
         #expect(WaitText.sentence(task, now: now) == "next try soon after connection lost")
     }
 
+    @Test func aFullDiskNamesTheDiskTheNeedAndTheReserve() {
+        let message = "/data lacks 5 bytes for the file: it needs 9, 10 are free, and 6 stay free (download.reserve)"
+        let failure = TaskSummary.Failure(reason: "insufficient_space", message: message)
+        var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "insufficient_space", failure: failure)
+        #expect(WaitText.sentence(task, now: now) == "for space on the disk: \(message)")
+        task.waitUntil = now.advanced(by: .seconds(30))
+        #expect(WaitText.sentence(task, now: now) == "for space on the disk: \(message); looks again in 30s")
+        task.failure = nil
+        #expect(WaitText.sentence(task, now: now) == "for space on the disk; looks again in 30s")
+    }
+
+    @Test(arguments: [
+        ("no credentials were sent; it accepts Basic, Bearer", "Log in: `xferctl update 7 -u USER`, then"),
+        ("it wants other credentials; it accepts Digest", "`xferctl update 7 -u USER --digest`"),
+        ("no credentials were sent; it accepts Bearer", "Give it a token: `xferctl update 7 --bearer-file FILE`"),
+        ("no credentials were sent", "or with a token: `xferctl update 7 --bearer-file FILE`; then `xferctl retry 7`"),
+    ])
+    func aDemandForCredentialsNamesTheCommandThatGivesThem(problem: String, advice: String) throws {
+        let failure = TaskSummary.Failure(
+            reason: "auth_failed", message: "a answered 401: \(problem)", httpStatus: 401, host: "a")
+        #expect(try #require(FailureAdvice.sentence(failure, id: 7)).contains(advice))
+    }
+
     @Test func aTaskThatNoNodeTakesSaysWhyIfNodesHaveSaidSo() {
         var task = TaskSummary(id: 1, name: "a", state: "queued", waitReason: "no_node")
         #expect(WaitText.sentence(task, now: now) == "for a node that may take it; `xferctl fleet nodes` lists them")

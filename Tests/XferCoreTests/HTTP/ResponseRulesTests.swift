@@ -32,4 +32,15 @@ import XferModel
         #expect(failure(404).message == "example.org answered 404 (Not Found)")
         #expect(failure(401).reason == .authFailed)
     }
+
+    @Test func aDemandForCredentialsSaysWhetherSomeWereSentAndWhatIsAccepted() {
+        let challenge = HeaderField(name: "WWW-Authenticate", value: #"Basic realm="a, b", Bearer"#)
+        var head = ResponseHead(status: 401, fields: [challenge])
+        func message() -> String { ResponseRules.failure(head, from: url, now: now).message }
+        #expect(message() == "example.org answered 401: no credentials were sent; it accepts Basic, Bearer")
+        head.followsCredentials = true
+        #expect(message() == "example.org answered 401: it wants other credentials; it accepts Basic, Bearer")
+        head.fields = []
+        #expect(message() == "example.org answered 401: it wants other credentials")
+    }
 }

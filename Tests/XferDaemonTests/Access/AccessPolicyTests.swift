@@ -28,6 +28,14 @@ import XferProtocol
         #expect(caller.owner == Owner(uid: uid))
     }
 
+    @Test func onlyLocalCallersWithTheDaemonsOwnUIDHaveItsOwnRoots() throws {
+        let policy = AccessPolicy(ownUID: 990, operatorRoots: ["/srv"], ownRoots: ["/"])
+        #expect(try policy.caller(Peer(uid: 990, gid: 1), isLocal: true).roots == ["/"])
+        // A token that acts for the user, and root.
+        #expect(try policy.caller(Peer(uid: 990, gid: 1)).roots == ["/srv"])
+        #expect(try policy.caller(Peer(uid: 0, gid: 0), isLocal: true).roots == ["/srv"])
+    }
+
     @Test func usersWithoutAGrantAreRefused() {
         #expect(throws: AccessPolicy.Refusal.notAllowed(uid: 1002)) {
             try policy.caller(Peer(uid: 1002, gid: 1002, groups: [27]))

@@ -119,6 +119,28 @@ import XferTestSupport
             _ = consume watch
         }
     }
+
+    @Test func theRemovalOfTheDirectoryIsNoticed() async throws {
+        let directory = try TemporaryDirectory()
+        let inner = try directory.makeDirectory("xferd")
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+        var iterator = changes.makeAsyncIterator()
+        let watch = try ConfigurationWatch(path: inner + "/config.yaml") { continuation.yield() }
+        let isIncomplete = watch.isIncomplete
+        #expect(!isIncomplete)
+        #expect(rmdir(inner) == 0)
+        #expect(await iterator.next() != nil)
+        _ = consume watch
+    }
+
+    @Test func aLinkThatLeadsNowhereInTheWayEndsTheSearch() throws {
+        let directory = try TemporaryDirectory()
+        #expect(symlink("nowhere", directory.file("xferd")) == 0)
+        let watch = try ConfigurationWatch(path: directory.file("xferd/config.yaml")) {}
+        let isIncomplete = watch.isIncomplete
+        #expect(isIncomplete)
+        _ = consume watch
+    }
 }
 
 /// Replaces a file's content in place.

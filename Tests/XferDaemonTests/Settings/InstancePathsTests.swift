@@ -15,6 +15,19 @@ import Testing
         #expect(paths.forbiddenDirectories == ["/home/ann/.local/state/xferd", "/home/ann/.config/xferd"])
     }
 
+    @Test func withoutARuntimeDirectoryTheSocketLiesInTheStateDirectory() throws {
+        func socket(_ more: [String: String]) throws -> String {
+            try InstancePaths(
+                environment: more.merging(["HOME": "/home/ann"]) { $1 }, uid: 1000, hasDirectory: { _ in false }
+            ).socket
+        }
+        #expect(try socket([:]) == "/home/ann/.local/state/xferd/xferd.sock")
+        #expect(try socket(["XFERD_STATE_DIR": "/x"]) == "/x/xferd.sock")
+        // What is named stays.
+        #expect(try socket(["XFERD_SOCKET": "/s"]) == "/s")
+        #expect(try socket(["RUNTIME_DIRECTORY": "/run/xferd"]) == "/run/xferd/xferd.sock")
+    }
+
     @Test func absoluteXDGDirectoriesAreFollowedAndRelativeOnesIgnored() throws {
         let environment = [
             "HOME": "/home/ann", "XDG_STATE_HOME": "/x/state", "XDG_RUNTIME_DIR": "/x/run/", "XDG_CONFIG_HOME": "conf",

@@ -252,7 +252,7 @@ import XferModel
     }
 
     @Test func theDownloadDirectoryMustLieBeneathARoot() throws {
-        let written = try problems(of: "download:\n  dir: /srv/a\n")
+        let written = try problems(of: "download:\n  dir: /srv/a\n  roots: [/home/ann]\n")
         #expect(
             written == [
                 "/c.yaml:2:8: download.dir: download.dir (/srv/a) has to be beneath one of download.roots (/home/ann)"
@@ -262,5 +262,26 @@ import XferModel
         #expect(try problems(of: "download: { dir: /srv/ab, roots: [/srv/a] }").count == 1)
         #expect(try load("download: { dir: /srv/a/b, roots: [/srv/a] }").settings.download.directory == "/srv/a/b")
         #expect(try load("download: { dir: /srv/a, roots: [/] }").settings.download.roots == ["/"])
+    }
+
+    @Test func aDownloadDirectoryAloneIsARootBesideTheDefaultOne() throws {
+        #expect(try load("download: { dir: /srv/a }").settings.download.roots == ["/home/ann", "/srv/a"])
+        #expect(try load("download: { dir: ~/in }").settings.download.roots == ["/home/ann"])
+    }
+
+    @Test func aUsersOwnDaemonWritesAnywhereForItsUserUnlessRootsAreConfigured() throws {
+        #expect(try load("").ownRoots == ["/"])
+        #expect(try load("download: { dir: /srv/a }").ownRoots == ["/"])
+        #expect(try load("download: { roots: [\"~\"] }").ownRoots == ["/home/ann"])
+        let variable = try load("", environment: ["XFERD_DOWNLOAD_ROOTS": "~:/srv"])
+        #expect(variable.ownRoots == ["/home/ann", "/srv"])
+        // A reload follows the file.
+        #expect(try load("").reload(to: try load("download: { roots: [\"~\"] }")).inForce.ownRoots == ["/home/ann"])
+        let system = try InstancePaths(
+            environment: [
+                "HOME": "/var/lib/xferd", "STATE_DIRECTORY": "/var/lib/xferd/state:/var/lib/xferd/downloads",
+            ],
+            uid: 990)
+        #expect(try LoadedSettings(instance: system).ownRoots == ["/var/lib/xferd/downloads"])
     }
 }

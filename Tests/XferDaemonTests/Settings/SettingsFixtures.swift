@@ -72,6 +72,7 @@ let everyKeyChanged = """
     gateway: { max_clients: 7, aria2: all }
     redaction: { names: [x-acme-*, pin] }
     log: { level: debug, format: json }
+    client: { start: never }
     fleet:
       { database: "postgresql://xfer@db.test/xfer", password_file: ~/pw, node: n1, labels: [ssd, eu], slots: 3,
         socket: /run/f.sock, daemon: /run/x.sock, listen: [{ address: "127.0.0.1:6803" }],

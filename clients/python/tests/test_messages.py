@@ -22,6 +22,9 @@ def test_the_socket_is_found_as_xferctl_finds_it() -> None:
 
     assert found({"XFERD_SOCKET": "/a/s", "XDG_RUNTIME_DIR": "/b"}) == ["/a/s"]
     assert found({"XFERD_SOCKET": "", "XDG_RUNTIME_DIR": "/b"}) == ["/b/xferd.sock", "/run/xferd/xferd.sock"]
+    assert found({"HOME": "/h", "XDG_RUNTIME_DIR": "/b"}) == [
+        "/h/.local/state/xferd/xferd.sock", "/b/xferd.sock", "/run/xferd/xferd.sock"]
+    assert found({"XFERD_STATE_DIR": "/s", "XDG_RUNTIME_DIR": "/b"})[0] == "/s/xferd.sock"
     assert found({"XDG_RUNTIME_DIR": "relative"}) == ["/run/user/1000/xferd.sock", "/run/xferd/xferd.sock"]
 
 

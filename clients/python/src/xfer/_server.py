@@ -52,9 +52,17 @@ def locate(environment: Mapping[str, str], uid: int) -> List[Server]:
     named = environment.get("XFERD_SOCKET")
     if named:
         return [Server(False, named)]
-    runtime = environment.get("XDG_RUNTIME_DIR", "")
-    directory = runtime if runtime.startswith("/") else f"/run/user/{uid}"
-    return [Server(False, f"{directory}/xferd.sock"), Server(False, SYSTEM_SOCKET)]
+    def absolute(name: str) -> Optional[str]:
+        value = environment.get(name, "")
+        return value if value.startswith("/") else None
+
+    # A daemon without a session's runtime directory has its socket in the state directory.
+    home = absolute("HOME")
+    base = absolute("XDG_STATE_HOME") or (f"{home}/.local/state" if home else None)
+    state = absolute("XFERD_STATE_DIR") or (f"{base}/xferd" if base else None)
+    runtime = absolute("XDG_RUNTIME_DIR") or f"/run/user/{uid}"
+    found = [f"{directory}/xferd.sock" for directory in (state, runtime) if directory]
+    return [Server(False, path) for path in found + [SYSTEM_SOCKET]]
 
 
 def parse_server(address: str) -> Server:
@@ -86,5 +94,5 @@ def servers(address: Optional[str]) -> List[Server]:
 def advice(tried: List[str], has_address: bool) -> str:
     """A sentence that says what was tried and what the user can do."""
     hint = "is it running there?" if has_address else (
-        'start one with "systemctl --user enable --now xferd" or "xferd &"')
+        'start one with "xferctl daemon start"')
     return f"no daemon answers: {', '.join(tried)}; {hint}"

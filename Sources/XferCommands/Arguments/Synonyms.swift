@@ -1,0 +1,138 @@
+/// What people type who know other programs, and what it is called here.
+///
+/// Nearness of letters misleads: `unpause` is nearest to `pause`, which does the opposite.
+enum Synonyms {
+    /// Verbs of pueue, aria2's RPC, package managers and shells.
+    private static let commands = [
+        "unpause": "resume", "continue": "resume", "unstop": "resume", "go": "resume", "restart": "retry",
+        "again": "retry", "redo": "retry", "rerun": "retry", "delete": "remove", "del": "remove", "erase": "remove",
+        "unlink": "remove", "clean": "remove --state completed", "clear": "remove --state completed",
+        "purge": "remove --state completed", "logs": "log", "journal": "daemon log", "get": "add",
+        "download": "add", "fetch": "add", "wget": "add", "curl": "add", "aria2c": "add", "put": "add -T FILE",
+        "upload": "add -T FILE", "enqueue": "resume", "stash": "pause", "hold": "pause", "suspend": "pause",
+        "kill": "cancel", "abort": "cancel", "terminate": "cancel", "ps": "list", "tasks": "list", "history": "list",
+        "top": "watch", "monitor": "watch", "progress": "watch", "tail": "events", "follow": "watch",
+        "edit": "update", "change": "update", "modify": "update", "set": "update", "priority": "update --priority",
+        "prio": "update --priority", "switch": "move", "reorder": "move", "parallel": "limit --max-active",
+        "speed": "limit", "throttle": "limit", "bandwidth": "limit", "quit": "daemon stop", "exit": "daemon stop",
+        "check": "doctor", "diagnose": "doctor", "config": "rpc daemon.config", "settings": "rpc daemon.config",
+        "errors": "failed", "failures": "failed", "dump": "export", "save": "export", "hash": "verify",
+        "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
+        "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
+    ]
+
+    /// What an unknown verb is called here, by the words of the command line; nil if nothing is known.
+    static func command(_ word: String) -> String? { commands[word.lowercased()] }
+
+    /// What an option of another program is here.
+    private enum Meaning {
+        case option(String)
+        /// A sentence to follow a semicolon.
+        case advice(String)
+    }
+
+    private static let redirects = Meaning.advice("redirects are followed by themselves: leave it out")
+    private static let failing = Meaning.advice("an error status fails the task by itself: leave it out")
+    private static let insecure = Meaning.advice(
+        "to trust one server's certificate, pin it: `xferctl policy pin HOST`, then `xferctl policy set`")
+    private static let names = Meaning.advice("the name comes from the server by itself: leave it out")
+    private static let background = Meaning.advice("every task runs in the background: leave it out")
+    private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
+    private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
+
+    /// Options of curl, wget, aria2c and pueue for `add`.
+    private static let addOptions: [String: Meaning] = [
+        "--out": .option("-o FILE"), "--output-document": .option("-o FILE"), "--output-dir": .option("-d DIR"),
+        "--directory-prefix": .option("-d DIR"), "--directory": .option("-d DIR"), "-P": .option("-d DIR"),
+        "--limit": .option("--limit-rate RATE"), "--max-download-limit": .option("--limit-rate RATE"),
+        "--max-overall-download-limit": .advice("it is the queue's: `xferctl limit --recv RATE`"),
+        "--rate": .option("--limit-rate RATE"), "--speed": .option("--limit-rate RATE"),
+        "--insecure": insecure, "-k": insecure, "--no-check-certificate": insecure, "--check-certificate": insecure,
+        "--location": redirects, "-L": redirects, "--fail": failing, "-f": failing, "--show-error": failing,
+        "-S": failing, "--content-disposition": names, "--remote-header-name": names, "-J": names,
+        "--trust-server-names": names, "--create-dirs": .advice("directories are made by themselves: leave it out"),
+        "--background": background, "--daemon": background, "-D": background, "--recursive": recursive,
+        "-r": .advice("wget's follows links, which xfer does not; curl's is --range BYTES"),
+        "--mirrors": .option("--mirror URL"),
+        "--tries": .option("--max-retries COUNT"), "--retry": .option("--max-retries COUNT"),
+        "--retries": .option("--max-retries COUNT"), "--max-tries": .option("--max-retries COUNT"),
+        "-t": .option("--max-retries COUNT"), "--retry-max-time": .option("--retry-for TIME"),
+        "--retry-delay": .advice("the time between tries grows by itself: leave it out"),
+        "--retry-wait": .advice("the time between tries grows by itself: leave it out"),
+        "--waitretry": .advice("the time between tries grows by itself: leave it out"),
+        "--continue-at": .option("--continue"), "-C": .option("--continue"),
+        "--timestamping": .option("--on-conflict update"), "-N": .option("--on-conflict update"),
+        "--conditional-get": .option("--on-conflict update"), "--time-cond": .option("--on-conflict update"),
+        "-z": .option("--on-conflict update"), "--no-clobber": .option("--on-conflict skip"),
+        "-n": .advice("wget's -nc is --on-conflict skip, curl's -n is --netrc"),
+        "--allow-overwrite": .option("--on-conflict overwrite"), "--force": .option("--on-conflict overwrite"),
+        "--auto-file-renaming": .option("--on-conflict rename"), "--split": .option("--segments COUNT"),
+        "--max-connection-per-server": .option("--segments COUNT"), "--connections": .option("--segments COUNT"),
+        "-x": .advice("curl's is --proxy URL, aria2c's is --segments COUNT"),
+        "-s": .advice("curl's is --quiet, aria2c's is --segments COUNT"), "--silent": .option("--quiet"),
+        "--no-verbose": .option("--quiet"), "--verbose": .advice("`xferctl log ID` and `xferctl events` tell more"),
+        "-v": .advice("`xferctl log ID` and `xferctl events` tell more"),
+        "-j": parallel, "--max-concurrent-downloads": parallel, "-Z": parallel, "--parallel": parallel,
+        "--parallel-max": parallel, "--max-time": .option("--total-timeout TIME"),
+        "-m": .option("--total-timeout TIME"),
+        "--read-timeout": .option("--idle-timeout TIME"), "--speed-limit": .option("--min-rate RATE"),
+        "-Y": .option("--min-rate RATE"), "--lowest-speed-limit": .option("--min-rate RATE"),
+        "--speed-time": .option("--min-rate-time TIME"), "-y": .option("--min-rate-time TIME"),
+        "--password": .option("-u USER, which asks for it, or --password-file FILE"),
+        "--http-user": .option("-u USER"), "--username": .option("-u USER"),
+        "--http-passwd": .option("--password-file FILE"), "--http-password": .option("--password-file FILE"),
+        "--oauth2-bearer": .option("--bearer-file FILE"), "--token": .option("--bearer-file FILE"),
+        "--all-proxy": .option("--proxy URL"), "--http-proxy": .option("--proxy URL"),
+        "--https-proxy": .option("--proxy URL"), "--noproxy": .option("--no-proxy HOSTS"),
+        "--socks5": .option("--proxy socks5://HOST:PORT"), "--socks5-hostname": .option("--proxy socks5h://HOST:PORT"),
+        "--load-cookies": .option("--cookie FILE"), "--save-cookies": .option("--profile NAME, which keeps cookies"),
+        "--cookie-jar": .option("--profile NAME, which keeps cookies"), "-c": .option("--continue"),
+        "--ca-certificate": .option("--cacert FILE"), "--certificate": .option("--cert FILE"),
+        "--private-key": .option("--key FILE"), "--max-filesize": .option("--max-size SIZE"),
+        "--head": .option("--request HEAD"), "-I": .option("--request HEAD"), "--method": .option("--request METHOD"),
+        "--post-data": .option("--data TEXT"), "--body-data": .option("--data TEXT"),
+        "--post-file": .option("--data-binary @FILE"), "--body-file": .option("--data-binary @FILE"),
+        "--data-urlencode": .option("--param NAME=VALUE"), "--data-raw": .option("--data TEXT"),
+        "--sha256": .option("--checksum sha-256=HEX"), "--hash": .option("--checksum HEX"),
+        "--md5": .option("--checksum md5=HEX"), "--pause": .option("--paused"), "--stashed": .option("--paused"),
+        "--delay": .option("--not-before TIME"), "--schedule": .option("--not-before TIME"),
+        "--at": .option("--not-before TIME"), "--quota": .option("--max-size SIZE"),
+        "--on-download-complete": .option("--on-complete HOOK"), "--on-download-error": .option("--on-error HOOK"),
+        "--enable-rpc": background, "--name": .option("-o FILE"),
+    ]
+
+    /// Words for all verbs.
+    private static let options: [String: Meaning] = [
+        "--silent": .option("--quiet"), "--filter": .option("--state, --group, --host or --label"),
+        "--status": .option("--state STATE"), "--tag": .option("--label TEXT"), "--domain": .option("--host HOST"),
+        "--force": .advice("no verb asks before it acts: leave it out"), "-f": .advice("see its --help"),
+        "--yes": .advice("no verb asks before it acts: leave it out"),
+        "-y": .advice("no verb asks before it acts: leave it out"), "--host-name": .option("--host HOST"),
+        "--watch": .advice("`xferctl watch` follows the queue"),
+        "--follow": .advice("`xferctl watch` follows the queue"),
+        "--output-json": .option("--json"), "--format": .option("--json, or --columns of list"),
+        "-h": .option("--help"),
+    ]
+
+    /// What to do in place of an unknown option: words to follow a semicolon; nil if nothing is known.
+    ///
+    /// - Parameter names: those that the verb has; an option that it lacks is not proposed.
+    static func advice(on option: String, of path: [String], having names: [String]) -> String? {
+        let isAdd = path == ["add"] || path == ["batch", "add"]
+        guard let meaning = (isAdd ? addOptions[option] : nil) ?? options[option] else { return nil }
+        switch meaning {
+        case .advice(let text): return text
+        case .option(let text):
+            let first = text.split(whereSeparator: { " ,".contains($0) }).first.map(String.init) ?? text
+            guard names.contains(first) else { return nil }
+            return "did you mean \(text)?"
+        }
+    }
+
+    /// Whether one word is the other one's opposite, such as `unpause` and `pause`, `--no-wait` and `--wait`.
+    static func areOpposite(_ one: String, _ other: String) -> Bool {
+        let words = [one, other].map { word in word.drop { $0 == "-" } }
+        let (short, long) = words[0].count < words[1].count ? (words[0], words[1]) : (words[1], words[0])
+        return ["un", "no", "no-", "dis", "de", "non-", "in"].contains { $0 + short == long }
+    }
+}

@@ -1,0 +1,65 @@
+import XferModel
+import XferProtocol
+
+/// A search among tasks by what the daemon does not filter by: words, times, hosts without a port.
+struct TaskSearch {
+    /// Ids that were named.
+    private let ids: [TaskIDsArgument]
+    /// In lower case; all have to be in a task's name, label, group or URL.
+    private let words: [String]
+    private let since: Timestamp?
+    /// Hosts whatever their port.
+    private let hosts: [String]
+
+    /// The fields that `matches` reads.
+    static let fields = ["label", "group", "output", "url", "final_path", "created_at", "finished_at", "state"]
+
+    init(words: [String], since: PastTimeArgument?, hosts: [String]) {
+        ids = words.compactMap { TaskIDsArgument(argument: $0) }
+        self.words = words.filter { TaskIDsArgument(argument: $0) == nil }.map { $0.lowercased() }
+        self.since = since?.time
+        self.hosts = hosts.contains(where: Self.hasNoPort) ? hosts.map { $0.lowercased() } : []
+    }
+
+    /// Whether tasks have to be looked through here.
+    var looksItself: Bool { !words.isEmpty || since != nil || !hosts.isEmpty }
+
+    /// The part that the daemon filters by; nil is everything.
+    func filter(_ options: TaskFilter?, _ daemon: DaemonSession) throws(CommandFailure) -> TaskFilter? {
+        var filter = options ?? TaskFilter()
+        if !hosts.isEmpty { filter.host = nil }
+        if !ids.isEmpty { filter.ids = OneOrMany(try SelectionOptions.named(ids, daemon)) }
+        return filter == TaskFilter() ? nil : filter
+    }
+
+    func matches(_ task: TaskRecord) -> Bool {
+        if let since {
+            // What has not ended yet counts by its addition.
+            guard [task.createdAt, task.finishedAt].contains(where: { $0.map { $0 >= since } ?? false }) else {
+                return false
+            }
+        }
+        if !hosts.isEmpty {
+            let host = Self.host(of: task.url ?? "").lowercased()
+            let name = Self.hasNoPort(host) ? host : String(host[..<(host.lastIndex(of: ":") ?? host.endIndex)])
+            guard hosts.contains(host) || hosts.contains(name) else { return false }
+        }
+        let texts = [
+            TaskSummary.fileName(of: task), task.label ?? "", task.group ?? "", task.url ?? "", task.finalPath ?? "",
+        ].map { $0.lowercased() }
+        return words.allSatisfy { word in texts.contains { $0.contains(word) } }
+    }
+
+    /// `example.org:8080` of a URL, without user info.
+    static func host(of url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return "" }
+        let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        return String(authority.split(separator: "@").last ?? authority)
+    }
+
+    /// A colon within brackets belongs to an IPv6 address.
+    private static func hasNoPort(_ host: String) -> Bool {
+        let tail = host.lastIndex(of: "]").map { host[$0...] } ?? host[...]
+        return !tail.contains(":")
+    }
+}

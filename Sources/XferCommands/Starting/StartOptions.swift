@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// Whether a command that adds tasks starts a daemon.
+struct StartOptions: ParsableArguments {
+    @Flag(name: .customLong("no-start"), help: "Start no daemon of your own when none runs.")
+    var isForbidden = false
+}
+
+extension VerbOptions {
+    /// Connects; starts a daemon of the user's if none runs and that is allowed.
+    func open(_ start: StartOptions) throws(CommandFailure) -> DaemonSession {
+        try DaemonSession.open(connection.instance(), mayStart: !start.isForbidden)
+    }
+}

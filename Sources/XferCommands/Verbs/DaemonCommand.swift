@@ -1,0 +1,171 @@
+import ArgumentParser
+import Glibc
+import StrictJSON
+import XferClient
+import XferModel
+import XferProtocol
+import XferSystem
+
+/// `xferctl daemon`: starts, shows and stops a daemon, and prints its log.
+struct DaemonCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "daemon", abstract: "Start, show and stop the daemon; print its log.",
+        discussion: """
+            `xferctl add` starts a daemon of your own when none runs: by your systemd where that has the unit, else in the \
+            background. A daemon in the background ends with the machine; `xferctl add` starts it again, and its tasks \
+            go on. `client.start: never` in ~/.config/xferd/config.yaml, or --no-start, prevents the start.
+            """,
+        subcommands: [Start.self, Status.self, Stop.self, Log.self], defaultSubcommand: Status.self)
+
+    struct Start: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Start a daemon of your own, unless one runs.")
+
+        @OptionGroup var output: OutputOptions
+
+        func run() throws {
+            let located = try? SocketLocator.ofThisProcess().connect(to: .user)
+            let running = located.map { "it runs: \(SafeText.sanitised($0.connection.path))" }
+            let line = try running ?? DaemonStarter().start(isAsked: true)
+            if output.json {
+                return Output.standard.document(.object(["started": .bool(located == nil), "message": .string(line)]))
+            }
+            Output.standard.line(line)
+        }
+    }
+
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the daemon's process, files and keeper.",
+            discussion: "The exit status is 4 if no daemon answers.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let answer = try options.open().call(DaemonStatus.self)
+            let keeper = options.connection.isRemote ? nil : DaemonKeeper(processID: answer.value.pid)
+            options.show(answer) { status, terminal in
+                DaemonText(style: terminal.style).lines(status, keeper)
+            }
+        }
+    }
+
+    struct Stop: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Stop the daemon; its tasks go on at the next start.",
+            discussion: "Returns when the daemon has ended. `xferctl shutdown --mode` has other ways.")
+
+        @OptionGroup var options: VerbOptions
+
+        func run() throws {
+            let daemon = try options.open()
+            let status = try daemon.call(DaemonStatus.self).value
+            let keeper = options.connection.isRemote ? nil : DaemonKeeper(processID: status.pid)
+            if keeper == .systemManager {
+                throw CommandFailure(
+                    .refused, "systemd keeps this daemon: `sudo systemctl stop xferd.socket xferd.service` stops it")
+            }
+            if keeper == .userManager, let systemctl = ChildProgram.find("systemctl") {
+                // The socket first: it would start the daemon again.
+                let words = ["--user", "stop", "xferd.socket", "xferd.service"]
+                let ending = ChildProgram.run(systemctl, words, environment: CallerEnvironment.all)
+                guard ending?.status == 0 else {
+                    throw CommandFailure(.refused, SafeText.sanitised(ending?.output ?? "systemctl cannot be started"))
+                }
+                return options.show(.object(["mode": "suspend"]), ["stopped by your systemd"])
+            }
+            let answer = try daemon.call(DaemonShutdown.self, DaemonShutdown.Params(mode: .suspend))
+            if keeper != nil, !DaemonKeeper.waitForEnd(of: status.pid) {
+                throw CommandFailure(.timedOut, "the daemon was told to stop, but process \(status.pid) still runs")
+            }
+            options.show(answer) { _, _ in ["stopped; unfinished tasks go on at the next start"] }
+        }
+    }
+
+    struct Log: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the end of the daemon's log.",
+            discussion: """
+                The log of a daemon that xferctl started lies in its state directory; that of a service is systemd's \
+                journal. `xferctl log ID` tells of one task.
+                """)
+
+        @Option(
+            name: [.customShort("n"), .customLong("lines")],
+            help: ArgumentHelp("Print so many lines.", valueName: "count"))
+        var count = 20
+
+        @Flag(name: [.customShort("f"), .customLong("follow")], help: "Go on with what is logged, until Ctrl-C.")
+        var follows = false
+
+        @OptionGroup var connection: ConnectionOptions
+
+        mutating func validate() throws {
+            guard (1...1_000_000).contains(count) else { throw ValidationError("-n: expected 1 to 1000000.") }
+            if connection.isRemote { throw ValidationError("the log of a daemon on the network is on its machine.") }
+        }
+
+        func run() throws {
+            let (path, keeper) = try place()
+            switch keeper {
+            case .systemManager, .userManager:
+                try showJournal(isUser: keeper == .userManager)
+            case .nobody, nil:
+                guard let path, access(path, R_OK) == 0 else {
+                    throw CommandFailure(
+                        .refused,
+                        "there is no log that can be read: it went to where xferd was started, or to "
+                            + "`journalctl -u xferd`")
+                }
+                for line in LogTail.lines(of: path, count: count) { Output.standard.line(SafeText.sanitised(line)) }
+                if follows { LogTail.follow(path) }
+            }
+        }
+
+        /// Of the daemon that answers, else of the user's last one.
+        private func place() throws(CommandFailure) -> (path: String?, keeper: DaemonKeeper?) {
+            if let daemon = try? DaemonSession.open(try connection.instance(), error: .discarding) {
+                let status = try daemon.call(DaemonStatus.self).value
+                return (status.stateDirectory + "/xferd.log", DaemonKeeper(processID: status.pid))
+            }
+            return (UserPlaces.ofThisProcess().log, nil)
+        }
+
+        private func showJournal(isUser: Bool) throws(CommandFailure) {
+            guard let journalctl = ChildProgram.find("journalctl") else {
+                throw CommandFailure(.refused, "the log is systemd's journal, but there is no journalctl")
+            }
+            var words = [journalctl] + (isUser ? ["--user"] : []) + ["-u", "xferd", "-n", "\(count)", "--no-pager"]
+            if follows { words.append("-f") }
+            var copies = words.map { strdup($0) } + [nil]
+            execv(journalctl, &copies)
+            throw CommandFailure(.refused, "\(journalctl): \(String(cString: strerror(errno)))")
+        }
+    }
+}
+
+/// A daemon's process in words.
+struct DaemonText: Sendable {
+    let style: Style
+
+    /// - Parameter keeper: nil for a daemon on another machine.
+    func lines(_ status: DaemonStatus.Result, _ keeper: DaemonKeeper?) -> [String] {
+        var lines = [
+            entry(
+                "xferd",
+                "\(SafeText.sanitised(status.version)), process \(status.pid), up \(DurationText.short(status.uptime))"),
+            entry("socket", SafeText.sanitised(status.socket)),
+            entry("state in", SafeText.sanitised(status.stateDirectory)),
+        ]
+        switch keeper {
+        case .systemManager: lines.append(entry("kept by", "systemd: systemctl status xferd"))
+        case .userManager: lines.append(entry("kept by", "your systemd: systemctl --user status xferd"))
+        case .nobody:
+            lines.append(entry("kept by", "no service manager: after a restart of the machine `xferctl add` starts it"))
+        case nil: break
+        }
+        if keeper != nil { lines.append(entry("log", "xferctl daemon log")) }
+        return lines
+    }
+
+    private func entry(_ name: String, _ text: String) -> String { style(.bold, TextWidth.padded(name, to: 13)) + text }
+}

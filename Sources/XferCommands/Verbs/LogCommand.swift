@@ -1,0 +1,32 @@
+import ArgumentParser
+import XferModel
+import XferProtocol
+
+/// `xferctl log`: what happened to one task, from its events.
+struct LogCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log", abstract: "Show what happened to a task.",
+        discussion: """
+            One line an event, the oldest first, as far back as the daemon keeps events (events.max_age). The log of \
+            the daemon itself is `xferctl daemon log`.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The task's id.", valueName: "id"), completion: .daemon(.tasks),
+        transform: TaskIDArgument.argument)
+    var id: TaskIDArgument
+
+    @Flag(name: [.customShort("f"), .customLong("follow")], help: "Go on with what happens, until Ctrl-C.")
+    var follows = false
+
+    @OptionGroup var options: VerbOptions
+
+    func run() throws {
+        // Says so if there is no such task.
+        _ = try options.open().call(TaskGet.self, TaskGet.Params(id: id.id))
+        var stream = EventStream(options: options.connection, isRaw: options.output.json)
+        stream.tasks = [id.id]
+        stream.since = 0
+        if follows { try stream.follow() } else { try stream.readAll() }
+    }
+}

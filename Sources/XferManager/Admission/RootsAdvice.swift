@@ -1,0 +1,44 @@
+import XferModel
+import XferProtocol
+
+/// The refusal of a destination outside the allowed directories: it names the file, the key and the line that allow it.
+struct RootsAdvice {
+    /// The directory that is refused.
+    let refused: String
+    let roots: [String]
+    /// The configuration file; nil if there is none.
+    let file: String?
+
+    private var refusal: String {
+        "\(quoted(refused)) is outside the allowed directories (\(roots.map(quoted).joined(separator: ", ")))"
+            + ", or a symbolic link in it leads out of them"
+    }
+
+    private var place: String { file.map { " in \($0)" } ?? "" }
+
+    private var list: String { "[" + (roots + [refused]).map(quoted).joined(separator: ", ") + "]" }
+
+    /// For callers who may change the configuration.
+    var ofOperator: String { "\(refusal); to allow it, write\(place): download: { roots: \(list) }" }
+
+    /// For callers whose roots the operator grants.
+    func ofGuest(_ owner: Owner) -> String {
+        refusal
+            + "; an operator can allow it\(place): access: { users: { \"\(owner.rawValue)\": { roots: \(list) } } }"
+    }
+
+    /// As YAML takes it in double quotes. Control characters do not reach the terminal.
+    private func quoted(_ path: String) -> String {
+        var text = "\""
+        for scalar in path.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": text += "\\" + String(scalar)
+            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
+                let digits = String(scalar.value, radix: 16)
+                text += "\\x" + String(repeating: "0", count: 2 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+}

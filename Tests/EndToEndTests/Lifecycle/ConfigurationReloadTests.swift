@@ -1,0 +1,87 @@
+import Glibc
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// A configuration that appears or changes while xferd runs, and `--check-config`.
+@Suite struct ConfigurationReloadTests {
+    @Test func aConfigurationThatAppearsLaterIsTakenOver() async throws {
+        let home = try TemporaryDirectory("home")
+        var options = DaemonFixture.Options()
+        // The fixture names its own file; this daemon looks where a user's looks.
+        options.environment = ["HOME": home.path, "XDG_CONFIG_HOME": home.file("config")]
+        options.launcher = ["/bin/sh", "-c", "program=$1; shift 3; exec \"$program\" \"$@\"", "sh"]
+        try await withDaemon(options) { daemon in
+            #expect(try await daemon.call("queue.stats")["limits"]?["max_active"] == 6)
+            #expect(mkdir(home.file("config"), 0o755) == 0)
+            #expect(mkdir(home.file("config/xferd"), 0o755) == 0)
+            try FileTree.write("queue: { max_active: 3 }\n", to: home.file("config/xferd/config.yaml"))
+            try await eventually("the file is found") {
+                try await daemon.call("queue.stats")["limits"]?["max_active"] == 3
+            }
+            // The directory goes, and comes back.
+            FileTree.remove(home.file("config"))
+            try await eventually("the file is gone") {
+                try await daemon.call("queue.stats")["limits"]?["max_active"] == 6
+            }
+            #expect(mkdir(home.file("config"), 0o755) == 0)
+            #expect(mkdir(home.file("config/xferd"), 0o755) == 0)
+            try FileTree.write("queue: { max_active: 4 }\n", to: home.file("config/xferd/config.yaml"))
+            try await eventually("the file is found again") {
+                try await daemon.call("queue.stats")["limits"]?["max_active"] == 4
+            }
+        }
+    }
+
+    @Test func statusAndDoctorNameTheKeysThatWaitForARestart() async throws {
+        try await withDaemon { daemon in
+            #expect(try await daemon.call("daemon.status")["restart_keys"] == nil)
+            try daemon.configure(["rpc": ["max_line": "64Ki"], "engine": ["loops": "2"]])
+            daemon.reload()
+            let keys = try await eventually("the keys are known") {
+                try await daemon.call("daemon.status")["restart_keys"]
+            }
+            #expect(keys == ["engine.loops", "rpc.max_line"])
+            let status = try await daemon.ctl("status")
+            #expect(status.output.contains("needed by engine.loops, rpc.max_line"), "\(status)")
+            let doctor = try await daemon.ctl("doctor")
+            #expect(doctor.output.contains("engine.loops, rpc.max_line of the configuration file"), "\(doctor)")
+            try await daemon.stop()
+            try await daemon.start()
+            #expect(try await daemon.call("daemon.status")["restart_keys"] == nil)
+        }
+    }
+
+    @Test func usersThatAReloadLetsInCanReachTheSocket() async throws {
+        try await withDaemon { daemon in
+            #expect(FileTree.mode(daemon.socket) == 0o600)
+            try daemon.configure(["access": ["users": "{ nobody: { roots: [\"\(daemon.downloads)\"] } }"]])
+            daemon.reload()
+            try await eventually("the socket is open") { FileTree.mode(daemon.socket) == 0o666 }
+            try daemon.configure([:])
+            daemon.reload()
+            try await eventually("the socket is closed") { FileTree.mode(daemon.socket) == 0o600 }
+        }
+    }
+
+    @Test func checkConfigSaysThatThereIsNoFileAndRefusesUnknownUsers() async throws {
+        let home = try TemporaryDirectory("home")
+        func check(_ arguments: String...) async throws -> Command.Result {
+            try await Command.run(
+                "\(Command.productsDirectory)/xferd", ["--check-config"] + arguments,
+                environment: ["HOME": home.path, "PATH": "/usr/bin:/bin"].merging(Command.sanitizerOptions) { $1 })
+        }
+        let none = try await check()
+        #expect(none.isSuccess && none.output.contains("config.yaml: there is no such file"), "\(none)")
+        let file = home.file("c.yaml")
+        try FileTree.write("access: { users: { nobody-has-this-name: { roots: [/srv] } } }\n", to: file)
+        let unknown = try await check("--config", file)
+        #expect(unknown.exit == .code(2), "\(unknown)")
+        #expect(unknown.errors.contains("access.users.nobody-has-this-name: there is no such user"), "\(unknown)")
+        try FileTree.write(
+            "listen: [{ address: \"127.0.0.1:6899\", tls: { certificate: /nonexistent/c.pem, key: /nonexistent/k.pem } }]\n",
+            to: file)
+        let missing = try await check("--config", file)
+        #expect(missing.exit == .code(2) && missing.errors.contains("No such file or directory"), "\(missing)")
+    }
+}

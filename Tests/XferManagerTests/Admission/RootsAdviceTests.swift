@@ -1,0 +1,24 @@
+import Testing
+import XferModel
+
+@testable import XferManager
+
+@Suite struct RootsAdviceTests {
+    @Test func theRefusalNamesTheFileTheKeyAndTheLineToWrite() {
+        let advice = RootsAdvice(refused: "/data", roots: ["/home/ann"], file: "/home/ann/c.yaml")
+        #expect(
+            advice.ofOperator.hasSuffix(
+                #"to allow it, write in /home/ann/c.yaml: download: { roots: ["/home/ann", "/data"] }"#))
+        #expect(advice.ofOperator.hasPrefix(#""/data" is outside the allowed directories ("/home/ann"), or a"#))
+        #expect(
+            advice.ofGuest(Owner(uid: 1001)).hasSuffix(
+                #"allow it in /home/ann/c.yaml: access: { users: { "1001": { roots: ["/home/ann", "/data"] } } }"#))
+        let without = RootsAdvice(refused: "/data", roots: [], file: nil)
+        #expect(without.ofOperator.hasSuffix(#"to allow it, write: download: { roots: ["/data"] }"#))
+    }
+
+    @Test func pathsAreQuotedAsYAMLTakesThem() {
+        let advice = RootsAdvice(refused: "/a\"b\\c\n\u{1B}é", roots: [], file: nil)
+        #expect(advice.ofOperator.hasSuffix(#"["/a\"b\\c\x0a\x1bé"] }"#))
+    }
+}
