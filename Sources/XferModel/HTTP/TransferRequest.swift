@@ -21,6 +21,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var clientCertificate: ClientCertificateFiles?
     /// Whether the profile's cookie jar is used.
     public var usesCookies: Bool
+    /// Whether what responses set is ignored, so that no cookies are sent but the client's own.
+    public var refusesCookies = false
     /// The client's own cookies, in place of a jar.
     public var cookies: [RequestCookie]
     /// The proxy; nil connects directly.
@@ -196,6 +198,7 @@ extension TaskSpecification {
         },
         StoredOption("clientCertificate", \.request.clientCertificate, .common),
         StoredOption("usesCookies", \.request.usesCookies, .common),
+        StoredOption("refusesCookies", \.request.refusesCookies, .common),
         StoredOption("cookies", \.request.cookies, .common),
         StoredOption("proxy", \.request.proxy, .common),
         StoredOption("redirect", \.request.redirect, .common),

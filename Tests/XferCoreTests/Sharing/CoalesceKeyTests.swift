@@ -126,6 +126,7 @@ import XferTestSupport
             $0.request.clientCertificate = ClientCertificateFiles(certificate: "/c", key: "/k")
         },
         Change("cookies") { $0.request.usesCookies = true },
+        Change("no cookies") { $0.request.refusesCookies = true },
         Change("policy") { $0.policy = "p" },
         Change("proxy") { $0.request.proxy = ProxySettings(url: "http://p:1") },
         Change("proxy's credential") {
