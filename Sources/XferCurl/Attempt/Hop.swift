@@ -260,7 +260,7 @@ final class Hop {
         var head = PartView.head(head, of: plan.part)
         head.proxy = answeringProxy
         head.followsCookies = hasCookies
-        head.isViaProxy = connection?.session.key.spec.key.proxy != nil
+        head.isViaProxy = connection?.session.key.spec.key.isRelayed ?? false
         reportSent()
         response.head = head
         recordAnsweringAddress()

@@ -54,6 +54,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// Whether the request may use metered links.
     public var allowsMetered: Bool
     public var connections: ConnectionRules
+    /// Whether dot segments in the paths of the task's own URLs stay. Redirects are resolved without them.
+    public var keepsPath = false
 
     public init(
         url: HTTPURL, method: HTTPMethod = .get, headers: [HeaderField] = [], headerRules: [HeaderRule] = [],
@@ -128,6 +130,8 @@ extension TransferRequest: ChoiceSubject {
         public var interface = Patch<LocalInterface>.unchanged
         public var resolve = Patch<[ResolveRule]>.unchanged
         public var connectTo = Patch<[ConnectToRule]>.unchanged
+        public var unixSocket = Patch<String>.unchanged
+        public var keepsPath = Patch<Bool>.unchanged
 
         public init() {}
     }
@@ -154,6 +158,8 @@ extension TransferRequest: ChoiceSubject {
         Choice(\.interface, optional: \.connections.interface),
         Choice(\.resolve, \.connections.resolve, hidden: []),
         Choice(\.connectTo, \.connections.connectTo, hidden: []),
+        Choice(\.unixSocket, optional: \.connections.unixSocket),
+        Choice(\.keepsPath, \.keepsPath, hidden: false),
     ]
 }
 
@@ -226,6 +232,7 @@ extension TaskSpecification {
         StoredOption("allowsMetered", \.request.allowsMetered, .own),
         StoredOption("connections", \.request.connections, .common),
         StoredOption("authoritiesFile", \.request.authoritiesFile, .common),
+        StoredOption("keepsPath", \.request.keepsPath, .own),
     ]
 }
 

@@ -41,7 +41,8 @@ import XferTestSupport
             #expect(ranges.count == 2 && ranges.last != ranges.first, "the rest was continued: \(ranges)")
 
             // A source that is shorter is the part.
-            let added = try await daemon.ctl("add", "--wait", "--range=-4000000", "-o", "whole", server.url("/f"))
+            let added = try await daemon.ctl(
+                "add", "--wait", "--range=-4000000", "-o", daemon.downloads + "/whole", server.url("/f"))
             #expect(added.isSuccess, "\(added)")
             #expect(try FileTree.read(daemon.downloads + "/whole") == source.bytes(0..<3_000_000))
         }

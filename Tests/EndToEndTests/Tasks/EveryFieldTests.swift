@@ -110,6 +110,8 @@ import XferTestSupport
             "allow_metered": Sample(false),
             "ip_version": Sample("6"),
             "interface": Sample("lo"),
+            "unix_socket": Sample("/run/walk.sock"),
+            "path_as_is": Sample(true),
             "ca_file": Sample(.string(directory + file)),
             "resolve": Sample(["walk.test:443:192.0.2.7,[2001:db8::7]"]),
             "connect_to": Sample(["walk.test::other.test:8443"]),
