@@ -33,8 +33,7 @@ struct WindowArgumentTests {
         ])
         let template = try TaskTemplate(
             AddOptionSet(
-                destination: add.destination, content: add.content, request: add.request, server: add.server,
-                path: add.path, response: add.response,
+                destination: add.destination, content: add.content, request: add.request, response: add.response,
                 cache: add.cache, session: add.session, access: add.access, scheduling: add.scheduling), count: 1,
             paths: .current(for: add.options.connection))
         let task = template.task("https://example.org/f")
