@@ -10,6 +10,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     public static let put = HTTPMethod(token: "PUT")
     public static let patch = HTTPMethod(token: "PATCH")
     public static let delete = HTTPMethod(token: "DELETE")
+    public static let options = HTTPMethod(token: "OPTIONS")
 
     /// The methods that every kind of task knows.
     public static let common: [HTTPMethod] = [get, head, post, put, patch, delete]

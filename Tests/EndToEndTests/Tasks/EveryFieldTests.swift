@@ -45,6 +45,7 @@ import XferTestSupport
             "spool": Sample(true, with: upload),
             "chunk_size": Sample(65_536, with: tus),
             "creation_with_upload": Sample(true, with: tus),
+            "upload_parts": Sample(3, with: tus),
             "output": Sample("named.bin"),
             "dir": Sample(.string(directory + "/sub")),
             "on_conflict": Sample("skip"),

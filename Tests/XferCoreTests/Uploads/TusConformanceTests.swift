@@ -21,6 +21,8 @@ import XferTestSupport
         var kept: Int64?
         var expiresIn: Int64?
         var createsWithContent = false
+        /// It is one of several that the server joins.
+        var isPart = false
         var answers: [Answer]
         /// What is done at first, and after each answer.
         var course: [String]
@@ -104,6 +106,11 @@ import XferTestSupport
                 createsWithContent: true, answers: [created], course: ["POST /files 0..<100", "PATCH /u 0..<100"])),
         .same(
             "tus expiration-over", Subject(kept: 20, expiresIn: -1, answers: [], course: ["POST /files 0..<0"])),
+        .same(
+            "tus concatenation-partial",
+            Subject(
+                isPart: true, answers: [created, offset(100)],
+                course: ["POST /files 0..<0", "PATCH /u 0..<100", "complete"])),
         .same("tus expiration-ahead", Subject(kept: 20, expiresIn: 60, answers: [], course: ["HEAD /u"])),
     ]
 
@@ -117,7 +124,7 @@ import XferTestSupport
         var script = UploadScript(
             TusUpload(
                 url: .path("/files"), length: subject.length, metadata: "", resumeData: kept,
-                createsWithContent: subject.createsWithContent), recorded: kept)
+                createsWithContent: subject.createsWithContent, isPart: subject.isPart), recorded: kept)
         var actions = [script.start()]
         for answer in subject.answers {
             actions.append(script.answer(answer.status, answer.fields, at: answer.location.map { .path($0) }))
@@ -127,6 +134,8 @@ import XferTestSupport
             #expect(action.header("Tus-Resumable") == "1.0.0")
             guard let request = action.request else { continue }
             #expect(action.header("Upload-Length") == (request.method == .post ? "\(subject.length)" : nil))
+            let isPart = subject.isPart && request.method == .post
+            #expect(action.header("Upload-Concat") == (isPart ? "partial" : nil))
             let hasContent = request.content?.isEmpty == false
             #expect(action.header("Content-Type") == (hasContent ? "application/offset+octet-stream" : nil))
         }
