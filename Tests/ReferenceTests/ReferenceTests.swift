@@ -10,7 +10,7 @@ struct ReferenceTests {
     private static let documents: [(name: String, text: @Sendable () throws -> String)] = [
         ("configuration.md", { try ConfigurationReference.text() }), ("rpc.md", { RPCReference.text }),
         ("events.md", { EventReference.text }), ("errors.md", { ErrorReference.text }),
-        ("metrics.md", { MetricsReference.text }),
+        ("metrics.md", { MetricsReference.text }), ("conformance.md", { try ConformanceReference.text() }),
     ]
 
     /// `XFER_UPDATE_SCHEMA=1 swift test --filter ReferenceTests` writes the files.

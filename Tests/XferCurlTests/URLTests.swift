@@ -17,6 +17,14 @@ import XferModel
         #expect(try CurlURL.parse(text).url.string == expected)
     }
 
+    @Test(arguments: [
+        ("http://example.org/a/../b/./c?x=../y", "http://example.org/a/../b/./c?x=../y"),
+        ("http://example.org/..%2f./", "http://example.org/..%2f./"), ("HTTP://Example.org/.", "http://example.org/."),
+    ])
+    func dotSegmentsStayWhereTheyAreWanted(text: String, expected: String) throws {
+        #expect(try CurlURL.parse(text, keepsPath: true).url.string == expected)
+    }
+
     @Test func userInfoIsSplitOff() throws {
         let parsed = try CurlURL.parse("https://me:p%40ss@example.org/x")
         #expect(parsed.url.string == "https://example.org/x")

@@ -395,6 +395,26 @@ struct OldSchemaTests {
         try store.close()
     }
 
+    @Test func aDatabaseOfSchema30IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(30))
+        let store = try directory.open()
+        let second = UploadResumeData(
+            url: HTTPURL(scheme: .https, host: "up.example", port: 443, target: "/parts/2"), offset: 500_000)
+        let first = UploadResumeData(
+            url: HTTPURL(scheme: .https, host: "up.example", port: 443, target: "/parts/1"), offset: 7,
+            expiresAt: noon, largestAppend: 9)
+        let id = TransferID(1)
+        #expect(try await store.read { try $0.uploadParts(of: id) } == [1: second])
+        try await store.write { try $0.setUploadPart(first, 0, of: id) }
+        #expect(try await store.read { try $0.uploadParts(of: id) } == [0: first, 1: second])
+        try await store.write { try $0.setUploadPart(nil, 1, of: id) }
+        #expect(try await store.read { try $0.uploadParts(of: id) } == [0: first])
+        #expect(try await store.read { try $0.uploadParts(of: TransferID(2)) }.isEmpty)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     @Test func aDatabaseOfSchema22IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(22))

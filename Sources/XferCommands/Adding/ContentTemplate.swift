@@ -24,6 +24,7 @@ struct ContentTemplate {
         task.spool = options.spool ? true : nil
         task.chunkSize = options.chunkSize?.bytes
         task.creationWithUpload = options.creationWithUpload ? true : nil
+        task.uploadParts = options.uploadParts
         task.limits.retriesNonIdempotent = options.retryNonIdempotent ? .set(true) : .unchanged
         task.source = options.uploadFile.map(paths.absolute)
         if !options.parts.isEmpty {

@@ -67,7 +67,8 @@ struct CookieFile {
             ? "line \(first) of \(name) is no cookie"
             : "\(skipped.count) lines of \(name) "
                 + "are no cookies, the first is line \(first)"
-        return "warning: \(option): \(lines); the other \(cookies.count) are used"
+        let rest = cookies.count == 1 ? "the one cookie left is used" : "the other \(cookies.count) are used"
+        return "warning: \(option): \(lines); \(rest)"
     }
 
     /// The cookies for a task with these sources: all of a small file, since redirects may lead anywhere, else those of

@@ -84,6 +84,8 @@ struct TaskTemplate {
         if let file = options.session.authorities.authoritiesFile {
             task.choices.authoritiesFile = .set(paths.absolute(file))
         }
+        task.choices.unixSocket = Patch(options.session.socket.unixSocket.map(paths.absolute))
+        if options.session.pathAsIs { task.choices.keepsPath = .set(true) }
         Self.apply(options.response, to: &task)
         Self.apply(options.cache, to: &task)
         try content.apply(to: &task)

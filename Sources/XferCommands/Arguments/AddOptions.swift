@@ -188,7 +188,9 @@ struct SchedulingOptions: ParsableArguments {
 
     @Option(
         name: .customLong("range"),
-        help: ArgumentHelp("Fetch only this part of the source, such as 0-1023 or 500-.", valueName: "first-last"),
+        help: ArgumentHelp(
+            "Fetch only this part of the source, such as 0-1023, 500- or, with =, the last bytes: --range=-500.",
+            valueName: "first-last"),
         transform: RangeArgument.argument)
     var sourceRange: RangeArgument?
 

@@ -51,6 +51,14 @@ struct RouteOptions: ParsableArguments {
     }
 }
 
+/// The Unix socket of a task. Profiles have none.
+struct SocketOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Reach the URL's host through this Unix socket; operators only.", valueName: "path"),
+        completion: .file())
+    var unixSocket: String?
+}
+
 /// The certificate authorities of a task. Profiles have none.
 struct AuthorityOptions: ParsableArguments {
     @Option(

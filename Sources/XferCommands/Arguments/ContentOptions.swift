@@ -73,6 +73,12 @@ struct ContentOptions: ParsableArguments {
     @Flag(help: "Let the request that creates a tus upload bring its first bytes.")
     var creationWithUpload = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Send a tus upload in so many parts at the same time, 1 to 16; the server joins them.",
+            valueName: "count"), transform: Int.integer)
+    var uploadParts: Int?
+
     @Flag(help: "Copy the files that are sent first: they may change afterwards.")
     var spool = false
 

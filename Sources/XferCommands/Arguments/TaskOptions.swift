@@ -59,6 +59,10 @@ struct SessionOptions: ParsableArguments {
     var cookie: CookieArgument?
 
     @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var socket: SocketOptions
+
+    @Flag(help: "Send . and .. in the URLs' paths as they are.")
+    var pathAsIs = false
 
     @Flag(inversion: .prefixedNo, help: "Send and keep the profile's cookies.")
     var cookies: Bool?

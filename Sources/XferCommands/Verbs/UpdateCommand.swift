@@ -99,6 +99,7 @@ struct UpdateCommand: TaskVerb {
     @OptionGroup var timeouts: TimeoutOptions
     @OptionGroup var route: RouteOptions
     @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var socket: SocketOptions
     @OptionGroup(title: "Access") var access: AccessOptions
 
     @Option(
@@ -120,7 +121,7 @@ struct UpdateCommand: TaskVerb {
         case maxSize = "max-size"
         case notBefore = "not-before", window, deadline, after
         case clientCertificate = "cert", cookies = "cookie", proxy, interface, resolve, connectTo = "connect-to"
-        case authoritiesFile = "cacert"
+        case authoritiesFile = "cacert", unixSocket = "unix-socket"
     }
 
     mutating func validate() throws {
@@ -222,6 +223,7 @@ struct UpdateCommand: TaskVerb {
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         route.apply(to: &changes.choices)
         changes.choices.authoritiesFile = patch(authorities.authoritiesFile.map(paths.absolute), .authoritiesFile)
+        changes.choices.unixSocket = patch(socket.unixSocket.map(paths.absolute), .unixSocket)
         changes.access = try access.choices(paths)
         if let cookies { changes.access.cookieList = .set(cookies.records(for: [])) }
         unset(in: &changes)

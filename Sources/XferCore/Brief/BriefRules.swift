@@ -37,6 +37,7 @@ public enum BriefRules {
     private static func isPlain(_ request: TransferRequest) -> Bool {
         request.isPlain && request.cookies.isEmpty && request.allowsMetered && request.range == nil
             && request.maxSize == nil && request.authoritiesFile == nil
+            && request.connections.unixSocket == nil
             && !request.caching.policy.usesCache && !request.caching.stores
     }
 

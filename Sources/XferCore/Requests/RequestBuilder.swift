@@ -63,6 +63,7 @@ public enum RequestBuilder {
         request.usesProfileCertificate =
             profile?.clientCertificate != nil && request.clientCertificate == nil && fields.clientCertificate != .clear
         request.usesCookies = try usesCookies(fields, profile)
+        request.refusesCookies = fields.usesCookies == .set(false)
         request.cookies = fields.cookies
         request.caching = try caching(fields, choices, profile, isPlainGet: method == .get && content == nil)
         headers.add(request.caching.policy.askedOfOtherCaches, except: fields.unsetHeaders)

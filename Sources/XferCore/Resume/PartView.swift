@@ -23,22 +23,29 @@ public enum PartView {
     private static func contentRange(_ range: ContentRange, in part: SourceRange) -> String? {
         switch range {
         case .satisfied(let first, let last, let complete):
-            guard first >= part.first else { return nil }
+            guard let start = start(of: part, inSourceOf: complete), first >= start else { return nil }
             let total =
                 complete.flatMap { length(of: part, inSourceOf: $0) }
                 ?? part.length.flatMap { length in
                     // The source's length is not known; the part's is, if the range ends with it.
                     last == part.last ? length : nil
                 }
-            let ends = "\(first.subtractingSaturated(part.first))-\(last.subtractingSaturated(part.first))"
+            let ends = "\(first.subtractingSaturated(start))-\(last.subtractingSaturated(start))"
             return "\(ends)/\(total.map { "\($0)" } ?? "*")"
         case .unsatisfied(let complete):
             return length(of: part, inSourceOf: complete).map { "*/\($0)" }
         }
     }
 
+    /// Where the part begins in a source of this length; nil for a suffix while that is not known.
+    private static func start(of part: SourceRange, inSourceOf complete: Int64?) -> Int64? {
+        guard let suffix = part.suffixLength else { return part.first }
+        return complete.map { max(0, $0.subtractingSaturated(suffix)) }
+    }
+
     /// The length of the part in a source of this length; nil if it lies behind its end.
     private static func length(of part: SourceRange, inSourceOf complete: Int64) -> Int64? {
+        if let suffix = part.suffixLength { return complete > 0 ? min(suffix, complete) : nil }
         let rest = complete.subtractingSaturated(part.first)
         guard rest > 0 else { return nil }
         return min(rest, part.length ?? rest)
@@ -48,7 +55,7 @@ public enum PartView {
     static func isOutside(_ head: ResponseHead, of part: SourceRange?) -> Bool {
         guard let part else { return false }
         guard part.first == 0 else { return true }
-        guard let most = part.length else { return false }
+        guard let most = part.suffixLength ?? part.length else { return false }
         return head.contentLength.map { $0 > most } ?? true
     }
 

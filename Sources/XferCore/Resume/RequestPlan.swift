@@ -72,12 +72,18 @@ public struct RequestPlan: Hashable, Sendable {
     }
 
     /// The range to ask the source for: `range`, moved into the part.
-    private var sentRange: ByteRange? {
-        guard let part else { return range }
+    private var sentRange: String? {
+        guard let part else { return range?.description }
+        if let suffix = part.suffixLength {
+            // What is missing of a suffix is a shorter one. Its segments are never fetched apart.
+            guard let first = range?.first else { return "-\(suffix)" }
+            return "-\(max(1, (kept.totalLength ?? suffix).subtractingSaturated(first)))"
+        }
         let last = range?.last.map { part.first.addingSaturated($0) }
         return ByteRange(
             first: part.first.addingSaturated(range?.first ?? 0),
-            last: [last, part.last].compactMap(\.self).min())
+            last: [last, part.last].compactMap(\.self).min()
+        ).description
     }
 
     /// `Range`, `If-Range` and the conditions, as sent.

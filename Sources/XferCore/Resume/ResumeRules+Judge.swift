@@ -13,7 +13,7 @@ extension ResumeRules {
             case 304 where !plan.conditions.isEmpty: .notModified
             case 416 where plan.range != nil: judgeUnsatisfiable(head, plan: plan, url: url)
             case _ where plan.acceptedStatus.contains(head.status) && PartView.isOutside(head, of: plan.part):
-                .fail(PartView.ignored(head, from: url))
+                judgeOutside(head, plan: plan, url: url)
             case _ where plan.acceptedStatus.contains(head.status):
                 judgeWhole(head, plan: plan, length: head.contentLength)
             default: .fail(ResponseRules.failure(head, from: url, acceptedTypes: plan.acceptedTypes, now: now))
@@ -140,6 +140,16 @@ extension ResumeRules {
     }
 
     // MARK: A part
+
+    /// A whole source in place of a part of it. After kept bytes it may be the answer to `If-Range`: then the part of
+    /// the new version is requested from its beginning.
+    private static func judgeOutside(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict {
+        guard plan.range != nil else { return .fail(PartView.ignored(head, from: url)) }
+        let kept = plan.kept.validators
+        if let tag = head.etag, !EntityTag.matchStrongly(tag, kept.etag) { return .startOver(.etagChanged) }
+        if let date = head.lastModified, date != kept.lastModified { return .startOver(.lastModifiedChanged) }
+        return .startOver(.rangeIgnored)
+    }
 
     /// The failure for an unrequested partial response (RFC 9110 §15.3.7).
     public static func unaskedPart(from url: HTTPURL) -> TransferError {

@@ -30,7 +30,10 @@ public enum ResumeRules {
         conditions: [HeaderField] = [], acceptedStatus: StatusSet = .success,
         acceptedTypes: [String] = [], rejectsPages: Bool = false, part: SourceRange? = nil, maxSize: Int64? = nil
     ) -> RequestPlan {
-        let fallback: RequestPlan.Guard = joinsUnderDigest ? .digest : allowsUnsafe ? .unsafe : .answerOnly
+        // The length of a suffix stays the same while the source grows: only a validator shows that it is the same one.
+        let mayJoin = part?.suffixLength == nil
+        let fallback: RequestPlan.Guard =
+            joinsUnderDigest && mayJoin ? .digest : allowsUnsafe && mayJoin ? .unsafe : .answerOnly
         let segment = segment ?? kept.segments.first ?? Segment(start: 0, committed: 0)
         func plan(_ check: RequestPlan.Guard, _ reason: RestartReason? = nil) -> RequestPlan {
             let range =

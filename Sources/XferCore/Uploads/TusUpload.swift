@@ -1,7 +1,7 @@
 public import XferModel
 
 /// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, creation-with-upload, expiration and
-/// termination extensions.
+/// termination extensions; or a part of one, see `TusConcatenation`.
 ///
 /// `POST` creates the upload resource, whose URL is kept before a byte is sent. `PATCH` appends at the offset that the
 /// server named last; whenever that is uncertain, `HEAD` asks for it.
@@ -32,6 +32,8 @@ public struct TusUpload: UploadMachine {
     private let chunkSize: Int64?
     /// True if the next creation brings the first bytes. A server that refuses them once gets none again.
     private var createsWithContent: Bool
+    /// True if the server joins it with others, so that it has no metadata of its own.
+    private let isPart: Bool
     public private(set) var resumeData: UploadResumeData?
 
     /// The most bytes that a creation brings: if its answer is lost, they are sent again.
@@ -42,10 +44,12 @@ public struct TusUpload: UploadMachine {
     ///   - chunkSize: the most bytes of one request; nil is unlimited.
     ///   - createsWithContent: the request that creates the upload brings the first bytes. A server without this
     ///     extension ignores or refuses them, and gets them afterwards.
+    ///   - isPart: the server joins it with other parts.
     public init(
         url: HTTPURL, length: Int64, metadata: String, resumeData: UploadResumeData?, chunkSize: Int64? = nil,
-        createsWithContent: Bool = false
+        createsWithContent: Bool = false, isPart: Bool = false
     ) {
+        self.isPart = isPart
         self.chunkSize = chunkSize.map { max(1, $0) }
         self.createsWithContent = createsWithContent
         self.url = url
@@ -240,7 +244,9 @@ public struct TusUpload: UploadMachine {
         state = .creating(0..<first)
         var headers = [
             Self.version, HeaderField(name: "Upload-Length", value: String(length)),
-            HeaderField(name: "Upload-Metadata", value: metadata),
+            isPart
+                ? HeaderField(name: "Upload-Concat", value: "partial")
+                : HeaderField(name: "Upload-Metadata", value: metadata),
         ]
         if first > 0 { headers.append(Self.contentType) }
         return UploadStep(.send(UploadRequest(.post, url, headers: headers, content: 0..<first)))
@@ -264,7 +270,7 @@ public struct TusUpload: UploadMachine {
         return step
     }
 
-    private static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
+    static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
     private static let contentType = HeaderField(name: "Content-Type", value: "application/offset+octet-stream")
 
     private static func offset(in head: ResponseHead) -> Int64? {

@@ -84,6 +84,11 @@ extension EasyHandle {
         if !options.resolve.isEmpty || !options.connectTo.isEmpty {
             setConnectionLists(resolve: options.resolve, connectTo: options.connectTo)
         }
+        if let path = options.unixSocket {
+            set(CURLOPT_UNIX_SOCKET_PATH, path)
+            // A kept connection is found by its addresses (`SocketRoute`), which these have not.
+            set(CURLOPT_FORBID_REUSE, 1)
+        }
     }
 }
 

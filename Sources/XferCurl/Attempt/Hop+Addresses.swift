@@ -69,6 +69,7 @@ extension Hop {
 
     /// The name whose addresses libcurl connects to; nil if an address is given.
     private static func resolvedName(of url: HTTPURL, _ spec: SessionSpec) -> String? {
+        if spec.key.connections.unixSocket != nil { return nil }
         guard let proxy = spec.key.proxy else { return IPAddress(host: url.host) == nil ? url.hostKey : nil }
         guard let parsed = try? CurlURL.parse(proxy).url else { return proxy }
         return IPAddress(host: parsed.host) == nil ? proxy : nil

@@ -262,7 +262,7 @@ final class Hop {
         head.followsCookies = hasCookies
         head.followsCredentials =
             authentication != .none || sentFields.firstValue(named: "Authorization") != nil
-        head.isViaProxy = connection?.session.key.spec.key.proxy != nil
+        head.isViaProxy = connection?.session.key.spec.key.isRelayed ?? false
         reportSent()
         response.head = head
         recordAnsweringAddress()

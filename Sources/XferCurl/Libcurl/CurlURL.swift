@@ -25,7 +25,9 @@ public enum CurlURL {
 
     /// Reads an absolute `http` or `https` URL. The fragment is dropped, dot segments are removed, the host is lower
     /// case and in Punycode, octets beyond ASCII are percent-encoded.
-    public static func parse(_ text: String) throws(URLSyntaxError) -> Parsed {
+    ///
+    /// - Parameter keepsPath: dot segments stay.
+    public static func parse(_ text: String, keepsPath: Bool = false) throws(URLSyntaxError) -> Parsed {
         try check(text)
         if text.utf8.contains(UInt8(ascii: " ")) { throw .whitespace }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), isScheme(text[..<colon]) else {
@@ -37,7 +39,7 @@ public enum CurlURL {
         let authority = text.utf8[colon...].dropFirst()
         guard authority.starts(with: "//".utf8), !authority.starts(with: "///".utf8) else { throw .noHost }
         let handle = try URLHandle()
-        try handle.set(text, flags: UInt32(CURLU_URLENCODE))
+        try handle.set(text, flags: UInt32(CURLU_URLENCODE | (keepsPath ? CURLU_PATH_AS_IS : 0)))
         return Parsed(url: try handle.url(scheme: known), credential: try handle.credential())
     }
 

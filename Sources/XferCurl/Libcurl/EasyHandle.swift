@@ -145,6 +145,8 @@ final class EasyHandle {
         // read decodes to, and does not detect a stream that ends early. (Off, it leaves transfer codings alone, too.)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
+        // A URL was read before: what dot segments it still has are meant (`path_as_is`).
+        set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_NETRC, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(clamping: ContinueMemory.patience.components.seconds * 1000))

@@ -48,9 +48,11 @@ extension Hop {
         return ([field] + own).joined(separator: "; ")
     }
 
-    /// Keeps the cookies that a response sets, unless a proxy gave it in the server's place.
+    /// Keeps the cookies that a response sets, unless a proxy gave it in the server's place, or the task wants none.
     func receiveCookies(of head: ResponseHead) {
-        guard head.status != 407, !hasOwnHost, head.fields.firstValue(named: "Set-Cookie") != nil else { return }
+        guard head.status != 407, !hasOwnHost, !run.attempt.request.refusesCookies,
+            head.fields.firstValue(named: "Set-Cookie") != nil
+        else { return }
         run.jarForResponse().receive(head.fields, from: url, at: Clocks.wall())
     }
 

@@ -148,7 +148,7 @@ struct FleetAdmission: Sendable {
 
     private static let unsupported: [(names: [String], reason: String)] = [
         (["credential", "client_cert", "cookie_list", "proxy"], "a fleet keeps no secrets"),
-        (["cookies", "ca_file"], "the name may mean another thing on other nodes"),
+        (["cookies", "ca_file", "unix_socket"], "the name may mean another thing on other nodes"),
         (["post_process", "on_complete", "on_error", "on_end"], "hooks and webhooks are not supported in a fleet"),
         (["slot"], "slots are not supported in a fleet"),
         (["after"], "dependencies are not supported in a fleet"),

@@ -27,7 +27,7 @@ struct FleetRecords: Sendable {
     /// Fields of the specification that the record has in the same form.
     private static let shared = [
         "url", "urls", "kind", "method", "source", "upload", "spool", "chunk_size",
-        "creation_with_upload", "output", "dir", "on_conflict", "mode",
+        "creation_with_upload", "upload_parts", "output", "dir", "on_conflict", "mode",
         "remote_time", "allow_hidden", "checksum", "max_retries", "retry_for", "max_recv_rate", "max_send_rate",
         "segments", "range", "max_size", "resume",
         "parse", "meta", "window", "deadline",

@@ -39,6 +39,7 @@ extension TaskAdmission {
         try await checkAllowedName(destination, path: path + "output")
         specification.destination.directoryIdentity = identity
         try await refuseDirectory(destination, path: path + "output")
+        try await checkReplacement(by: specification, path: path + "output")
     }
 
     private func checkName(_ name: String, path: String) throws {
@@ -114,5 +115,26 @@ extension TaskAdmission {
         throw ManagerError.invalidField(
             path: path, reason: "\(destination.directory)/\(name) is a directory",
             expected: "the path of a file; a directory goes into dir")
+    }
+
+    /// Throws if the task would replace a file that it may not. Otherwise the caller would learn it only after the last
+    /// byte, when the file is looked at again.
+    private func checkReplacement(by specification: TaskSpecification, path: String) async throws {
+        let destination = specification.destination
+        let hasOperatorRights = settings.hasOperatorRights(specification)
+        guard destination.onConflict.replaces, let name = destination.name,
+            destination.confinement != nil || !hasOperatorRights
+        else { return }
+        let roots = await roots(destination)
+        // A directory that is gone meanwhile is the run's affair.
+        guard let directory = try? await pool.run({ try roots.open(directory: destination.directory) }) else { return }
+        let reason: String?
+        do {
+            reason = try await ReplacingRules.refusal(
+                of: name, in: directory, by: specification, hasOperatorRights: hasOperatorRights, pool, requests.store)
+        } catch let error as FileError {
+            throw refusal(error, path: path)
+        }
+        if let reason { throw ManagerError.permissionDenied(path: path, reason: reason) }
     }
 }

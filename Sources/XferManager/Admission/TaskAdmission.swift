@@ -224,8 +224,11 @@ struct TaskAdmission: Sendable {
     ) throws -> RequestBuilder.Built {
         let profile = try profile(of: fields, profiles, path: path)
         let field = mirrors.isEmpty ? "url" : "urls[0]"
-        let parsed = try resolve(url, against: profile?.baseURL, path: path, field: field)
-        let shown = try profile.map { try self.shown($0, to: parsed.url, mirrors, path: path) }
+        let keepsPath = fields.choices.keepsPath.applied(to: nil) ?? false
+        let parsed = try resolve(url, against: profile?.baseURL, keepsPath: keepsPath, path: path, field: field)
+        let shown = try profile.map {
+            try self.shown($0, to: parsed.url, mirrors, keepsPath: keepsPath, path: path)
+        }
         do throws(RequestFault) {
             return try RequestBuilder.build(
                 fields, url: parsed.url, userInfo: parsed.credential, profile: shown,
@@ -236,10 +239,14 @@ struct TaskAdmission: Sendable {
     }
 
     /// The parts of a profile that a task of this caller may use.
-    private func shown(_ profile: Profile, to url: HTTPURL, _ mirrors: [String], path: String) throws -> Profile {
+    private func shown(
+        _ profile: Profile, to url: HTTPURL, _ mirrors: [String], keepsPath: Bool, path: String
+    ) throws -> Profile {
         guard !principal.isOperator else { return profile }
         let mirrors = try mirrors.enumerated().map { index, text in
-            try resolve(text, against: profile.baseURL, path: path, field: "urls[\(index + 1)]").url
+            try resolve(
+                text, against: profile.baseURL, keepsPath: keepsPath, path: path, field: "urls[\(index + 1)]"
+            ).url
         }
         return ProfileSecretRules.profile(profile, for: [url] + mirrors)
     }
@@ -271,7 +278,8 @@ struct TaskAdmission: Sendable {
         var sources = [request.url]
         for (index, text) in mirrors.enumerated() {
             let field = "urls[\(index + 1)]"
-            let parsed = try resolve(text, against: profile?.baseURL, path: path, field: field)
+            let parsed = try resolve(
+                text, against: profile?.baseURL, keepsPath: request.keepsPath, path: path, field: field)
             guard parsed.credential == nil else {
                 throw refuse(
                     field, "it has user info, which only the first URL may have",
@@ -293,11 +301,13 @@ struct TaskAdmission: Sendable {
     }
 
     /// Returns an absolute URL unchanged, and resolves any other against the profile's base URL (RFC 3986 §5.2).
+    ///
+    /// - Parameter keepsPath: dot segments of an absolute URL stay; a relative one is resolved in any case.
     func resolve(
-        _ text: String, against base: HTTPURL?, path: String, field: String = "url"
+        _ text: String, against base: HTTPURL?, keepsPath: Bool = false, path: String, field: String = "url"
     ) throws -> CurlURL.Parsed {
         do throws(URLSyntaxError) {
-            guard let base, !CurlURL.isAbsolute(text) else { return try CurlURL.parse(text) }
+            guard let base, !CurlURL.isAbsolute(text) else { return try CurlURL.parse(text, keepsPath: keepsPath) }
             return CurlURL.Parsed(url: try CurlURL.resolve(text, against: base), credential: nil)
         } catch {
             throw ManagerError.invalidField(

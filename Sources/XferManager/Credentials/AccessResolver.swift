@@ -26,6 +26,7 @@ struct AccessResolver: Sendable {
         guard request.isPlain else { return try await fullAccess(to: request, profile: name, isGuests: isGuests) }
         var access = try await plainAccess()
         access.connections = request.connections
+        access.socketHost = request.url.host
         access.hasOwnAuthorities = request.authoritiesFile != nil
         return access
     }
@@ -46,6 +47,7 @@ struct AccessResolver: Sendable {
         access.certificate = try await certificate(of: request, profile)
         access.route = try await route(request.proxy)
         access.connections = request.connections
+        access.socketHost = request.url.host
         access.hasOwnAuthorities = request.authoritiesFile != nil
         if request.usesCookies, let profile {
             try await cookies.open(profile.name)

@@ -17,12 +17,16 @@ struct RequestAccess: Sendable {
     var certificate: Certificate?
     var route = ProxyRoute()
     var connections = ConnectionRules()
+    /// The host that `connections.unixSocket` leads to: the one of the task's URL.
+    var socketHost: String?
     /// True if the task names the authorities it trusts.
     var hasOwnAuthorities = false
 
     /// Makes the session of a hop, for `Attempt.session`. Called on the engine's loop.
     func session(for url: HTTPURL, heldTo trust: RunTrust) throws(TransferError) -> SessionSpec {
-        let proxy = route.proxy(for: url)
+        var connections = connections
+        if url.host != socketHost { connections.unixSocket = nil }
+        let proxy = connections.unixSocket == nil ? route.proxy(for: url) : nil
         let rules = try trust.admit(url, through: proxy?.server)
         if let target = connections.target(ofHost: url.host, port: url.port),
             let refusal = rules.refusal(ofHost: target.host, port: target.port)

@@ -111,7 +111,7 @@ final class RunControl: Sendable {
             guard let live = snapshots.first(where: \.isUnderWay) ?? snapshots.first else { return progress }
             progress.phase = live.isUnderWay ? .transferring : .connecting
             progress.received = state.attempts.reduce(state.receivedElsewhere ?? 0) { $0 + $1.received }
-            progress.sent += live.sent
+            progress.sent = snapshots.reduce(progress.sent) { $0.addingSaturated($1.sent) }
             // A request that continues an upload has only the rest to send.
             progress.total = kind == .upload ? state.total ?? live.sendTotal : live.total ?? state.total
             return progress

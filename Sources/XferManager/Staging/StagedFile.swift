@@ -134,39 +134,6 @@ struct StagedFile: Sendable {
     }
 }
 
-/// Decides which files a task may replace.
-enum ReplacingRules {
-    /// A task without an operator's rights may replace only files it owns, or the file that one of its tasks published;
-    /// another file under that name does not count. A confined task may replace only a file that another confined task of
-    /// its owner published.
-    static func requireReplaceable(
-        _ name: String, in directory: DirectoryHandle, by task: TaskSpecification, _ services: RunServices,
-        _ settings: ManagerSettings
-    ) async throws {
-        let isConfined = task.destination.confinement != nil
-        guard isConfined || !settings.hasOperatorRights(task) else { return }
-        let owner = task.owner
-        guard let status = try await services.pool.run({ try directory.status(of: name) }) else { return }
-        if !isConfined, status.owner == owner.rawValue { return }
-        let path = directory.path(of: name)
-        let found = try await services.pool.run { try directory.facts(of: name) }
-        let (published, isOfConfined) = try await services.store.read { reader in
-            let published = try reader.lastPublished(path: path)
-            let task = try published.flatMap { try reader.task($0.task) }
-            return (published, task?.specification.destination.confinement != nil)
-        }
-        guard let found, let published, published.owner == owner, published.file.isStill(found),
-            isOfConfined || !isConfined
-        else {
-            throw TransferError(
-                .destinationDenied,
-                isConfined
-                    ? "\(path) exists and no task of a token published it; such a task replaces no other file"
-                    : "\(path) belongs to another user and cannot be replaced")
-        }
-    }
-}
-
 extension StoreTransaction {
     /// Completes a staged task whose file has its name, or needs none. Returns whether its transfer's bytes are to be
     /// deleted.

@@ -14,8 +14,8 @@ extension TaskCommands {
     /// - Throws: `ManagerError`.
     public func setSource(of id: TaskID, to text: String, for principal: Principal) async throws -> TransferTask {
         let admission = admission(for: principal)
-        let parsed = try admission.resolve(text, against: nil, path: "")
         var wanted = try await queries.task(id, for: principal).specification
+        let parsed = try admission.resolve(text, against: nil, keepsPath: wanted.request.keepsPath, path: "")
         let isRestricted = wanted.isRestricted || settings.restricts(principal, taskOf: wanted.owner)
         let isGuests = isRestricted || !settings.isOperator(wanted.owner)
         wanted.replaceURL(with: parsed.url, userInfo: parsed.credential, isGuests: isGuests)

@@ -10,6 +10,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     public static let put = HTTPMethod(token: "PUT")
     public static let patch = HTTPMethod(token: "PATCH")
     public static let delete = HTTPMethod(token: "DELETE")
+    public static let options = HTTPMethod(token: "OPTIONS")
 
     /// The methods that every kind of task knows.
     public static let common: [HTTPMethod] = [get, head, post, put, patch, delete]
@@ -48,14 +49,16 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     public var allowsContent: Bool { self != .get && self != .head }
 
     /// True if a request without content says so, because its method anticipates content (RFC 9110 §8.6).
-    public var anticipatesContent: Bool { self == .post || self == .put || self == .patch }
+    public var anticipatesContent: Bool {
+        self == .post || self == .put || self == .patch || rawValue == "QUERY"
+    }
 
     /// True if `params` go into the query rather than into a form.
     public var putsParametersInQuery: Bool { self == .get || self == .head || self == .delete }
 
-    // MARK: The registry (iana.org/assignments/http-methods)
+    // MARK: The registry (iana.org/assignments/http-methods: RFC 7237, RFC 9110 §18.2, RFC 10008)
 
-    private static let safe: Set<String> = ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "SEARCH"]
+    private static let safe: Set<String> = ["GET", "HEAD", "OPTIONS", "PROPFIND", "QUERY", "REPORT", "SEARCH"]
 
     /// The registered methods that are idempotent and not safe.
     private static let idempotent: Set<String> = [
@@ -66,8 +69,9 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
 
     private static let registry = safe.union(idempotent).union(["LOCK", "PATCH", "POST"])
 
-    /// CONNECT makes a tunnel, PRI is no request, and the answer to TRACE repeats credentials (RFC 9110 §9.3.8).
-    private static let refused: Set<String> = ["CONNECT", "PRI", "TRACE"]
+    /// CONNECT makes a tunnel, PRI is no request, `*` is reserved, and the answer to TRACE repeats credentials
+    /// (RFC 9110 §9.3.8, §18.2).
+    private static let refused: Set<String> = ["*", "CONNECT", "PRI", "TRACE"]
 
     /// RFC 9110 §5.6.2, `tchar`.
     private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -1,30 +1,42 @@
-/// The part of a source that a task downloads: the octets from `first` on, to `last` or to the end.
+/// The part of a source that a task downloads (RFC 9110 §14.1.2): the octets from `first` on, to `last` or to the end, or
+/// the last `suffixLength` octets.
 public struct SourceRange: Hashable, Sendable {
-    /// 0 or more.
+    /// 0 or more; 0 if the part is a suffix.
     public let first: Int64
     /// Inclusive, at least `first`; nil is the end of the source.
     public let last: Int64?
+    /// At least 1: the part is so many octets at the end, or the whole of a shorter source. Nil if the part has a place.
+    public let suffixLength: Int64?
 
     /// The accepted values, to follow the word "expected".
-    public static let expected = "FIRST-LAST or FIRST-, offsets of bytes counted from 0, such as 0-1023"
+    public static let expected =
+        "FIRST-LAST or FIRST-, offsets of bytes counted from 0, or -LENGTH for the last bytes, such as 0-1023 or -500"
 
-    /// `FIRST-LAST` or `FIRST-`; nil for anything else, for a last byte before the first one, and for numbers beyond
-    /// `ByteCount.greatest`.
+    /// `FIRST-LAST`, `FIRST-` or `-LENGTH`; nil for anything else, for a last byte before the first one, for the last 0
+    /// bytes, and for numbers beyond `ByteCount.greatest`.
     public init?(_ text: String) {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Decimal64.parse(ends[0]) else { return nil }
+        guard ends.count == 2 else { return nil }
+        if ends[0].isEmpty {
+            guard let length = Decimal64.parse(ends[1]), length > 0 else { return nil }
+            (first, last, suffixLength) = (0, nil, length)
+            return
+        }
+        guard let first = Decimal64.parse(ends[0]) else { return nil }
         guard !ends[1].isEmpty else {
-            (self.first, last) = (first, nil)
+            (self.first, last, suffixLength) = (first, nil, nil)
             return
         }
         guard let last = Decimal64.parse(ends[1]), last >= first else { return nil }
-        (self.first, self.last) = (first, last)
+        (self.first, self.last, suffixLength) = (first, last, nil)
     }
 }
 
 extension SourceRange: CustomStringConvertible {
-    /// The range as text: `FIRST-LAST` or `FIRST-`.
-    public var description: String { "\(first)-\(last.map { "\($0)" } ?? "")" }
+    /// The range as text: `FIRST-LAST`, `FIRST-` or `-LENGTH`.
+    public var description: String {
+        suffixLength.map { "-\($0)" } ?? "\(first)-\(last.map { "\($0)" } ?? "")"
+    }
 }
 
 extension SourceRange: Codable {

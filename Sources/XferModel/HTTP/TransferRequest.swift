@@ -21,6 +21,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var clientCertificate: ClientCertificateFiles?
     /// Whether the profile's cookie jar is used.
     public var usesCookies: Bool
+    /// Whether what responses set is ignored, so that no cookies are sent but the client's own.
+    public var refusesCookies = false
     /// The client's own cookies, in place of a jar.
     public var cookies: [RequestCookie]
     /// The proxy; nil connects directly.
@@ -52,6 +54,8 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// Whether the request may use metered links.
     public var allowsMetered: Bool
     public var connections: ConnectionRules
+    /// Whether dot segments in the paths of the task's own URLs stay. Redirects are resolved without them.
+    public var keepsPath = false
 
     public init(
         url: HTTPURL, method: HTTPMethod = .get, headers: [HeaderField] = [], headerRules: [HeaderRule] = [],
@@ -126,6 +130,8 @@ extension TransferRequest: ChoiceSubject {
         public var interface = Patch<LocalInterface>.unchanged
         public var resolve = Patch<[ResolveRule]>.unchanged
         public var connectTo = Patch<[ConnectToRule]>.unchanged
+        public var unixSocket = Patch<String>.unchanged
+        public var keepsPath = Patch<Bool>.unchanged
 
         public init() {}
     }
@@ -152,6 +158,8 @@ extension TransferRequest: ChoiceSubject {
         Choice(\.interface, optional: \.connections.interface),
         Choice(\.resolve, \.connections.resolve, hidden: []),
         Choice(\.connectTo, \.connections.connectTo, hidden: []),
+        Choice(\.unixSocket, optional: \.connections.unixSocket),
+        Choice(\.keepsPath, \.keepsPath, hidden: false),
     ]
 }
 
@@ -196,6 +204,7 @@ extension TaskSpecification {
         },
         StoredOption("clientCertificate", \.request.clientCertificate, .common),
         StoredOption("usesCookies", \.request.usesCookies, .common),
+        StoredOption("refusesCookies", \.request.refusesCookies, .common),
         StoredOption("cookies", \.request.cookies, .common),
         StoredOption("proxy", \.request.proxy, .common),
         StoredOption("redirect", \.request.redirect, .common),
@@ -223,6 +232,7 @@ extension TaskSpecification {
         StoredOption("allowsMetered", \.request.allowsMetered, .own),
         StoredOption("connections", \.request.connections, .common),
         StoredOption("authoritiesFile", \.request.authoritiesFile, .common),
+        StoredOption("keepsPath", \.request.keepsPath, .own),
     ]
 }
 

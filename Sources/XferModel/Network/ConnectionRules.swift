@@ -17,8 +17,14 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
     public var resolve: [ResolveRule] = []
     /// Hosts and ports to connect to in place of the URL's; the first that matches counts.
     public var connectTo: [ConnectToRule] = []
+    /// Absolute path of the Unix socket through which the host of the task's URL is reached, without a proxy; nil is the
+    /// network. Other hosts, to which redirects lead, are reached as usual. No profile has one.
+    public var unixSocket: String?
 
     public init() {}
+
+    /// Most bytes of a socket's path (unix(7), `sun_path`).
+    public static let longestSocketPath = 107
 
     /// Sets what a profile chose.
     public mutating func apply(_ choices: TransferRequest.Choices) {
@@ -33,7 +39,8 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
         if ipVersion != other.ipVersion { return "ip_version" }
         if interface != other.interface { return "interface" }
         if resolve != other.resolve { return "resolve" }
-        return connectTo != other.connectTo ? "connect_to" : nil
+        if connectTo != other.connectTo { return "connect_to" }
+        return unixSocket != other.unixSocket ? "unix_socket" : nil
     }
 
     /// The host and port that a request for `host` and `port` connects to; nil if no rule changes them.

@@ -8,15 +8,20 @@ public struct UploadOptions: Hashable, Sendable, Codable {
     /// True if the request that creates the upload brings the first bytes (tus, `creation-with-upload`). It is optional
     /// because older rows lack it; nil is false.
     public var createsWithContent: Bool?
+    /// The number of parts that are sent at the same time and joined by the server (tus, Concatenation); nil is one.
+    public var parts: Int?
+
+    public static let mostParts = 16
 
     public init(
         uploadProtocol: UploadProtocol = .plain, isSpooled: Bool = false, chunkSize: Int64? = nil,
-        createsWithContent: Bool? = nil
+        createsWithContent: Bool? = nil, parts: Int? = nil
     ) {
         self.uploadProtocol = uploadProtocol
         self.isSpooled = isSpooled
         self.chunkSize = chunkSize
         self.createsWithContent = createsWithContent
+        self.parts = parts
     }
 }
 

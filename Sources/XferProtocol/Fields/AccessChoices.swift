@@ -17,7 +17,7 @@ public struct AccessChoices: Hashable, Sendable {
     init(masking request: TransferRequest) {
         credential = Patch(request.credential.map { CredentialRecord(masking: $0) })
         clientCert = Patch(request.clientCertificate.map { ClientCertificateRecord($0) })
-        if request.usesCookies { cookies = .set(true) }
+        if request.usesCookies || request.refusesCookies { cookies = .set(request.usesCookies) }
         if !request.cookies.isEmpty { cookieList = .set(request.cookies.map { CookieRecord(masking: $0) }) }
         proxy = Patch(request.proxy.map { ProxyRecord(masking: $0) })
     }
@@ -46,8 +46,11 @@ extension TaskFields {
                 "Shown to servers of the URL's origin that ask for one; null is none; only while not running.",
                 isNullable: true), access: .operators),
         ChoiceField(
-            "cookies", \.cookies, task: "Whether the profile's cookies are sent and kept; default is the profile's.",
-            record: "Whether the profile's cookies are used.", isNullable: true),
+            "cookies", \.cookies,
+            task:
+                "Whether the profile's cookies are sent and kept; default is the profile's. False also ignores those that "
+                + "a response sets for the next hop.",
+            record: "Whether the profile's cookies are used. False: none but its own.", isNullable: true),
         ChoiceField(
             "cookie_list", \.cookieList,
             task:

@@ -12,6 +12,12 @@ enum TaskFields {
                 + "accept_status allows its status.",
             record: "Whether redirects are followed.", profile: "Whether redirects are followed."),
         ChoiceField(
+            "path_as_is", \.keepsPath,
+            task:
+                "Whether . and .. in the paths of its URLs are sent as they are; default false: they are resolved. Redirects "
+                + "are resolved in any case.",
+            record: "True when . and .. in the paths of its URLs are sent as they are."),
+        ChoiceField(
             "max_redirects", \.maxRedirects, task: "Most redirects in a row; default 20.",
             record: "Most redirects in a row; absent is 20.", profile: "Most redirects in a row.",
             limits: [.range(0...1000)]),
@@ -151,5 +157,16 @@ enum TaskFields {
             profile: "What to connect to in place of a host and port: HOST:PORT:TARGET:TARGETPORT.",
             change: .stopped("What to connect to in place of a host and port; only while not running."),
             access: .operators, limits: [.count(0...64)], example: ["example.org:443:node3.example.net:8443"]),
+        ChoiceField(
+            "unix_socket", \.unixSocket,
+            task:
+                "Absolute path of the Unix socket through which the URL's host is reached, without a proxy. Other hosts, to "
+                + "which redirects lead, are reached as usual.",
+            record: "The Unix socket through which the URL's host is reached.",
+            change: .stopped(
+                "The Unix socket through which the URL's host is reached; null is none; only while not running.",
+                isNullable: true), access: .operators,
+            limits: [.length(1...ConnectionRules.longestSocketPath), .printable, .absolutePath],
+            example: "/run/docker.sock"),
     ]
 }

@@ -49,6 +49,7 @@ extension NewTask {
         if creationWithUpload == true, upload != .tus {
             throw Self.conflict("creation_with_upload", "upload tus beside creation_with_upload")
         }
+        if uploadParts != nil, upload != .tus { throw Self.conflict("upload_parts", "upload tus beside upload_parts") }
         let hasFile = source != nil || body?.file != nil || parts?.contains { $0.file != nil } == true
         if spool == true, !hasFile { throw Self.conflict("spool", "a file that is sent") }
         if let method, !method.allowsContent, body != nil || parts != nil {

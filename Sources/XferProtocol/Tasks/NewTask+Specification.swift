@@ -38,7 +38,7 @@ extension NewTask {
             profile: profile,
             upload: UploadOptions(
                 uploadProtocol: upload ?? .plain, isSpooled: spool ?? false, chunkSize: chunkSize,
-                createsWithContent: creationWithUpload == true ? true : nil),
+                createsWithContent: creationWithUpload == true ? true : nil, parts: uploadParts),
             response: ResponseHandling(parsers: parse ?? [], stripsNulls: stripNulls ?? false),
             slot: slot,
             coalesces: coalesce ?? true)

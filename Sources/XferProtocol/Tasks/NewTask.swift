@@ -16,6 +16,7 @@ public struct NewTask: WireInput, Hashable {
     public var spool: Bool?
     public var chunkSize: Int64?
     public var creationWithUpload: Bool?
+    public var uploadParts: Int?
     public var output: String?
     public var dir: String?
     public var destination = Destination.Choices()
@@ -103,6 +104,11 @@ public struct NewTask: WireInput, Hashable {
                 "creation_with_upload", \.creationWithUpload,
                 "With upload tus: the request that creates the upload brings the first bytes (up to 1 MiB), which saves a "
                     + "request for small files; default false."),
+            .optional(
+                "upload_parts", \.uploadParts,
+                "With upload tus: in how many parts of 1 MiB at least the source is sent at the same time. A server that does "
+                    + "not join parts gets one upload; default 1.",
+                .range(1...Int64(UploadOptions.mostParts))),
             .optional(
                 "output", \.output,
                 "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",

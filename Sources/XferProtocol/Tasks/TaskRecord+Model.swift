@@ -58,6 +58,7 @@ extension TaskRecord {
         spool = specification.upload.isSpooled ? true : nil
         chunkSize = specification.upload.chunkSize
         creationWithUpload = specification.upload.createsWithContent
+        uploadParts = specification.upload.parts
         parse = specification.response.parsers.isEmpty ? nil : specification.response.parsers.map { OpenEnum($0) }
         stripNulls = specification.response.stripsNulls ? true : nil
         if specification.kind == .download {

@@ -28,6 +28,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var spool: Bool?
     public var chunkSize: Int64?
     public var creationWithUpload: Bool?
+    public var uploadParts: Int?
     public var output: String?
     public var dir: String?
     public var destination = Destination.Choices()
@@ -116,6 +117,8 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional(
                 "creation_with_upload", \.creationWithUpload,
                 "True when the request that creates an upload brings its first bytes."),
+            .optional(
+                "upload_parts", \.uploadParts, "In how many parts an upload is sent at the same time; absent is one."),
             .optional("output", \.output, "The file's name that was asked for."),
             .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
         ], TaskFields.destination.fields(ofRecord: \.destination),

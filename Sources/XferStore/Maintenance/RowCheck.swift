@@ -35,6 +35,11 @@ enum RowCheck {
         Reading(table: "upload", key: "transfer_id", columns: "url") { row throws(StoreError) in
             guard HTTPURL(stored: row.text(0)) != nil else { throw .unreadable(table: "upload", id: 0, column: "url") }
         },
+        Reading(table: "upload_part", key: "transfer_id", columns: "url") { row throws(StoreError) in
+            guard HTTPURL(stored: row.text(0)) != nil else {
+                throw .unreadable(table: "upload_part", id: 0, column: "url")
+            }
+        },
         Reading(table: "request_body", key: "task_id", columns: "body") { row throws(StoreError) in
             guard JSONText.decode(RequestBody.self, from: row.text(0)) != nil else {
                 throw .unreadable(table: "request_body", id: 0, column: "body")

@@ -60,17 +60,23 @@ extension StoreTransaction {
     /// The task is cancelled: what its server keeps of the upload is to be deleted. Nothing happens when there is no upload
     /// resource, or when this is known.
     public func abandonUpload(of task: TransferTask, at now: Timestamp) throws(StoreError) {
-        guard let transfer = task.transferID, let data = try upload(of: transfer) else { return }
+        guard let transfer = task.transferID else { return }
+        let parts = try uploadParts(of: transfer).sorted { $0.key < $1.key }
+        let resources = [try upload(of: transfer)].compactMap(\.self) + parts.map(\.value)
+        guard !resources.isEmpty else { return }
         let columns = try SpecificationColumns(task.specification)
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO abandoned_upload
-                (task_id, upload_url, abandoned_at, next_try_at, owner, url, options, policy, profile)
-            VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)
-            """,
-            Value(task.id), .text(data.url.string), Value(now), Value(task.owner), columns.url, columns.options,
-            columns.policy, columns.profile)
+        for data in resources {
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO abandoned_upload
+                    (task_id, upload_url, abandoned_at, next_try_at, owner, url, options, policy, profile)
+                VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8)
+                """,
+                Value(task.id), .text(data.url.string), Value(now), Value(task.owner), columns.url, columns.options,
+                columns.policy, columns.profile)
+        }
         try setUpload(nil, of: transfer)
+        for (part, _) in parts { try setUploadPart(nil, part, of: transfer) }
     }
 
     /// A try has failed; the next one follows at `time`.
@@ -100,6 +106,23 @@ extension StoreReader {
                 url: url, offset: row.amount(1), expiresAt: row.optionalTime(2), largestAppend: row.optionalAmount(3))
         }
     }
+
+    /// The parts of an upload for which the server has made resources, by their places in the source.
+    public func uploadParts(of id: TransferID) throws(StoreError) -> [Int: UploadResumeData] {
+        let parts = try connection.all(
+            """
+            SELECT part, url, "offset", expires_at, largest_append FROM upload_part WHERE transfer_id = ?1
+            """, Value(id)
+        ) { row throws(StoreError) -> (Int, UploadResumeData) in
+            guard let url = HTTPURL(stored: row.text(1)) else {
+                throw .unreadable(table: "upload_part", id: id.rawValue, column: "url")
+            }
+            let data = UploadResumeData(
+                url: url, offset: row.amount(2), expiresAt: row.optionalTime(3), largestAppend: row.optionalAmount(4))
+            return (Int(clamping: row.amount(0)), data)
+        }
+        return Dictionary(parts) { $1 }
+    }
 }
 
 extension StoreTransaction {
@@ -113,6 +136,20 @@ extension StoreTransaction {
             INSERT OR REPLACE INTO upload (transfer_id, url, "offset", expires_at, largest_append)
             VALUES (?1, ?2, ?3, ?4, ?5)
             """, Value(id), .text(data.url.string), .integer(data.offset), Value(data.expiresAt),
+            Value(data.largestAppend))
+    }
+
+    /// As `setUpload`, for a part of an upload that is sent in parts.
+    public func setUploadPart(_ data: UploadResumeData?, _ part: Int, of id: TransferID) throws(StoreError) {
+        guard let data else {
+            return try connection.run(
+                "DELETE FROM upload_part WHERE transfer_id = ?1 AND part = ?2", Value(id), Value(part))
+        }
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO upload_part (transfer_id, part, url, "offset", expires_at, largest_append)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            """, Value(id), Value(part), .text(data.url.string), .integer(data.offset), Value(data.expiresAt),
             Value(data.largestAppend))
     }
 }

@@ -17,16 +17,14 @@ public final class FaultServer: Sendable {
     private let state: ServerState
     private let channel: any Channel
 
-    /// Listens on a free port.
-    public init(address: String = "127.0.0.1") async throws {
+    /// Listens on a free port, or on a Unix socket at this path instead: then the port is 80, and nothing listens there.
+    public init(address: String = "127.0.0.1", unixSocket path: String? = nil) async throws {
         self.address = address
         let state = ServerState()
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let executor = ServerExecutor(eventLoop)
-        channel = try await ServerBootstrap(group: eventLoop)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        var bootstrap = ServerBootstrap(group: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
-            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)
@@ -34,9 +32,16 @@ public final class FaultServer: Sendable {
                     state.serve(try ServerConnection.Wire(wrappingChannelSynchronously: channel), on: executor)
                 }
             }
-            .bind(host: address, port: 0).get()
-        guard let port = channel.localAddress?.port else { throw TimedOut("the server has no port") }
-        self.port = port
+        if let path {
+            channel = try await bootstrap.bind(unixDomainSocketPath: path).get()
+            port = 80
+        } else {
+            bootstrap = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            channel = try await bootstrap.bind(host: address, port: 0).get()
+            guard let bound = channel.localAddress?.port else { throw TimedOut("the server has no port") }
+            port = bound
+        }
         self.state = state
     }
 

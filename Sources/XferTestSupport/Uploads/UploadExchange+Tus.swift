@@ -1,11 +1,22 @@
 import Glibc
 import XferModel
 
-/// tus 1.0 with creation, expiration and termination.
+/// tus 1.0 with creation, expiration, termination and concatenation.
 extension UploadExchange {
     private static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
 
     func serveTus(_ parts: UploadParts) async throws -> Bool {
+        if request.method == "OPTIONS" {
+            try await skip(parts)
+            let extensions = "creation,expiration,termination" + (state.behaviour.joinsParts ? ",concatenation" : "")
+            try await answer(
+                204,
+                [
+                    Self.version, HeaderField(name: "Tus-Version", value: "1.0.0"),
+                    HeaderField(name: "Tus-Extension", value: extensions),
+                ])
+            return true
+        }
         guard request.header("Tus-Resumable") == Self.version.value else {
             try await answer(412, [HeaderField(name: "Tus-Version", value: "1.0.0")])
             return false
@@ -42,17 +53,37 @@ extension UploadExchange {
             try await answer(400, [Self.version])
             return true
         }
+        if let list = request.header("Upload-Concat"), list.hasPrefix("final;") {
+            try await skip(parts)
+            return try await joinTus(list.dropFirst(6).split(separator: " ").map(String.init))
+        }
         guard let length = request.header("Upload-Length").flatMap({ Int64($0) }), length >= 0 else {
             try await answer(400, [Self.version])
             return false
         }
         try await skip(parts)
-        let upload = try state.makeUpload(length: length, headers: request.headers)
+        let isPart = request.header("Upload-Concat") == "partial"
+        let upload = try state.makeUpload(length: length, headers: request.headers, isPart: isPart)
         if length == 0 { state.complete(upload.target) }
         if case .loseAnswer = fault { return false }
         var fields = [Self.version] + expiry
         if case .omitLocation = fault {} else { fields.append(HeaderField(name: "Location", value: upload.target)) }
         try await answer(201, fields)
+        return true
+    }
+
+    /// - Parameter urls: the parts', absolute or relative.
+    private func joinTus(_ urls: [String]) async throws -> Bool {
+        let targets = urls.map { url in
+            url.firstRange(of: "/uploads/").map { String(url[$0.lowerBound...]) } ?? url
+        }
+        guard state.behaviour.joinsParts, request.header("Upload-Length") == nil,
+            let whole = try state.join(targets, headers: request.headers)
+        else {
+            try await answer(400, [Self.version])
+            return false
+        }
+        try await answer(201, [Self.version, HeaderField(name: "Location", value: whole.target)])
         return true
     }
 

@@ -29,6 +29,8 @@ public final class UploadServer: Sendable {
         public var largestAppend: Int64?
         /// Whether it says so (`Upload-Limit`).
         public var announcesLimit = true
+        /// Whether it joins parts (tus, Concatenation).
+        public var joinsParts = true
         /// Seconds until an upload is gone; nil keeps it.
         public var lifetime: Int64?
         /// Bytes between two 104s that tell the offset.
@@ -149,14 +151,14 @@ final class UploadServerState: Sendable {
         }
     }
 
-    func makeUpload(length: Int64?, headers: [HeaderField]) throws -> StoredUpload {
+    func makeUpload(length: Int64?, headers: [HeaderField], isPart: Bool = false) throws -> StoredUpload {
         try box.withLockedValue { values in
             let target = "/uploads/\(values.order.count + 1)"
             let file = directory.file("\(values.order.count + 1)")
             let descriptor = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw PosixError("open \(file)") }
             let upload = StoredUpload(
-                target: target, length: length, headers: headers, file: file, descriptor: descriptor)
+                target: target, length: length, isPart: isPart, headers: headers, file: file, descriptor: descriptor)
             values.uploads[target] = upload
             values.order.append(target)
             return upload
@@ -170,6 +172,18 @@ final class UploadServerState: Sendable {
     }
 
     func complete(_ target: String) { box.withLockedValue { $0.uploads[target]?.isComplete = true } }
+
+    /// Writes what the parts hold into a new upload, in this order; nil unless all of them are complete parts.
+    func join(_ targets: [String], headers: [HeaderField]) throws -> StoredUpload? {
+        let parts = targets.compactMap(upload).filter { $0.isPart && $0.isComplete }
+        guard parts.count == targets.count else { return nil }
+        let bytes = try parts.flatMap { try FileTree.read($0.file) }
+        let whole = try makeUpload(length: Int64(bytes.count), headers: headers)
+        guard pwrite(whole.descriptor, bytes, bytes.count, 0) == bytes.count else { throw PosixError("pwrite") }
+        box.withLockedValue { $0.uploads[whole.target]?.offset = Int64(bytes.count) }
+        complete(whole.target)
+        return whole
+    }
 
     /// Appends to an upload; false when it is gone, or another request has taken it over.
     func append(_ bytes: [UInt8], to target: String, request: Int, from channel: any Channel) -> Bool {

@@ -107,6 +107,8 @@ enum AccessCalls {
             "NewTask.priority": [add("priority", ["priority": "high"])],
             "NewTask.headers": [add("headers", ["profile": "secret", "headers": ["Host": "other.test"]])],
             "NewTask.ip_version": [add("ip_version", ["ip_version": "4"])],
+            "NewTask.unix_socket": [add("unix_socket", ["unix_socket": "/run/walk.sock"])],
+            "TaskChanges.unix_socket": [update("unix_socket", ["unix_socket": "/run/walk.sock"])],
             "NewTask.ca_file": [add("ca_file", ["ca_file": file])],
             "TaskChanges.ca_file": [update("ca_file", ["ca_file": file])],
             "NewTask.interface": [add("interface", ["interface": "lo"])],

@@ -22,6 +22,19 @@ import XferTestSupport
         }
     }
 
+    @Test func aHookForADataTaskIsRefused() async throws {
+        let options = DaemonFixture.Options(settings: ["hooks": ["own": "{argv: [/bin/true]}"]])
+        try await withDaemon(options) { daemon in
+            for kind in ["data", "upload"] {
+                let task: JSONValue = [
+                    "url": "http://127.0.0.1:9/f", "kind": .string(kind), "body": ["raw": "x"], "post_process": "own",
+                ]
+                let refusal = String(describing: try await daemon.refusal("task.add", task))
+                #expect(refusal.contains("post_process"), "\(kind): \(refusal)")
+            }
+        }
+    }
+
     @Test func anEmptyBatchIsRefused() async throws {
         try await withDaemon { daemon in
             let refusal = try await daemon.refusal("batch.add", ["tasks": []])

@@ -29,6 +29,25 @@ import XferTestSupport
         }
     }
 
+    @Test func theLastBytesOfASourceAreDownloadedAndContinued() async throws {
+        let server = try await FaultServer()
+        server.serve("/f", source, faults: [[.drop(after: 400_000, by: .close)]])
+        try await withTask(server.url("/f"), ["range": "-1000000", "segments": 4]) { daemon, id in
+            let view = try await daemon.complete(id)
+            #expect(try FileTree.read(try #require(view.finalPath)) == source.bytes(2_000_000..<3_000_000))
+            #expect(view.json["range"]?.stringValue == "-1000000")
+            let ranges = server.requests(to: "/f").compactMap { $0.header("Range") }
+            #expect(ranges.first == "bytes=-1000000")
+            #expect(ranges.count == 2 && ranges.last != ranges.first, "the rest was continued: \(ranges)")
+
+            // A source that is shorter is the part.
+            let added = try await daemon.ctl(
+                "add", "--wait", "--range=-4000000", "-o", daemon.downloads + "/whole", server.url("/f"))
+            #expect(added.isSuccess, "\(added)")
+            #expect(try FileTree.read(daemon.downloads + "/whole") == source.bytes(0..<3_000_000))
+        }
+    }
+
     @Test func theBytesOfADownloadWhoseNameIsTakenMeanwhileAllStay() async throws {
         let server = try await FaultServer()
         let gate = Gate()

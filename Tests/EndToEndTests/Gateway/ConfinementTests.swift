@@ -76,10 +76,10 @@ struct ConfinementTests {
         }
         let named = try await end(["url": .string(server.url("/named"))])
         #expect(named["final_path"]?.stringValue == "\(daemon.downloads)/bashrc", "\(named.text)")
-        let clash = try await end([
-            "url": .string(server.url("/evil")), "output": "script.sh", "on_conflict": "overwrite",
-        ])
-        #expect(clash["error"]?["reason"]?.stringValue == "destination_denied", "\(clash.text)")
+        let clash = try await remote.call(
+            "task.add", ["url": .string(server.url("/evil")), "output": "script.sh", "on_conflict": "overwrite"], token)
+        #expect(clash["error"]?["code"]?.integerValue == ErrorCode.permissionDenied.rawValue, "\(clash.text)")
+        #expect(clash["error"]?["data"]?["path"]?.stringValue == "output", "\(clash.text)")
         #expect(try FileTree.text("\(daemon.downloads)/script.sh") == "mine")
         // What a token downloaded, one may download again.
         let again = try await end([

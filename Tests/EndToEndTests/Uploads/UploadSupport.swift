@@ -59,7 +59,7 @@ func withUploads(
 func expectUploaded(
     _ source: UploadSource, on server: UploadServer, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
-    let complete = server.uploads.filter(\.isComplete)
+    let complete = server.uploads.filter { $0.isComplete && !$0.isPart }
     #expect(complete.count == 1, "\(server.uploads)", sourceLocation: sourceLocation)
     let upload = try #require(complete.first, sourceLocation: sourceLocation)
     let isEqual = try source.version.equals(file: upload.file)

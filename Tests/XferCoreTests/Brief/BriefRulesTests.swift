@@ -34,7 +34,7 @@ import XferModel
     enum Obstacle: CaseIterable {
         case upload, data, head, credential, profileSecret, profileCertificate, certificate, jar, cookie, proxy, metered
         case cachedAnswer, keptAnswer, earlierTry, earlierBytes, earlierFailure, transfer, mirror, segments
-        case overwrite, skip, fail, update, manual, hook
+        case overwrite, skip, fail, update, manual, hook, unixSocket
 
         func apply(to task: inout TransferTask) {
             let url = task.specification.request.url
@@ -67,6 +67,7 @@ import XferModel
             case .update: task.specification.destination.onConflict = .update
             case .manual: task.specification.completion.finalize = .manual
             case .hook: task.specification.completion.postProcess = "h"
+            case .unixSocket: task.specification.request.connections.unixSocket = "/s"
             }
         }
     }

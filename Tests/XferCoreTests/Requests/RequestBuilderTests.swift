@@ -137,7 +137,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(request.acceptedStatus == StatusSet(200...201))
         #expect(request.acceptedTypes == ["application/json", "text/json", "text/javascript"])
         #expect(request.usesProfileCredential && request.credential == nil)
-        #expect(request.usesCookies)
+        #expect(request.usesCookies && !request.refusesCookies)
         #expect(request.proxy == profile.proxy)
         #expect(
             request.headers
@@ -156,7 +156,7 @@ private func bytes(_ text: String) -> InlineBytes { InlineBytes(Array(text.utf8)
         #expect(request.redirect == .follow)
         #expect(request.timeouts.idle == 0)
         #expect(request.acceptedTypes == [])
-        #expect(!request.usesCookies)
+        #expect(!request.usesCookies && request.refusesCookies)
         #expect(request.credential == Credential(user: "me", password: "x"))
         #expect(request.headers.map(\.name) == ["x-b", "Accept-Language", "X-A"])
     }

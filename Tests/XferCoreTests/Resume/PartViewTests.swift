@@ -19,12 +19,19 @@ import XferModel
         ] as [(String, Int64, Int64?)])
     func aRangeIsRead(text: String, first: Int64, last: Int64?) throws {
         let range = try part(text)
-        #expect(range.first == first && range.last == last)
+        #expect(range.first == first && range.last == last && range.suffixLength == nil)
         #expect(SourceRange(range.description) == range)
     }
 
+    @Test(arguments: [("-1", 1), ("-500", 500), ("-007", 7)] as [(String, Int64)])
+    func aSuffixIsRead(text: String, length: Int64) throws {
+        let range = try part(text)
+        #expect(range.suffixLength == length && range.first == 0 && range.last == nil)
+        #expect(range.description == "-\(length)" && SourceRange(range.description) == range)
+    }
+
     @Test(arguments: [
-        "", "-", "-500", "5", "5-4", "a-b", "0-1,3-4", "bytes=0-1", " 0-1", "0 - 1", "+1-2", "0x1-2",
+        "", "-", "-0", "--5", "-5-", "-x", "-1152921504606846977", "5", "5-4", "a-b", "0-1,3-4", "bytes=0-1", " 0-1", "0 - 1", "+1-2", "0x1-2",
         "1152921504606846977-", "99999999999999999999-", "0-1-2",
     ])
     func aTextThatIsNoRangeIsRefused(text: String) { #expect(SourceRange(text) == nil) }
@@ -44,6 +51,12 @@ import XferModel
         let segment = Segment(start: 50, end: 75, committed: 60)
         #expect(try sent("500-599", kept: 0, segment) == "bytes=560-574")
         #expect(try sent("500-", kept: 0, segment) == "bytes=560-574")
+        // What is missing of the last 100 bytes is a shorter suffix.
+        #expect(try sent("-100", kept: 0) == "bytes=-100")
+        #expect(try sent("-100", kept: 40) == "bytes=-60")
+        #expect(try sent("-100", kept: 99) == "bytes=-1")
+        // The source is shorter: the whole of it, of which 100 bytes are known, is the part.
+        #expect(try sent("-500", kept: 40) == "bytes=-60")
         #expect(ResumeRules.plan(kept: ResumeData()).headers.isEmpty)
     }
 
@@ -55,6 +68,11 @@ import XferModel
             ("bytes 500-599/*", "500-599", "bytes 0-99/100"), ("bytes 500-549/*", "500-599", "bytes 0-49/*"),
             ("bytes 500-549/1000", "500-599", "bytes 0-49/100"), ("bytes 400-599/1000", "500-599", nil),
             ("bytes */1000", "500-599", "bytes */100"), ("bytes */500", "500-599", nil), ("octets 5-9/10", "5-9", nil),
+            // Suffixes: of a longer source, the rest of one, of a shorter source, and where the place is not known.
+            ("bytes 900-999/1000", "-100", "bytes 0-99/100"), ("bytes 940-999/1000", "-100", "bytes 40-99/100"),
+            ("bytes 0-59/60", "-100", "bytes 0-59/60"), ("bytes 20-59/60", "-100", "bytes 20-59/60"),
+            ("bytes 899-999/1000", "-100", nil), ("bytes 900-999/*", "-100", nil), ("bytes */1000", "-100", "bytes */100"),
+            ("bytes */0", "-100", nil),
         ] as [(String, String, String?)])
     func aRangeOfTheSourceIsSeenAsARangeOfThePart(source: String, range: String, seen: String?) throws {
         let answer = head(206, ("Content-Range", source), ("ETag", "\"a\""), ("Repr-Digest", "sha-256=:AA==:"))
@@ -71,7 +89,9 @@ import XferModel
             let answer = PartView.head(ResponseHead(status: 200, fields: fields), of: plan.part)
             return ResumeRules.judge(answer, plan: plan, url: url, now: Timestamp(seconds: 0))
         }
-        for (length, range) in [("1000", "0-99"), ("1000", "500-"), (nil, "0-99"), ("100", "1-99")] {
+        for (length, range) in [
+            ("1000", "0-99"), ("1000", "500-"), (nil, "0-99"), ("100", "1-99"), ("101", "-100"), (nil, "-100"),
+        ] {
             guard case .fail(let error) = try verdict(length, range) else {
                 Issue.record("\(length ?? "-") is taken for \(range)")
                 continue
@@ -82,6 +102,33 @@ import XferModel
         #expect(try verdict("100", "0-99") == .write(whole))
         #expect(try verdict("100", "0-500") == .write(whole))
         #expect(try verdict("100", "0-") == .write(whole))
+        #expect(try verdict("100", "-100") == .write(whole))
+        #expect(try verdict("100", "-500") == .write(whole))
+    }
+
+    /// RFC 9110 §13.1.5: a server answers `If-Range` for another version with the whole of the new one.
+    @Test(arguments: ["500-599", "0-99", "-100"]) func aNewVersionOfTheSourceStartsThePartOver(range: String) throws {
+        let kept = ResumeData(
+            validators: Validators(etag: "\"a\""), totalLength: 100, segments: [Segment(start: 0, committed: 40)])
+        func verdict(_ tag: String) throws -> HeadVerdict {
+            let plan = ResumeRules.plan(kept: kept, part: try part(range))
+            let answer = PartView.head(head(200, ("Content-Length", "1000"), ("ETag", tag)), of: plan.part)
+            return ResumeRules.judge(answer, plan: plan, url: url, now: Timestamp(seconds: 0))
+        }
+        #expect(try verdict("\"b\"") == .startOver(.etagChanged))
+        // The server does not know ranges any more: the next request, without kept bytes, fails.
+        #expect(try verdict("\"a\"") == .startOver(.rangeIgnored))
+    }
+
+    /// A suffix keeps its length while its source grows, so that an equal length shows nothing.
+    @Test func aSuffixIsContinuedOnlyUnderAStrongValidator() throws {
+        func check(_ range: String, _ validators: Validators) throws -> RequestPlan.Guard {
+            let kept = ResumeData(validators: validators, totalLength: 100, segments: [Segment(start: 0, committed: 40)])
+            return ResumeRules.plan(kept: kept, allowsUnsafe: true, part: try part(range)).check
+        }
+        #expect(try check("500-599", Validators()) == .unsafe)
+        #expect(try check("-100", Validators()) == .none)
+        #expect(try check("-100", Validators(etag: "\"a\"")) == .etag("\"a\""))
     }
 
     @Test func aPartIsWrittenAndContinuedLikeAWhole() throws {

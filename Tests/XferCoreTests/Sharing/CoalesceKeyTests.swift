@@ -82,6 +82,7 @@ import XferTestSupport
         Change("IP version") { $0.request.connections.ipVersion = .ipv6 },
         Change("interface") { $0.request.connections.interface = LocalInterface("lo") },
         Change("resolve") { $0.request.connections.resolve = ["a:1:192.0.2.1"].compactMap { ResolveRule($0) } },
+        Change("Unix socket") { $0.request.connections.unixSocket = "/s" },
         Change("connect to") { $0.request.connections.connectTo = ["a:1:b:2"].compactMap { ConnectToRule($0) } },
         Change("own cookies") { $0.request.cookies = [RequestCookie(domain: "example.org", name: "a", value: "b")] },
         Change("own cookie's value") {
@@ -126,6 +127,7 @@ import XferTestSupport
             $0.request.clientCertificate = ClientCertificateFiles(certificate: "/c", key: "/k")
         },
         Change("cookies") { $0.request.usesCookies = true },
+        Change("no cookies") { $0.request.refusesCookies = true },
         Change("policy") { $0.policy = "p" },
         Change("proxy") { $0.request.proxy = ProxySettings(url: "http://p:1") },
         Change("proxy's credential") {

@@ -78,6 +78,27 @@ import XferTestSupport
         #expect(try await get("/x", jar: "one") == [])
     }
 
+    /// Neither a jar nor what a redirect of the attempt sets; the client's own cookies are still its own.
+    @Test func aRequestThatRefusesCookiesSendsNoneThatAServerSets() async throws {
+        server.on("/gate") { _ in
+            Reply(
+                302,
+                headers: [
+                    HeaderField(name: "Location", value: "/end"), HeaderField(name: "Set-Cookie", value: "pass=1"),
+                ], text: "")
+        }
+        server.on("/end") { _ in Reply(200, text: "end") }
+        for own in [false, true] {
+            let before = server.requests.count
+            try await get("/gate", jar: nil) { attempt in
+                attempt.request.refusesCookies = true
+                if own { attempt.cookies = ["127.0.0.1\tFALSE\t/\tFALSE\t0\tmine\t2"] }
+            }
+            let sent = server.requests.dropFirst(before).map { $0.header("Cookie") }
+            #expect(sent == (own ? ["mine=2", "mine=2"] : [nil, nil]))
+        }
+    }
+
     @Test func publicSuffixesAreKnown() {
         #expect(PublicSuffixes.contains("org") && PublicSuffixes.contains("co.uk"))
         #expect(PublicSuffixes.contains("co.uk.") && PublicSuffixes.contains("com."))

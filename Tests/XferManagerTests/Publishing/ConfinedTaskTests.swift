@@ -72,15 +72,27 @@ struct ConfinedTaskTests {
         let local = try await fixture.end(of: add(as: "local", for: ManagerFixture.caller), in: manager)
         #expect(local.state == .completed)
         try FileTree.write("theirs", to: "\(fixture.downloads)/theirs")
-        for name in ["local", "theirs"] {
-            let denied = try await fixture.end(of: add(as: name, onConflict: .overwrite), in: manager)
-            #expect(denied.state == .failed && denied.error?.reason == .destinationDenied, "\(name)")
+        let requests = fixture.server.requests.count
+        for (name, policy) in [("local", ConflictPolicy.overwrite), ("theirs", .overwrite), ("theirs", .update)] {
+            let field = try await refusedField { _ = try await add(as: name, onConflict: policy) }
+            #expect(field == "output", "\(name) \(policy)")
         }
+        #expect(fixture.server.requests.count == requests, "nothing is fetched before the refusal")
         #expect(try FileTree.text("\(fixture.downloads)/theirs") == "theirs")
         // A file that was changed since is not the one that was published.
         try FileTree.write("changed", to: path)
-        let changed = try await fixture.end(of: add(as: "mine", onConflict: .overwrite), in: manager)
-        #expect(changed.state == .failed && changed.error?.reason == .destinationDenied)
+        #expect(try await refusedField { _ = try await add(as: "mine", onConflict: .overwrite) } == "output")
+        await manager.shutdown(.suspend)
+    }
+
+    /// The add found no file, so that only the end of the download can refuse.
+    @Test func aFileThatAppearsAfterTheAddIsNotReplaced() async throws {
+        let id = try await add(as: "late", startsPaused: true, onConflict: .overwrite)
+        try FileTree.write("theirs", to: "\(fixture.downloads)/late")
+        _ = try await manager.tasks.apply(.resume, to: [id], for: ManagerFixture.caller)
+        let denied = try await fixture.end(of: id, in: manager)
+        #expect(denied.state == .failed && denied.error?.reason == .destinationDenied)
+        #expect(try FileTree.text("\(fixture.downloads)/late") == "theirs")
         await manager.shutdown(.suspend)
     }
 

@@ -43,10 +43,17 @@ import XferTestSupport
     }
 
     @Test func aCallerThatActsForItDoesNot() async throws {
-        let id = try await fixture.add("/a", as: "theirs", to: manager, for: Self.lesser) {
-            $0.destination.onConflict = .overwrite
+        do {
+            _ = try await fixture.add("/a", as: "theirs", to: manager, for: Self.lesser) {
+                $0.destination.onConflict = .overwrite
+            }
+            Issue.record("the add was accepted")
+        } catch ManagerError.permissionDenied(let path, _) {
+            #expect(path == "output")
         }
-        try await isDenied(id)
+        #expect(fixture.server.requests.isEmpty)
+        #expect(try FileTree.text(file) == "theirs")
+        await manager.shutdown(.suspend)
     }
 
     @Test func aTaskThatIsSentThereByAnUpdateDoesNot() async throws {

@@ -144,7 +144,9 @@ extension SharedTransfer {
 
     /// The highest number that a member, or a task about to become one, wants.
     var segmentCount: SegmentCount {
-        guard specification.kind == .download, specification.request.method == .get else { return .one }
+        guard specification.kind == .download, specification.request.method == .get,
+            specification.request.range?.suffixLength == nil
+        else { return .one }
         return .highest(members.wantedSegments(default: settings.segments) + started.wantedSegments)
     }
 

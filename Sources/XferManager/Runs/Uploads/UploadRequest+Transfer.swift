@@ -21,22 +21,26 @@ extension TransferRequest {
     }
 }
 
+extension TusConcatenation {
+    /// The upload of a task in parts.
+    init?(_ specification: TaskSpecification, _ content: OpenedContent, length: Int64, parts: Int) {
+        self.init(
+            url: specification.request.url, length: length, metadata: content.metadata(for: specification),
+            parts: parts)
+    }
+}
+
 extension TusUpload {
-    /// The upload of a task. The client's own `Upload-Metadata` takes precedence over the file's name and type.
+    /// The upload of a task.
     ///
     /// - Parameter chunkSize: the service's, for tasks that set none; 0 is unlimited.
     init(
         _ specification: TaskSpecification, _ content: OpenedContent, length: Int64, chunkSize: Int64,
         _ resumeData: UploadResumeData?
     ) {
-        let headers = specification.request.headers
-        let metadata =
-            headers.firstValue(named: "Upload-Metadata")
-            ?? Self.metadata(
-                filename: content.filename ?? "upload",
-                mediaType: headers.firstValue(named: "Content-Type") ?? "application/octet-stream")
         self.init(
-            url: specification.request.url, length: length, metadata: metadata, resumeData: resumeData,
+            url: specification.request.url, length: length, metadata: content.metadata(for: specification),
+            resumeData: resumeData,
             chunkSize: specification.upload.chunkSize ?? (chunkSize > 0 ? chunkSize : nil),
             createsWithContent: specification.upload.createsWithContent == true)
     }
@@ -56,6 +60,15 @@ extension OpenedContent {
     var filename: String? {
         guard case .file(let file) = content else { return nil }
         return file.source.path.split(separator: "/").last.map(String.init)
+    }
+
+    /// The value of `Upload-Metadata`. The client's own takes precedence over the file's name and type.
+    fileprivate func metadata(for specification: TaskSpecification) -> String {
+        let headers = specification.request.headers
+        return headers.firstValue(named: "Upload-Metadata")
+            ?? TusUpload.metadata(
+                filename: filename ?? "upload",
+                mediaType: headers.firstValue(named: "Content-Type") ?? "application/octet-stream")
     }
 
     /// A range of the content; nil if the content has no ranges that can be sent.

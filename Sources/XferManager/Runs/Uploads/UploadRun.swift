@@ -9,12 +9,20 @@ import XferStore
 /// another, commits what a restart has to know, and keeps the last response.
 ///
 /// If the run ends but the remote upload survives, the task is retried; the next run asks the server for its offset.
+///
+/// An upload in parts (`UploadRun+Parts`) has a machine for each of them, and all of them run at the same time.
 actor UploadRun: AnsweredRun {
     let context: RunContext
     var facts: RunState
     var keptResponse: KeptResponse?
     /// The upload resource as committed last.
     private(set) var recorded: UploadResumeData?
+    /// Those of the parts, if it is sent in parts.
+    var recordedParts: [Int: UploadResumeData] = [:]
+    /// Bytes that the server has of each part; the whole has the number -1.
+    private var acknowledged: [Int: Int64] = [:]
+    /// Whether a part has failed, so that the others stop.
+    var isEnding = false
 
     init(_ context: RunContext, _ facts: RunState) {
         self.context = context
@@ -22,7 +30,7 @@ actor UploadRun: AnsweredRun {
     }
 
     /// The upload resource on the server survives this task's failure, so that a later try continues from it.
-    var isResumable: Bool { recorded != nil }
+    var isResumable: Bool { recorded != nil || !recordedParts.isEmpty }
 
     func run() async throws -> RunEnd {
         let id = transfer.id
@@ -35,48 +43,81 @@ actor UploadRun: AnsweredRun {
         control.setSent(recorded?.offset ?? 0, total: length)
         switch specification.upload.uploadProtocol {
         case .tus:
-            let chunkSize = settings.uploadChunkSize
+            if let end = try await runInParts(content, length: length) { return end }
             return try await run(
-                TusUpload(specification, content, length: length, chunkSize: chunkSize, recorded), sending: content)
+                TusUpload(specification, content, length: length, chunkSize: settings.uploadChunkSize, recorded),
+                sending: content)
         case .resumable:
             return try await run(ResumableUpload(specification, length: length, recorded), sending: content)
         case .plain: throw TransferError(.internalError, "a plain upload is one exchange")
         }
     }
 
-    private func run(_ made: some UploadMachine, sending content: OpenedContent) async throws -> RunEnd {
+    private func run(_ machine: some UploadMachine, sending content: OpenedContent) async throws -> RunEnd {
+        let length = content.length ?? 0
+        switch try await drive(machine, UploadPart(number: nil, range: 0..<length), sending: content) {
+        case .answered(let answer, let mayRetry): return try await end(with: answer, mayRetry: mayRetry, length: length)
+        case .completed(let answer, let keepsResponse):
+            return try await complete(with: keepsResponse ? answer : nil, after: answer, length: length)
+        case .failed(let error): return .failed(error)
+        case .stopped(let mayHaveCreated): return stopped(mayHaveCreated: mayHaveCreated)
+        }
+    }
+
+    /// How the course of a machine ended.
+    enum Driven: Sendable {
+        /// The answer is to be judged as for any other request.
+        case answered(Answer, mayRetry: Bool)
+        /// The server has everything. Nil without an answer.
+        case completed(Answer?, keepsResponse: Bool)
+        case failed(TransferError)
+        case stopped(mayHaveCreated: Bool)
+    }
+
+    /// Sends the requests of a machine one after another, and commits what a restart has to know.
+    ///
+    /// - Parameter part: what the machine sends of the source; nil if its requests send nothing of it.
+    func drive(
+        _ made: some UploadMachine, _ part: UploadPart?, sending content: OpenedContent
+    ) async throws -> Driven {
         let length = content.length ?? 0
         var machine = made
         var step = machine.onStart(at: services.clock())
         var answer: Answer?
         while true {
-            try await commit(step.record, length: length)
+            try await commit(step.record, of: part, length: length)
             switch step.action {
             case .send(let request):
-                guard !control.isStopRequested else { return .stopped }
-                switch try await exchange(request, of: &machine, sending: content) {
+                guard !control.isStopRequested, !isEnding else { return .stopped(mayHaveCreated: false) }
+                switch try await exchange(request, of: &machine, part, sending: content) {
                 case .answered(let heard):
                     answer = heard
-                    control.setSent(machine.resumeData?.offset ?? 0, total: length)
+                    show(machine.resumeData?.offset ?? 0, of: part, total: length)
                     step = machine.onAnswer(heard.head, location: heard.location, at: services.clock())
                 case .goesOn(let next): step = next
-                case .stopped: return stopped(mayHaveCreated: machine.resumeData == nil)
+                case .stopped: return .stopped(mayHaveCreated: machine.resumeData == nil)
                 }
             case .goOn, .interrupt:
                 throw TransferError(.internalError, "an upload without a request in flight cannot go on")
             case .answered(let mayRetry):
                 guard let answer else { throw TransferError(.internalError, "an upload without an answer") }
-                return try await end(with: answer, mayRetry: mayRetry, length: length)
+                return .answered(answer, mayRetry: mayRetry)
             case .completed(let keepsResponse):
-                await onBodyEnd()
-                if keepsResponse, let answer { try await keepUnjudged(answer) }
-                if let answer { await invalidate(after: answer) }
-                return .completed(size: length)
+                return .completed(answer, keepsResponse: keepsResponse)
             case .fail(let error):
                 return .failed(error)
             }
         }
     }
+
+    /// Shows how many bytes of a part the server has, and so how many in all.
+    func show(_ offset: Int64, of part: UploadPart?, total: Int64) {
+        guard let part else { return }
+        acknowledged[part.number ?? -1] = offset
+        control.setSent(acknowledgedInAll, total: total)
+    }
+
+    private var acknowledgedInAll: Int64 { acknowledged.values.reduce(0) { $0.addingSaturated($1) } }
 
     // MARK: Ends
 
@@ -94,6 +135,14 @@ actor UploadRun: AnsweredRun {
         }
         refusal.isRetriable = false
         return .failed(refusal)
+    }
+
+    /// - Parameter response: the answer to keep as the task's response; nil keeps none.
+    func complete(with response: Answer?, after answer: Answer?, length: Int64) async throws -> RunEnd {
+        await onBodyEnd()
+        if let response { try await keepUnjudged(response) }
+        if let answer { await invalidate(after: answer) }
+        return .completed(size: length)
     }
 
     private func invalidate(after answer: Answer) async {
@@ -118,7 +167,7 @@ actor UploadRun: AnsweredRun {
     // MARK: Commits
 
     /// Commits what a restart has to know about the upload resource.
-    func commit(_ record: UploadRecord, length: Int64) async throws {
+    func commit(_ record: UploadRecord, of part: UploadPart?, length: Int64) async throws {
         let data: UploadResumeData?
         switch record {
         case .unchanged: return
@@ -127,9 +176,13 @@ actor UploadRun: AnsweredRun {
         }
         let id = transfer.id
         let now = services.clock()
-        let lost = data == nil ? recorded?.offset ?? 0 : 0
-        try await commit(data?.url == recorded?.url ? .gathered : .immediate) { tx, machine in
-            try tx.setUpload(data, of: id)
+        let number = part?.number
+        let known = number.map { recordedParts[$0] } ?? recorded
+        let lost = data == nil ? known?.offset ?? 0 : 0
+        acknowledged[number ?? -1] = data?.offset ?? 0
+        let sent = acknowledgedInAll
+        try await commit(data?.url == known?.url ? .gathered : .immediate) { tx, machine in
+            if let number { try tx.setUploadPart(data, number, of: id) } else { try tx.setUpload(data, of: id) }
             if lost > 0 {
                 try tx.append(
                     .taskBytesDiscarded(
@@ -137,15 +190,15 @@ actor UploadRun: AnsweredRun {
                         dropped: lost),
                     taskID: machine.task.id, owner: machine.task.owner, at: now)
             }
-            machine.onAcknowledged(sent: data?.offset ?? 0, total: length, at: now)
+            machine.onAcknowledged(sent: sent, total: length, at: now)
         }
-        recorded = data
+        if let number { recordedParts[number] = data } else { recorded = data }
     }
 
     // MARK: Requests
 
     /// A final response and where its content went.
-    struct Answer {
+    struct Answer: Sendable {
         var outcome: AttemptOutcome
         var head: ResponseHead
         var location: HTTPURL?
@@ -160,23 +213,25 @@ actor UploadRun: AnsweredRun {
 
     /// Makes one request and handles its events.
     private func exchange(
-        _ request: UploadRequest, of machine: inout some UploadMachine, sending content: OpenedContent
+        _ request: UploadRequest, of machine: inout some UploadMachine, _ part: UploadPart?,
+        sending content: OpenedContent
     ) async throws -> Exchanged {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }
-        if let range = request.content { control.setSent(range.lowerBound, total: content.length) }
+        let length = content.length ?? 0
+        if let range = request.content { show(range.lowerBound, of: part, total: length) }
         var asked = request.url
         var isInterrupted = false
         // The source stays open as long as the attempt may read it.
         defer { withExtendedLifetime(content) {} }
-        let sent = request.content.flatMap(content.part)
+        let sent = request.content.flatMap { content.part($0.moved(by: part?.range.lowerBound ?? 0)) }
         let answer = try await exchange(specification.request.forUpload(request), sending: sent, spill: spill) {
             event, handle in
             switch event {
             case .redirected(_, _, let to, .followed), .redirected(_, _, let to, .upgraded):
                 asked = to
             case .informational(let head) where !isInterrupted:
-                isInterrupted = try await onInterim(head, from: asked, of: &machine, length: content.length ?? 0)
+                isInterrupted = try await onInterim(head, from: asked, of: &machine, part, length: length)
                 if isInterrupted { await services.engine.stop(handle.id) }
             case .response(let head):
                 report(head, total: head.contentLength)
@@ -189,10 +244,11 @@ actor UploadRun: AnsweredRun {
 
     /// Handles an interim response. Returns whether to stop the request, because the machine sends another one.
     private func onInterim(
-        _ head: ResponseHead, from url: HTTPURL, of machine: inout some UploadMachine, length: Int64
+        _ head: ResponseHead, from url: HTTPURL, of machine: inout some UploadMachine, _ part: UploadPart?,
+        length: Int64
     ) async throws -> Bool {
         let step = machine.onInterim(head, location: try place(in: head, from: url), at: services.clock())
-        try await commit(step.record, length: length)
+        try await commit(step.record, of: part, length: length)
         switch step.action {
         case .goOn: return false
         case .interrupt: return true
@@ -231,5 +287,18 @@ actor UploadRun: AnsweredRun {
                 host: place.hostKey)
         }
         return place
+    }
+}
+
+/// A part of a source that a machine sends.
+struct UploadPart: Hashable, Sendable {
+    /// Its place among the parts that are sent at the same time; nil if there is only this one.
+    let number: Int?
+    let range: Range<Int64>
+}
+
+extension Range<Int64> {
+    fileprivate func moved(by distance: Int64) -> Self {
+        lowerBound.addingSaturated(distance)..<upperBound.addingSaturated(distance)
     }
 }
