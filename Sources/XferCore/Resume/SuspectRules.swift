@@ -1,4 +1,4 @@
-import XferModel
+public import XferModel
 
 /// Decides whether an answer in place of the rest of a file is plausibly that file in another version.
 ///
@@ -52,6 +52,11 @@ public enum SuspectRules {
             TransferError(
                 .unexpectedAnswer, "\(host) answered with \(description(of: reason)) in place of the file",
                 httpStatus: head.status, host: host))
+    }
+
+    /// An answer as it is remembered once it has been seen.
+    public static func sight(of head: ResponseHead, source: HTTPURL?) -> AnswerDoubt {
+        AnswerDoubt(signature: signature(of: head, source: source), count: 1)
     }
 
     /// Whether repetition shows that the answer is another version of the file. Data and text are only with a validator:

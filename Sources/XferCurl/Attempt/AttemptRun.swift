@@ -339,6 +339,12 @@ final class AttemptRun {
         proceed()
     }
 
+    /// Writes the body that waits for `proceed` to this file; see `TransferEngine.redirect`.
+    func redirect(to descriptor: Int32) {
+        guard !isEnded, hop?.isHolding == true else { return }
+        received.writer.redirect(to: descriptor)
+    }
+
     /// Up to `length` bytes of the answer that is being received, and how many there are. Nil if there is none, or if
     /// they are not the bytes of the result, since a coding has to be undone.
     func answer(at offset: Int64, upTo length: Int) -> AnswerPart? {

@@ -73,6 +73,12 @@ struct BodyWriter {
         return collected.withUnsafeBytes { append($0, to: descriptor) }
     }
 
+    /// Writes the body, which has not begun, to another file.
+    mutating func redirect(to descriptor: Int32) {
+        guard case .file = sink else { return }
+        sink = .file(descriptor: descriptor)
+    }
+
     /// Most bytes of a body that the sink takes; nil means no limit.
     private var most: Int64? {
         switch sink {

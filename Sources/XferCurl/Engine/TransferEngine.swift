@@ -66,6 +66,13 @@ public final class TransferEngine: Sendable {
     /// Lets an attempt write whose head was judged `restart`. Call it when the loss of the kept bytes is durable.
     public func proceed(_ id: AttemptID) async { await loops[id.loop].withAttempt(id) { $0.proceed() } }
 
+    /// Writes the body of an attempt whose head was judged `restart` to another file. Call it before `proceed`.
+    ///
+    /// - Parameter descriptor: of an empty file; borrowed as with `BodySink.file`.
+    public func redirect(_ id: AttemptID, to descriptor: Int32) async {
+        await loops[id.loop].withAttempt(id) { $0.redirect(to: descriptor) }
+    }
+
     /// Reports that the bytes below the offset are durable and that the offset is committed.
     public func committed(_ id: AttemptID, offset: Int64) async {
         await loops[id.loop].withAttempt(id) { $0.committed(offset) }

@@ -11,12 +11,12 @@ public final class PartialFile: Sendable {
     public let directory: DirectoryHandle
     /// The file's name in `directory`.
     public let name: String
-    public let identity: FileIdentity
     private let state: Locked<State>
 
     private struct State {
         /// Nil once closed.
         var handle: Descriptor?
+        var identity: FileIdentity
         var isPoisoned = false
         /// Whether the directory's entry has to be made durable by the next `sync`.
         var isEntryNew: Bool
@@ -25,12 +25,14 @@ public final class PartialFile: Sendable {
     init(directory: DirectoryHandle, name: String, handle: Descriptor, isEntryNew: Bool) throws(FileError) {
         self.directory = directory
         self.name = name
-        identity = FileIdentity(try status(of: handle.raw, path: directory.path(of: name)))
-        state = Locked(State(handle: handle, isEntryNew: isEntryNew))
+        let identity = FileIdentity(try status(of: handle.raw, path: directory.path(of: name)))
+        state = Locked(State(handle: handle, identity: identity, isEntryNew: isEntryNew))
     }
 
     /// The file's absolute path, for messages.
     public var path: String { directory.path(of: name) }
+
+    public var identity: FileIdentity { state.withLock(\.identity) }
 
     /// The descriptor to which the engine writes; -1 after `close`.
     public var descriptor: Int32 { state.withLock { $0.handle?.raw ?? -1 } }
@@ -108,6 +110,25 @@ extension PartialFile {
     public func truncate(to length: Int64) throws(FileError) {
         let handle = try handle()
         try perform("cut", on: path) { ftruncate(handle.raw, Int(clamping: length)) }
+    }
+
+    /// Gives this file's name to another file of the same directory, which this object is from then on; its own content is
+    /// gone. The engine may write to the other file meanwhile, but not to this one.
+    ///
+    /// - Throws: `closed`, `system`.
+    public func replace(with other: PartialFile) throws(FileError) {
+        _ = try other.handle()
+        try perform("rename", on: other.path) {
+            renameat(directory.descriptor, other.name, directory.descriptor, name)
+        }
+        let taken = other.state.withLock { state in
+            defer { state.handle = nil }
+            return state
+        }
+        state.withLock { state in
+            state = taken
+            state.isEntryNew = true
+        }
     }
 
     /// Metadata that `sync` makes durable beside the bytes.

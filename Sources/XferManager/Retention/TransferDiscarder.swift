@@ -224,7 +224,9 @@ final class TransferDiscarder: ManagerPart, Sendable {
         var hasChanged = false
         for discarded in all {
             let transfer = discarded.transfer
-            if try directory.remove(transfer.partialName) { hasChanged = true }
+            for name in [transfer.partialName, transfer.replacementName] {
+                if try directory.remove(name) { hasChanged = true }
+            }
             for name in discarded.readyNames where name != transfer.partialName {
                 // A hook's copy, and the files the hook made beside it.
                 if try directory.remove(beginningWith: name) > 0 { hasChanged = true }
@@ -290,6 +292,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
             try names.filter { name in
                 guard let id = Transfer.id(inName: name, tag: tag), id <= last else { return false }
                 guard let transfer = try reader.transfer(id) else { return true }
+                // A run may be writing to it. Otherwise the transfer's next run deletes it.
+                if name == transfer.replacementName { return false }
                 // The same name in another directory is what an interrupted move has left. Path and inode have to differ:
                 // a path may be an alias, and a directory may get another number when its disk is mounted anew.
                 if name == transfer.partialName {

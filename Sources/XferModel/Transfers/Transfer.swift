@@ -27,6 +27,9 @@ public struct Transfer: Hashable, Sendable {
     /// Name of the partial file within its directory.
     public var partialName: String { "\(Self.namePrefix(tag))\(id).part" }
 
+    /// The file that receives another version beside the kept bytes.
+    public var replacementName: String { "\(Self.namePrefix(tag))\(id).new.part" }
+
     /// The prefix of the names of all a store's working files: parts, and the copies that hooks work on.
     public static func namePrefix(_ tag: String) -> String { ".xfer-\(tag)-" }
 

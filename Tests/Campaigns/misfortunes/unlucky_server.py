@@ -84,7 +84,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
 
     def send_file(
             self, content=None, tag='"1"', most=None, stop=None, end="close", framing="length", ranges=True,
-            never_ends=False, closes=False, part_has_tag=True, pause=0, **fields):
+            never_ends=False, closes=False, part_is_bare=False, pause=0, **fields):
         """Sends the file, or the part of it that is requested.
 
         It breaks off after `most` bytes or at the offset `stop`, with `never_ends` even behind the last byte: it closes
@@ -99,8 +99,11 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             return
         count = min(last - first, most or len(content), max(0, (len(content) if stop is None else stop) - first))
         fields = {"Content-Type": "application/octet-stream", **fields}
-        if tag and (part_has_tag or not is_part):
+        if tag:
             fields["ETag"] = tag
+        if is_part and part_is_bare:
+            fields.pop("ETag", None)
+            fields.pop("Last_Modified", None)
         if is_part:
             fields["Content-Range"] = f"bytes {first}-{last - 1}/{len(content)}"
         fields |= {

@@ -32,6 +32,23 @@ import XferModel
         #expect(base.read("part") == "hello")
     }
 
+    @Test func aPartialFileReplacedByAnotherIsThatFileUnderItsOwnName() throws {
+        let part = try PartialFile.create(in: directory, named: "part")
+        try part.put("old bytes")
+        let other = try PartialFile.create(in: directory, named: "other")
+        try other.put("new")
+        let (identity, descriptor) = (other.identity, other.descriptor)
+        try part.replace(with: other)
+        #expect(part.identity == identity && part.descriptor == descriptor && other.descriptor == -1)
+        try part.requireInPlace()
+        #expect(try part.length() == 3)
+        try part.sync()
+        #expect(base.read("part") == "new")
+        #expect(try directory.status(of: "other") == nil)
+        #expect(throws: FileError.closed(path: base.at("other"))) { try part.replace(with: other) }
+        #expect(base.read("part") == "new")
+    }
+
     @Test func aPartialFileClosesOnceAndThenRefusesUse() throws {
         let part = try PartialFile.create(in: directory, named: "part")
         let descriptor = part.descriptor

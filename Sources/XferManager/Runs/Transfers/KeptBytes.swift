@@ -85,8 +85,11 @@ final class KeptBytes {
         mark = nil
         let name = transfer.partialName
         let (segments, record) = (transfer.resumeData.segments, closedRecord)
+        let leftover = transfer.replacementName
         let (part, remains) = try await services.pool.run {
-            try PartialFile.restore(in: directory, named: name, segments: segments, record: record, isNew: isNew)
+            // A crash leaves it.
+            if !isNew { try directory.remove(leftover) }
+            return try PartialFile.restore(in: directory, named: name, segments: segments, record: record, isNew: isNew)
         }
         switch remains {
         case .intact:

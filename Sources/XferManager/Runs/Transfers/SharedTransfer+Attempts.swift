@@ -131,9 +131,14 @@ extension SharedTransfer {
             defer { self.segmented = nil }
             return try await segmented.run(on: self, maySplit: maySplit)
         }
-        let outcome = try await attempt(into: part, in: directory)
-        describe(after: outcome)
-        return Round(outcome)
+        do {
+            let outcome = try await attempt(into: part, in: directory)
+            describe(after: outcome)
+            return Round(outcome)
+        } catch {
+            await abandonReplacement()
+            throw error
+        }
     }
 
     /// Updates what describes the bytes after the only attempt has ended.
@@ -177,7 +182,11 @@ extension SharedTransfer {
                 response.times.answered = services.clock()
                 try await onHead(head, verdict, keeping, of: handle, into: part, in: directory)
             case .checkpointDue(let offset):
-                try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: kept.described)
+                if let replacement {
+                    try await continueReplacement(replacement, at: offset, as: part)
+                } else {
+                    try await checkpoint(part, at: [Segment(start: 0, committed: offset)], keeping: kept.described)
+                }
                 await services.engine.committed(handle.id, offset: offset)
             case .redirected, .judged, .informational, .response, .finished:
                 break
@@ -233,6 +242,7 @@ extension SharedTransfer {
             outcome.body = nil
             try await services.pool.run { () throws(FileError) in try part.write(body) }
         }
+        if isFirst { try await settleReplacement(after: outcome, as: part) }
         if let digest = outcome.unprovenEnd { try await acceptEnd(at: outcome.offset, provenBy: digest) }
         return outcome
     }
@@ -255,6 +265,14 @@ extension SharedTransfer {
             if choice.mode.isForeign { throw SourceRefusal(reason: reason) }
             let discard =
                 choice.mode == .anew ? response.refusal.map { Discard($0) } ?? Self.takenOver : Discard(reason)
+            let new = Replacement.Version(
+                keeping: keeping, total: plan.total, choice: choice, discard: discard,
+                sight: SuspectRules.sight(of: head, source: source(for: 0)))
+            if try await beginReplacement(new, of: handle, in: directory) {
+                await report(response.setHead(head, from: keeping.finalURL, total: plan.total, isResumed: false))
+                guard isWanted else { return await stopIfUnwanted() }
+                return await services.engine.proceed(handle.id)
+            }
             try await dropKeptBytes(because: discard, truncating: part)
             response.refusal = nil
             sources.selector.begin(with: choice.source)

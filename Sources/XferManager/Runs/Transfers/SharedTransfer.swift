@@ -29,6 +29,8 @@ actor SharedTransfer: AttemptMaker {
     var response = ResponseState()
     /// The attempts that fetch segments of the body at the same time; nil while a single attempt fetches all of it.
     var segmented: SegmentedDownload?
+    /// Another version that is received beside the kept bytes; nil if there is none.
+    var replacement: Replacement?
     /// Hands out the body to one member at a time, so that the last member can find out that it is the last.
     let handingOut = AsyncLock()
     private var state = State.idle
