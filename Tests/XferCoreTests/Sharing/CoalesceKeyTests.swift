@@ -34,6 +34,7 @@ import XferTestSupport
     static let ownMatters: [Change] = [
         Change("directory") { $0.destination.directory = "/elsewhere" },
         Change("name") { $0.destination.name = "x" },
+        Change("path as it is") { $0.request.keepsPath = true },
         Change("conflict") { $0.destination.onConflict = .overwrite },
         Change("mode") { $0.destination.mode = FileMode(bits: 0o600) },
         Change("checksum") { $0.checksum = Checksum(algorithm: .md5, bytes: [UInt8](repeating: 1, count: 16)) },

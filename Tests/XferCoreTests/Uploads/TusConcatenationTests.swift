@@ -61,8 +61,8 @@ import XferModel
     }
 
     @Test func aFinalUploadNamesItsPartsInOrder() throws {
-        let concatenation = try #require(concatenation(parts: 2))
-        let script = UploadScript(TusConcatenationRequest(concatenation, joining: [.path("/b"), .path("/a")]))
+        let whole = try #require(concatenation(parts: 2))
+        let script = UploadScript(TusConcatenationRequest(whole, joining: [.path("/b"), .path("/a")]))
         func answer(_ status: Int, _ fields: [String: String] = [:]) -> UploadAction {
             var script = script
             let request = script.start()

@@ -1,4 +1,5 @@
 import XferCore
+import XferCurl
 import XferModel
 import XferStore
 
