@@ -119,6 +119,7 @@ struct AddCommand: ParsableCommand {
         }
         // Ctrl-C right after the add has to end the task, too.
         let signals = readsFile ? SignalPipe(catching: SignalPipe.displaySignals) : nil
+        let begin = Readiness.now
         let added = try add(template, list, on: terminal)
         if !options.output.json, !talk.quiet { for line in added.lines { terminal.output.line(line) } }
         let status: ExitStatus
@@ -132,6 +133,10 @@ struct AddCommand: ParsableCommand {
             // The ids are lost otherwise. After a timeout the waiting has printed them.
             if options.output.json, error.status != .timedOut { Output.standard.document(added.document) }
             throw error
+        }
+        if list != nil, added.ids.count > 1, !options.output.json, !talk.quiet {
+            let seconds = begin.duration(to: Readiness.now).components.seconds
+            terminal.output.line(try ListSummary.read(added.ids, options.open()).line(seconds: seconds))
         }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         // A download that failed says more than a line that was refused and reported.
