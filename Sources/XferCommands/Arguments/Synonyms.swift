@@ -16,7 +16,7 @@ enum Synonyms {
         "prio": "update --priority", "switch": "move", "reorder": "move", "parallel": "limit --max-active",
         "speed": "limit", "throttle": "limit", "bandwidth": "limit", "quit": "daemon stop", "exit": "daemon stop",
         "check": "doctor", "diagnose": "doctor", "config": "rpc daemon.config", "settings": "rpc daemon.config",
-        "errors": "failed", "failures": "failed",
+        "hash": "verify", "errors": "failed", "failures": "failed",
         "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]

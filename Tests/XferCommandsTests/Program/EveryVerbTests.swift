@@ -24,7 +24,7 @@ import XferTestSupport
     ]
     /// Verbs that act on selected tasks.
     private static let selecting: Set = [
-        "pause", "resume", "cancel", "retry", "remove", "commit", "show", "wait", "update", "move",
+        "pause", "resume", "cancel", "retry", "remove", "commit", "show", "wait", "update", "move", "verify",
     ]
 
     /// A value that the option takes.
