@@ -19,12 +19,29 @@ struct ChecksumOptions: ParsableArguments {
             valueName: "url"))
     var base: String?
 
+    @Option(
+        name: .customLong("keyring"),
+        help: ArgumentHelp(
+            "With --checksums: take the list only if a key of this file has signed it (gpgv).", valueName: "file"),
+        completion: .file())
+    var keyring: String?
+
+    @Option(
+        name: .customLong("signature"),
+        help: ArgumentHelp(
+            "With --keyring: the signature beside the list, a file or a URL; without it the list is clear-signed.",
+            valueName: "file or url"), completion: .file())
+    var signature: String?
+
     /// - Parameter hasURLs: whether URLs, or a list of them, are given.
     func check(hasURLs: Bool, beside checksum: Checksum?) throws {
         guard let list else {
             if base != nil { throw ValidationError("--base-url needs --checksums.") }
+            if keyring != nil { throw ValidationError("--keyring needs --checksums.") }
+            if signature != nil { throw ValidationError("--signature needs --checksums and --keyring.") }
             return
         }
+        if signature != nil, keyring == nil { throw ValidationError("--signature needs --keyring.") }
         if checksum != nil { throw ValidationError("--checksum and --checksums exclude each other.") }
         if hasURLs, base != nil { throw ValidationError("--base-url is for lists without URLs.") }
         if !hasURLs, base == nil, !Self.isURL(list) {
@@ -38,12 +55,21 @@ struct ChecksumOptions: ParsableArguments {
 
     /// The list; nil if none is named.
     ///
-    /// - Parameter fetch: gets the text of a URL.
-    func read(_ fetch: (String) throws -> String) throws -> ChecksumList? {
+    /// - Parameter fetch: gets the content of a URL.
+    func read(_ fetch: (String) throws -> [UInt8]) throws -> ChecksumList? {
         guard let list else { return nil }
         let url = PastedURL.bare(list)
         let isURL = Self.isURL(url)
-        let text = try isURL ? fetch(url) : FileText.read(list, option: "--checksums")
+        var text =
+            try isURL
+            ? String(decoding: fetch(url), as: UTF8.self) : FileText.read(list, option: "--checksums")
+        if let keyring {
+            let detached = try signature.map { place in
+                let url = PastedURL.bare(place)
+                return try Self.isURL(url) ? fetch(url) : FileText.bytes(place, option: "--signature")
+            }
+            text = try ListSignature.verified(text, signature: detached, keyring: keyring)
+        }
         let found = ChecksumList(text, title: isURL ? Redaction.url(url) : list)
         guard !found.entries.isEmpty else {
             throw CommandFailure.usage(
@@ -60,7 +86,7 @@ struct ChecksumOptions: ParsableArguments {
     }
 }
 
-/// Gets the text of a URL by the daemon: with the profile, the login and the trust of the tasks that it is for.
+/// Gets the content of a URL by the daemon: with the profile, the login and the trust of the tasks that it is for.
 struct FetchedText {
     let daemon: DaemonSession
     /// A task with the options of the command line.
@@ -69,8 +95,8 @@ struct FetchedText {
     /// The longest list taken.
     private static let longest = 64 << 20
 
-    func read() throws(CommandFailure) -> String {
-        guard case .one(let added) = try daemon.call(TaskAdd.self, .one(try request())).value else { return "" }
+    func read() throws(CommandFailure) -> [UInt8] {
+        guard case .one(let added) = try daemon.call(TaskAdd.self, .one(try request())).value else { return [] }
         let id = added.task.id
         let ended = try daemon.call(TaskWait.self, TaskWait.Params(ids: [id]), timeout: nil).value.tasks.first
         guard ended?.state?.value == .completed else {
@@ -87,7 +113,7 @@ struct FetchedText {
             guard bytes.count <= Self.longest else { throw .usage("--checksums: the list is too long") }
         }
         _ = try daemon.attempt(TaskRemove.self, TaskRemove.Params(TaskSelection(ids: [id])))
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     /// The same request without what is about a file.

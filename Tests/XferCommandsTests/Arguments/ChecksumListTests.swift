@@ -117,3 +117,39 @@ import XferTestSupport
         #expect(result.exit == .code(2) && result.errors.contains("has no digest for http://h/b"), "\(result)")
     }
 }
+
+@Suite struct ListSignatureTests {
+    @Test func onlyAListThatAKeyOfTheRingHasSignedIsTaken() async throws {
+        guard let gpg = Command.find("gpg"), Command.find("gpgv") != nil else { return }
+        let directory = try TemporaryDirectory()
+        let home = try directory.makeDirectory("gpg", mode: 0o700)
+        func run(_ arguments: String...) async throws {
+            let result = try await Command.run(
+                gpg, ["--homedir", home, "--batch", "--yes", "--passphrase", ""] + arguments,
+                environment: ["PATH": "/usr/bin:/bin", "HOME": home])
+            try #require(result.isSuccess, "\(result)")
+        }
+        let list = "\(String(repeating: "1", count: 64))  a\n"
+        let file = directory.file("SHA256SUMS")
+        try FileTree.write(list, to: file)
+        try await run("--quick-gen-key", "xfer@example.org", "ed25519", "sign", "never")
+        try await run("--export", "--output", directory.file("ring"), "xfer@example.org")
+        try await run("--clearsign", "--output", directory.file("clear"), file)
+        try await run("--detach-sign", "--output", directory.file("sig"), file)
+        let ring = directory.file("ring")
+        let clear = try FileTree.text(directory.file("clear"))
+        let signature = try FileTree.read(directory.file("sig"))
+        #expect(try ListSignature.verified(clear, signature: nil, keyring: ring) == list)
+        #expect(try ListSignature.verified(list, signature: signature, keyring: ring) == list)
+        // What stands around the signed text is not part of it.
+        #expect(try ListSignature.verified("forged\n" + clear, signature: nil, keyring: ring) == list)
+        let changed = list.replacing("1", with: "2")
+        #expect(throws: CommandFailure.self) {
+            try ListSignature.verified(changed, signature: signature, keyring: ring)
+        }
+        #expect(throws: CommandFailure.self) { try ListSignature.verified(list, signature: nil, keyring: ring) }
+        #expect(throws: CommandFailure.self) {
+            try ListSignature.verified(clear, signature: nil, keyring: directory.file("none"))
+        }
+    }
+}

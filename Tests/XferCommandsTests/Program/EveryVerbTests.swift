@@ -52,7 +52,8 @@ import XferTestSupport
         switch option {
         case "--timeout" where verb != "wait" && verb != "rpc", "--notify" where verb != "wait": ["--wait"]
         case "--atomic" where verb == "add": ["-i", "list"]
-        case "--base-url": ["--checksums", "list"]
+        case "--base-url", "--keyring": ["--checksums", "list"]
+        case "--signature": ["--checksums", "list", "--keyring", "k"]
         case "--password-file", "--password-from", "--digest", "--aws-sigv4": ["-u", "ada"]
         case "--login-origin": ["--netrc"]
         case "--client-certificate": ["--client-key", "k"]
