@@ -37,8 +37,9 @@ FIRST   := .build/first
 QUICK   := --scratch-path $(FIRST) --no-color-diagnostics --disable-default-traits $(DEBUG)
 PRIVATE := .build/run
 
-# For --version.
-export XFER_COMMIT := $(shell git rev-parse --short=12 HEAD 2> /dev/null)
+# For --version: 1.0.0 (COMMIT) of a tagged commit, 1.0.0~dev+COMMIT of any other.
+TAGGED  := $(shell git describe --exact-match --tags HEAD 2> /dev/null)
+export XFER_COMMIT := $(if $(TAGGED),,dev+)$(shell git rev-parse --short=12 HEAD 2> /dev/null)
 
 export PATH := $(dir $(SWIFT)):$(PATH)
 

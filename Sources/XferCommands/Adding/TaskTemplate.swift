@@ -49,6 +49,8 @@ struct TaskTemplate {
     let paths: PathResolver
     /// What `-d` says.
     let directory: String?
+    /// Digests by name, for tasks that have none of their own.
+    var checksums: ChecksumList?
 
     /// Asks for passwords if any are needed.
     /// - Parameters:
@@ -109,6 +111,9 @@ struct TaskTemplate {
             task.url = content.url(sources.first ?? "")
         } else {
             task.urls = sources
+        }
+        if task.checksum == nil, let checksums {
+            task.checksum = sources.lazy.compactMap { checksums.checksum(for: $0, output: task.output) }.first
         }
         if let records = cookies?.records(for: sources), !records.isEmpty { task.access.cookieList = .set(records) }
         return task

@@ -16,7 +16,7 @@ enum Synonyms {
         "prio": "update --priority", "switch": "move", "reorder": "move", "parallel": "limit --max-active",
         "speed": "limit", "throttle": "limit", "bandwidth": "limit", "quit": "daemon stop", "exit": "daemon stop",
         "check": "doctor", "diagnose": "doctor", "config": "rpc daemon.config", "settings": "rpc daemon.config",
-        "errors": "failed", "failures": "failed", "dump": "export", "save": "export", "hash": "verify",
+        "hash": "verify", "errors": "failed", "failures": "failed",
         "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]
@@ -37,6 +37,8 @@ enum Synonyms {
         "to trust one server's certificate, pin it: `xferctl policy pin HOST`, then `xferctl policy set`")
     private static let names = Meaning.advice("the name comes from the server by itself: leave it out")
     private static let background = Meaning.advice("every task runs in the background: leave it out")
+    private static let continuing = Meaning.advice(
+        "every download goes on by itself; --on-conflict verify with --checksum keeps a file that is whole")
     private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
     private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
 
@@ -60,7 +62,7 @@ enum Synonyms {
         "--retry-delay": .advice("the time between tries grows by itself: leave it out"),
         "--retry-wait": .advice("the time between tries grows by itself: leave it out"),
         "--waitretry": .advice("the time between tries grows by itself: leave it out"),
-        "--continue-at": .option("--continue"), "-C": .option("--continue"),
+        "--continue-at": continuing, "-C": continuing,
         "--timestamping": .option("--on-conflict update"), "-N": .option("--on-conflict update"),
         "--conditional-get": .option("--on-conflict update"), "--time-cond": .option("--on-conflict update"),
         "-z": .option("--on-conflict update"), "--no-clobber": .option("--on-conflict skip"),
@@ -86,7 +88,7 @@ enum Synonyms {
         "--https-proxy": .option("--proxy URL"), "--noproxy": .option("--no-proxy HOSTS"),
         "--socks5": .option("--proxy socks5://HOST:PORT"), "--socks5-hostname": .option("--proxy socks5h://HOST:PORT"),
         "--load-cookies": .option("--cookie FILE"), "--save-cookies": .option("--profile NAME, which keeps cookies"),
-        "--cookie-jar": .option("--profile NAME, which keeps cookies"), "-c": .option("--continue"),
+        "--cookie-jar": .option("--profile NAME, which keeps cookies"), "-c": continuing,
         "--ca-certificate": .option("--cacert FILE"), "--certificate": .option("--cert FILE"),
         "--private-key": .option("--key FILE"), "--max-filesize": .option("--max-size SIZE"),
         "--head": .option("--request HEAD"), "-I": .option("--request HEAD"), "--method": .option("--request METHOD"),

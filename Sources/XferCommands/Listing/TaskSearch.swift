@@ -57,6 +57,14 @@ struct TaskSearch {
         return String(authority.split(separator: "@").last ?? authority)
     }
 
+    /// The decoded path of a URL, without its first slash.
+    static func path(of url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        let rest = url[scheme.upperBound...].prefix { !"?#".contains($0) }
+        guard let slash = rest.firstIndex(of: "/") else { return "" }
+        return TaskSummary.percentDecoded(rest[rest.index(after: slash)...])
+    }
+
     /// A colon within brackets belongs to an IPv6 address.
     private static func hasNoPort(_ host: String) -> Bool {
         let tail = host.lastIndex(of: "]").map { host[$0...] } ?? host[...]

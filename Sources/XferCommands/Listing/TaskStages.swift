@@ -84,7 +84,7 @@ struct TaskStages {
         repeat {
             let room = limit - records.count
             query.limit = min(max(1, room), TaskPages.largest)
-            let page = try daemon.call(TaskList.self, query).value
+            let page = try Self.page(&query, daemon)
             let fresh = page.tasks.filter { !seen.contains($0.id) }
             guard room > 0 else {
                 // Asked for one more, to know whether there is one.
@@ -101,6 +101,19 @@ struct TaskStages {
             }
         } while query.cursor != nil && records.count < limit
         isCut = query.cursor != nil && records.count >= limit
+    }
+
+    /// A fleet has no order over the queues of its nodes: there the oldest come first.
+    private static func page(
+        _ query: inout TaskList.Params, _ daemon: DaemonSession
+    ) throws(CommandFailure) -> TaskList.Result {
+        switch try daemon.attempt(TaskList.self, query) {
+        case .success(let answer): return answer.value
+        case .failure(let refusal):
+            guard query.order == .queue, refusal.data?.reason == "not_in_fleet" else { throw CommandFailure(refusal) }
+            query.order = .ascending
+            return try daemon.call(TaskList.self, query).value
+        }
     }
 
     private mutating func add(_ task: TaskRecord, _ stage: TaskStage) {

@@ -187,7 +187,7 @@ extension TaskSummary {
     }
 
     /// The text unchanged if what the escapes stand for is no UTF-8.
-    private static func percentDecoded(_ text: Substring) -> String {
+    static func percentDecoded(_ text: Substring) -> String {
         guard text.contains("%") else { return String(text) }
         let octets = Array(text.utf8)
         var bytes: [UInt8] = []

@@ -47,6 +47,7 @@ struct AddCommand: ParsableCommand {
             valueName: "url"))
     var mirrors: [String] = []
 
+    @OptionGroup(title: "Destination") var checksums: ChecksumOptions
     @OptionGroup(title: "Destination") var file: FileOptions
     @OptionGroup(title: "Destination") var destination: DestinationOptions
     @OptionGroup(title: "Content") var content: ContentOptions
@@ -72,9 +73,10 @@ struct AddCommand: ParsableCommand {
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
-        guard !urls.isEmpty || inputFile != nil else {
+        guard !urls.isEmpty || inputFile != nil || checksums.list != nil else {
             throw ValidationError("What to transfer? Give URLs or -i FILE.")
         }
+        try checksums.check(hasURLs: !urls.isEmpty || inputFile != nil, beside: destination.checksum)
         let isStandardOutput = file.isStandardOutput
         if timeout != nil && !wait && !isStandardOutput { throw ValidationError("--timeout needs --wait.") }
         if notify && !wait && !isStandardOutput {
@@ -101,10 +103,15 @@ struct AddCommand: ParsableCommand {
 
     func run() throws {
         SecretArguments(urls: urls + mirrors, headers: request.headers, session: session).warn()
-        let list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
+        var list = try inputFile.map { path throws(CommandFailure) in try InputList.read(path) }
         let count = urls.count + (list?.entries.count ?? 0)
-        let template = try TaskTemplate(
+        var template = try TaskTemplate(
             chosen, count: count, mirrors: mirrors, paths: .current(for: options.connection))
+        if let digests = try checksums.read({
+            try FetchedText(daemon: options.open(start), task: template.task($0)).read()
+        }) {
+            list = try apply(digests, to: list, &template)
+        }
         let kind = template.task("").kind ?? .download
         let readsFile = file.isStandardOutput && kind == .download
         // As curl would: the response of a single request that is waited for goes to standard output, and nothing else.
@@ -119,6 +126,7 @@ struct AddCommand: ParsableCommand {
         }
         // Ctrl-C right after the add has to end the task, too.
         let signals = readsFile ? SignalPipe(catching: SignalPipe.displaySignals) : nil
+        let begin = Readiness.now
         let added = try add(template, list, on: terminal)
         if !options.output.json, !talk.quiet { for line in added.lines { terminal.output.line(line) } }
         let status: ExitStatus
@@ -133,6 +141,10 @@ struct AddCommand: ParsableCommand {
             if options.output.json, error.status != .timedOut { Output.standard.document(added.document) }
             throw error
         }
+        if list != nil, added.ids.count > 1, !options.output.json, !talk.quiet {
+            let seconds = begin.duration(to: Readiness.now).components.seconds
+            terminal.output.line(try ListSummary.read(added.ids, options.open()).line(seconds: seconds))
+        }
         if options.output.json, added.ids.isEmpty { Output.standard.document(added.document) }
         // A download that failed says more than a line that was refused and reported.
         if status != .done { throw CommandFailure(status) }
@@ -140,6 +152,33 @@ struct AddCommand: ParsableCommand {
         guard let id = added.ids.first else { return }
         if showsResponse { try showResponse(of: id) }
         if readsFile { try StagedReader(id: id, options: options).run() }
+    }
+
+    /// Gives each task its digest, or makes a list of all files that have one.
+    private func apply(
+        _ digests: ChecksumList, to list: InputList?, _ template: inout TaskTemplate
+    ) throws(CommandFailure) -> InputList? {
+        template.checksums = digests
+        for url in urls where digests.checksum(for: url, output: file.output) == nil {
+            let name = SafeText.sanitised(Redaction.url(url))
+            throw .usage("--checksums: \(SafeText.sanitised(digests.title)) has no digest for \(name)")
+        }
+        guard !urls.isEmpty || list != nil else { return digests.inputList(beneath: checksums.directory) }
+        guard var list else { return nil }
+        var entries: [InputList.Entry] = []
+        for entry in list.entries {
+            let output = entry.options.last { $0.name == "out" }?.value
+            if entry.options.contains(where: { $0.name == "checksum" })
+                || entry.urls.contains(where: { digests.checksum(for: $0, output: output) != nil })
+            {
+                entries.append(entry)
+            } else {
+                list.refused.append(
+                    InputList.Remark(line: entry.line, text: "\(digests.title) has no digest for this file"))
+            }
+        }
+        list.entries = entries
+        return list
     }
 
     private func showResponse(of id: TaskID) throws {

@@ -204,8 +204,12 @@ struct BatchCommand: ParsableCommand {
 
         func run() throws {
             guard wait else {
-                let answer = try options.open().call(BatchGet.self, BatchGet.Params(id: id))
-                return options.show(answer) { result, terminal in BatchText(style: terminal.style).lines(result.batch) }
+                let daemon = try options.open()
+                let answer = try daemon.call(BatchGet.self, BatchGet.Params(id: id))
+                let figures = options.output.json ? nil : try BatchFigures.read(answer.value.batch, daemon)
+                return options.show(answer) { result, terminal in
+                    BatchText(style: terminal.style).lines(result.batch, figures)
+                }
             }
             let status = try BatchWaiter.wait(for: id, options, timeout: timeout, notifies: notify) {
                 if options.output.json { Output.standard.document($0.raw) }
@@ -229,11 +233,12 @@ extension BatchID {
 struct BatchText: Sendable {
     let style: Style
 
-    func lines(_ batch: BatchRecord) -> [String] {
+    func lines(_ batch: BatchRecord, _ figures: BatchFigures? = nil) -> [String] {
         [
             entry("batch", "\(batch.id)"), entry("group", SafeText.sanitised(batch.group)),
             entry("finished", Self.progress(batch)), entry("tasks", QueueText(style: style).counts(batch.counts)),
-            entry("completed", batch.completedAt.map { TimeText.local($0) } ?? "not yet"),
+        ] + (figures?.lines ?? []).map { entry($0.name, $0.text) } + [
+            entry("completed", batch.completedAt.map { TimeText.local($0) } ?? "not yet")
         ]
     }
 

@@ -121,13 +121,17 @@ struct DaemonCommand: ParsableCommand {
             }
         }
 
-        /// Of the daemon that answers, else of the user's last one.
+        /// Of the daemon that answers, else of the user's last one unless another daemon is named.
         private func place() throws(CommandFailure) -> (path: String?, keeper: DaemonKeeper?) {
-            if let daemon = try? DaemonSession.open(try connection.instance(), error: .discarding) {
+            let instance = try connection.instance()
+            do throws(CommandFailure) {
+                let daemon = try DaemonSession.open(instance, error: .discarding)
                 let status = try daemon.call(DaemonStatus.self).value
                 return (status.stateDirectory + "/xferd.log", DaemonKeeper(processID: status.pid))
+            } catch {
+                guard instance == .automatic || instance == .user else { throw error }
+                return (UserPlaces.ofThisProcess().log, nil)
             }
-            return (UserPlaces.ofThisProcess().log, nil)
         }
 
         private func showJournal(isUser: Bool) throws(CommandFailure) {

@@ -21,6 +21,13 @@ extension SettingForm where Value == [Settings.Webhook] {
             }
         ])
 
+    /// A type, a slash, a subtype and perhaps parameters, without anything that could end the field.
+    private static func isMediaType(_ text: String) -> Bool {
+        let parts = text.prefix { $0 != ";" }.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+            && text.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) }
+    }
+
     static let webhooks = SettingForm(expected: expectation, isScalar: false, fields: record.fields) {
         node, context throws(SettingMismatch) in
         try record.readAll(node, context, expected: expectation) { member, input throws(SettingMismatch) in
@@ -36,6 +43,19 @@ extension SettingForm where Value == [Settings.Webhook] {
                 secret: input.secretPlace, isForGuests: input.guests)
             definition.filter.labels = input.filter?.labels.map { Set($0) }
             if let events = input.events { definition.events = Set(events) }
+            (definition.template, definition.contentType) = (input.template, input.contentType)
+            if let template = input.template {
+                do throws(WebhookTextError) {
+                    _ = try WebhookTemplate(template, contentType: input.contentType)
+                } catch {
+                    throw record.mismatch("template", error.description, member.value, at: member.key)
+                }
+            }
+            if let type = input.contentType, !isMediaType(type) || input.template == nil {
+                throw record.mismatch(
+                    "content_type", "expected a media type such as text/plain, beside a template", member.value,
+                    at: member.key)
+            }
             return Settings.Webhook(definition: definition, owners: input.filter?.owners)
         }
     } write: { webhooks in
@@ -58,6 +78,7 @@ extension WebhookInput {
         filter.owners = webhook.owners
         self.filter = filter.isEmpty ? nil : filter
         guests = definition.isForGuests
+        (template, contentType) = (definition.template, definition.contentType)
     }
 }
 

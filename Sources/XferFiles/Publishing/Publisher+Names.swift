@@ -18,7 +18,7 @@ extension Publisher {
     /// - Parameters:
     ///   - name: a single name.
     ///   - isReserved: whether another task is going to publish under a name in this directory.
-    /// - Throws: `nameTaken` under `fail`, `isADirectory` under `overwrite` and `update`, `noFreeName`, `invalidName`,
+    /// - Throws: `nameTaken` under `fail`, `isADirectory` under those that replace a file, `noFreeName`, `invalidName`,
     ///   `system`.
     public func chooseName(
         for name: String, policy: ConflictPolicy, isReserved: (String) -> Bool = { _ in false }
@@ -33,7 +33,7 @@ extension Publisher {
         case .fail:
             guard try !isTaken(name) else { throw .nameTaken(path: directory.path(of: name)) }
             return .publish(as: name, isReplacing: false)
-        case .overwrite, .update:
+        case .overwrite, .update, .verify:
             guard try directory.status(of: name)?.kind != .directory else {
                 throw .isADirectory(path: directory.path(of: name))
             }

@@ -14,6 +14,7 @@ actor WebhookRun: AttemptMaker {
     private let webhook: WebhookDefinition
     private let key: String
     private let body: [UInt8]
+    private let contentType: String
     private var wasStopped = false
 
     private static let timeouts = Timeouts(connect: 10, idle: 15, total: 30)
@@ -22,11 +23,14 @@ actor WebhookRun: AttemptMaker {
 
     /// - Parameters:
     ///   - key: the request's idempotency key.
-    ///   - body: JSON.
+    ///   - body: the event as JSON; the webhook's template is applied to it.
     init(_ webhook: WebhookDefinition, key: String, body: String, services: RunServices, settings: ManagerSettings) {
         self.webhook = webhook
         self.key = key
-        self.body = Array(body.utf8)
+        // The configuration is checked: a template that cannot be read is none.
+        let template = webhook.template.flatMap { try? WebhookTemplate($0, contentType: webhook.contentType) }
+        self.body = Array((template?.body(for: body) ?? body).utf8)
+        contentType = template?.contentType ?? "application/json"
         let request = TransferRequest(
             url: webhook.url, method: .post, redirect: .deny, timeouts: Self.timeouts)
         // The operator has written the URL, so the request is admitted as the operator's.
@@ -84,7 +88,7 @@ actor WebhookRun: AttemptMaker {
     /// The secret is read and the signature computed at each try.
     private func fields() async throws -> [HeaderField] {
         var fields = [
-            HeaderField(name: "Content-Type", value: "application/json"),
+            HeaderField(name: "Content-Type", value: contentType),
             HeaderField(name: "Idempotency-Key", value: "\"\(key)\""),
         ]
         let timestamp = String(services.clock().rawValue / 1_000_000)

@@ -10,6 +10,10 @@ public struct WebhookDefinition: Hashable, Sendable {
     public var secret: Secret?
     /// Whether tasks of users who are not operators may name it.
     public var isForGuests: Bool
+    /// The body of its requests with fields in braces; nil sends the event as JSON.
+    public var template: String?
+    /// The media type of that body; nil is derived from the template.
+    public var contentType: String?
 
     public init(
         name: String, url: HTTPURL, events: Set<EventType> = WebhookDefinition.ends,

@@ -97,7 +97,18 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     case fail
     /// A conditional request with the published file's validators; ends completed with `not_modified: true` when current.
     case update
+    /// Ends completed with `skipped: true` when the file has the demanded digest; otherwise the file is fetched and
+    /// replaced. As `update` if no digest is demanded.
+    case verify
 
     /// Whether an existing file with the name is replaced.
-    public var replaces: Bool { self == .overwrite || self == .update }
+    public var replaces: Bool {
+        switch self {
+        case .overwrite, .update, .verify: true
+        case .rename, .skip, .fail: false
+        }
+    }
+
+    /// Whether the existing file is compared before the request, so that its name must not depend on the answer.
+    public var compares: Bool { self == .update || self == .verify }
 }

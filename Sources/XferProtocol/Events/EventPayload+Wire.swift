@@ -78,7 +78,8 @@ extension EventPayload: EventContent {
             event.end(in: .completed)
             event.optional("path", path, "Absolute path of the file.")
             event.required("size", size, "Its length in bytes.")
-            event.optional("skipped", skipped ? true : nil, "True when on_conflict skip found the name taken.")
+            event.optional(
+                "skipped", skipped ? true : nil, "True when on_conflict skip, or verify, found the name taken.")
             event.optional(
                 "not_modified", notModified ? true : nil, "True when on_conflict update found the file current.")
         case .taskFailed(let error):

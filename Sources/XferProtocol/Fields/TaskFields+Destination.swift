@@ -8,8 +8,8 @@ extension TaskFields {
         ChoiceField(
             "on_conflict", \.onConflict,
             task:
-                "If the name is taken: rename (name (1).ext), overwrite, skip, fail, or update (fetch only if newer); "
-                + "default rename.",
+                "If the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only if newer), or verify "
+                + "(fetch unless the file has the checksum); default rename.",
             record: "What happens if the name is taken.",
             change: .stopped("If the name is taken; only while not running."), isOfDownloads: true),
         ChoiceField(

@@ -163,7 +163,7 @@ public struct TaskRecord: WireRecord, Hashable {
                 "last_attempt", \.lastAttempt,
                 "How its last attempt went: address, protocol, times. task.get gives it, listings only when asked."),
             .optional("attempts", \.attempts, "Tries so far that count against max_retries."),
-            .optional("skipped", \.skipped, "True when on_conflict skip found the name taken."),
+            .optional("skipped", \.skipped, "True when on_conflict skip, or verify, found the name taken."),
             .optional("not_modified", \.notModified, "True when on_conflict update found the file current."),
             .optional(
                 "warning", \.warning,

@@ -9,6 +9,8 @@ public struct WebhookInput: WireInput, Hashable {
     public var secret: SecretReference?
     public var filter: WebhookFilterRecord?
     public var guests = false
+    public var template: String?
+    public var contentType: String?
 
     public init() {}
 
@@ -26,6 +28,14 @@ public struct WebhookInput: WireInput, Hashable {
             "secret", \.secret, "Where the key of the signature is read at every try; without it nothing is signed."),
         .optional("filter", \.filter, "Which events of these types are sent; default all."),
         .defaulted("guests", \.guests, "Whether tasks of users who are no operators may name it."),
+        .optional(
+            "template", \.template,
+            "The body in place of the event: text with fields in braces, such as {title} and {text}; for services that "
+                + "read no events.", .length(1...4096), example: "{title}: {text}"),
+        .optional(
+            "content_type", \.contentType,
+            "The media type of the template; default JSON if it begins as JSON does, else plain text.",
+            .length(1...128), example: "text/plain"),
     ]
 
     /// Where the secret is; nil without one.

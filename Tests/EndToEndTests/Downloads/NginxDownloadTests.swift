@@ -84,7 +84,8 @@ import XferTestSupport
         }
     }
 
-    @Test(arguments: ["rename", "overwrite", "skip", "fail", "update"]) func aTakenNameIsHandledByTheConflictPolicy(
+    @Test(arguments: ["rename", "overwrite", "skip", "fail", "update", "verify"])
+    func aTakenNameIsHandledByTheConflictPolicy(
         _ policy: String
     ) async throws {
         var options = NginxFixture.Options()
@@ -103,7 +104,7 @@ import XferTestSupport
                 #expect(view.finalPath == "\(daemon.downloads)/f (1).tar.gz")
                 #expect(kept)
                 try expectFile(view, is: source)
-            case "overwrite", "update":
+            case "overwrite", "update", "verify":
                 // The service did not publish the existing file, so it has no validator for a conditional request.
                 try expectFile(view, is: source)
                 try await daemon.expectDownloads(["f.tar.gz"])

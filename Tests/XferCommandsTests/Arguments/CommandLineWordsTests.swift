@@ -87,7 +87,7 @@ import XferTestSupport
     @Test func everySynonymOfACommandIsOne() throws {
         let words = [
             "unpause", "restart", "delete", "clean", "logs", "journal", "get", "put", "stash", "kill", "ps", "top",
-            "edit", "prio", "switch", "parallel", "throttle", "quit", "check", "config", "errors", "dump", "hash",
+            "edit", "prio", "switch", "parallel", "throttle", "quit", "check", "config", "errors",
             "login", "url", "unlimit", "tail",
         ]
         let tree = try CommandTree.ofThisProgram()

@@ -140,6 +140,19 @@ extension LocalZone {
         #expect(orders.contains(#""queued" "queue""#), "\(orders)")
     }
 
+    @Test func aFleetListsItsQueueByAge() async throws {
+        let daemon = try ScriptedDaemon { _, params in
+            if params["order"] == "queue" {
+                return .failure(
+                    RPCFailure(.invalidParams, "order", data: ErrorData(reason: "not_in_fleet", path: "order")))
+            }
+            let isQueued = params["filter"]?["state"] == "queued"
+            return .result(["tasks": isQueued ? [Wire.task(5, "queued")] : [], "next_cursor": nil])
+        }
+        let result = try await Program.run(["list", "--no-header"], daemon: daemon)
+        #expect(ids(result) == ["5"] && result.exit == .code(0), "\(result)")
+    }
+
     @Test func wordsLookAmongAllTasks() async throws {
         let result = try await Program.run(["list", "file4", "--no-header"], daemon: try daemon())
         #expect(ids(result) == ["4"], "\(result)")

@@ -24,6 +24,7 @@ import XferTestSupport
     /// Verbs that act on selected tasks.
     private static let selecting: Set = [
         "pause", "resume", "cancel", "retry", "remove", "commit", "show", "wait", "update", "move", "hsts clear",
+        "verify",
     ]
 
     /// A value that the option takes.
@@ -51,6 +52,8 @@ import XferTestSupport
         switch option {
         case "--timeout" where verb != "wait" && verb != "rpc", "--notify" where verb != "wait": ["--wait"]
         case "--atomic" where verb == "add": ["-i", "list"]
+        case "--base-url", "--keyring": ["--checksums", "list"]
+        case "--signature": ["--checksums", "list", "--keyring", "k"]
         case "--password-file", "--password-from", "--digest", "--aws-sigv4": ["-u", "ada"]
         case "--login-origin": ["--netrc"]
         case "--client-certificate": ["--client-key", "k"]
@@ -87,6 +90,8 @@ import XferTestSupport
         where words.contains(given) && argument.names.contains(given) {
             words.removeLast(2)
         }
+        // The list brings the URLs.
+        if name == "--base-url" { words.removeAll { $0 == "http://h/" } }
         words.append(name)
         if argument.kind == .option { words.append(sample(argument, of: verb)) }
         return words + companions(of: name, of: verb)
@@ -133,8 +138,8 @@ import XferTestSupport
         try FileTree.write("http://h/\n", to: directory.file("list"))
         for (path, _) in Self.leaves(try CommandTree.ofThisProgram()) {
             let verb = path.joined(separator: " ")
-            // The first two need none, and the third something to notify with.
-            guard !["completions", "man", "notify"].contains(verb) else { continue }
+            // The first two need none, the third something to notify with, and the last one starts one.
+            guard !["completions", "man", "notify", "daemon start"].contains(verb) else { continue }
             var words = path + (Self.least[verb] ?? []).map { $0 == "/dev/stdin" ? directory.file("list") : $0 }
             if Self.selecting.contains(verb) { words.append("1") }
             if verb == "move" { words.append("--top") }

@@ -63,16 +63,6 @@ import XferTestSupport
             ], "\(result)")
     }
 
-    @Test func aClosedPipeEndsWithAMessageAndStatus1() async throws {
-        let daemon = try ScriptedDaemon { _, _ in .result(["tasks": [Wire.task(7, "queued")], "next_cursor": nil]) }
-        let shell = try #require(Command.find("bash"))
-        let result = try await Command.run(
-            shell, ["-c", #"exec 3> >(exec true); sleep 0.2; "$0" list >&3; echo $?"#, try Program.path],
-            environment: ["XFERD_SOCKET": daemon.socket, "PATH": "/usr/bin:/bin"])
-        #expect(result.output == "1\n", "\(result)")
-        #expect(result.errors == "xferctl: cannot write to standard output: Broken pipe\n")
-    }
-
     @Test(arguments: [
         (["list", "--fields", "id,colour"], "there is no field \"colour\""),
         (["list", "--fields", "id,stat"], "did you mean state?"),

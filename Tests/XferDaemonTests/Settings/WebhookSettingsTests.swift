@@ -18,9 +18,12 @@ import XferModel
                 guests: true
               all: { url: "https://ci.test/hook", secret: { systemd: token } }
               named: { url: "https://ci.test/hook", events: [], secret: { env: TOKEN } }
+              chat: { url: "https://ci.test/hook", template: '{"text": "{title}"}', content_type: application/json }
             """)
         let webhooks = loaded.settings.webhooks
-        #expect(webhooks.map(\.definition.name) == ["deploy", "all", "named"])
+        #expect(webhooks.map(\.definition.name) == ["deploy", "all", "named", "chat"])
+        #expect(webhooks[3].definition.template == #"{"text": "{title}"}"#)
+        #expect(webhooks[3].definition.contentType == "application/json" && webhooks[0].definition.template == nil)
         let deploy = try #require(webhooks.first)
         #expect(deploy.definition.url.string == "https://ci.test/hook" && deploy.definition.isForGuests)
         #expect(deploy.definition.events == [.taskCompleted, .queueIdle])
@@ -60,6 +63,9 @@ import XferModel
         ("webhooks: { a: { url: 'http://h.test/', filter: { groups: [] } } }", "1 to 64"),
         ("webhooks: { a: { url: 'http://h.test/', method: PUT } }", "method"),
         ("webhooks: { a: { url: 'http://h.test/', guests: maybe } }", "guests"),
+        ("webhooks: { a: { url: 'http://h.test/', template: '{colour}' } }", "there is no field {colour}"),
+        ("webhooks: { a: { url: 'http://h.test/', content_type: text/plain } }", "beside a template"),
+        ("webhooks: { a: { url: 'http://h.test/', template: x, content_type: plain } }", "a media type"),
         ("webhooks: { 'a b': { url: 'http://h.test/' } }", "a webhook's name"),
     ])
     func aFaultyWebhookIsNamedInTheErrorWithoutItsSecrets(yaml: String, part: String) throws {

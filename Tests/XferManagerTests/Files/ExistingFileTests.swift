@@ -65,6 +65,31 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func aVerifyingTaskFetchesAFileAgainOnlyIfItsDigestDiffers() async throws {
+        let (fixture, manager) = try await open()
+        let path = fixture.downloads + "/a"
+        try Self.source.write(to: path)
+        let right = try await fixture.end(of: try await add(fixture, manager, .verify), in: manager)
+        #expect(right.state == .completed && right.outcome.skipped && fixture.server.requests.isEmpty)
+        try FileTree.write("corrupt", to: path)
+        let mended = try await fixture.end(of: try await add(fixture, manager, .verify), in: manager)
+        #expect(mended.state == .completed && !mended.outcome.skipped)
+        #expect(try Self.source.equals(file: path))
+        #expect(fixture.server.requests.map(\.status) == [200])
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aVerifyingTaskWithoutAChecksumAsksWhetherTheFileIsCurrent() async throws {
+        let (fixture, manager) = try await open()
+        for isSecond in [false, true] {
+            let id = try await add(fixture, manager, .verify) { $0.checksum = nil }
+            let task = try await fixture.end(of: id, in: manager)
+            #expect(task.state == .completed && task.outcome.notModified == isSecond)
+        }
+        #expect(fixture.server.requests.map(\.status) == [200, 304])
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aSymbolicLinkIsNoFileWithTheDemandedDigest() async throws {
         let (fixture, manager) = try await open()
         try Self.source.write(to: fixture.downloads + "/real")

@@ -32,6 +32,8 @@ actor DownloadRun: TransferSubscriber {
     private var isRefused = false
     private(set) var leavesTransfer = false
     private var ownDirectory: DirectoryHandle?
+    /// The name of an existing file that has not the demanded digest, under `on_conflict: verify`.
+    private var verifiedName: String?
     /// Whether `transfer` is still the shared one.
     var isOriginal = true
     /// The file's metadata when it was whole; nil where metadata cannot be relied on.
@@ -219,9 +221,10 @@ actor DownloadRun: TransferSubscriber {
 
     // MARK: Existing files
 
-    /// Applies `skip` and `fail` as soon as the name is known: before the first byte, or at the head.
+    /// Applies `skip`, `fail` and `verify` as soon as the name is known: before the first byte, or at the head.
     func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
         let policy = specification.destination.onConflict
+        if policy == .verify { return try await verified(finalName, in: directory) }
         guard policy == .skip || policy == .fail else { return nil }
         let name = finalName
         let choice = try await services.pool.run {
@@ -242,6 +245,25 @@ actor DownloadRun: TransferSubscriber {
         return try already(published: name, in: directory)
     }
 
+    /// Ends with the existing file, if it has the digest that is demanded; nil if it has another one, is missing, or none
+    /// is demanded.
+    private func verified(_ name: String, in directory: DirectoryHandle) async throws -> RunEnd? {
+        // Reading a large file again for the head, and for the conditions, would take as long as the download.
+        guard name != verifiedName else { return nil }
+        do {
+            let control = control
+            let isRight = try await existing(name, in: directory).hasDemandedDigest { control.isStopRequested }
+            guard isRight else {
+                if specification.checksum != nil { verifiedName = name }
+                return nil
+            }
+        } catch FileError.cancelled {
+            return .stopped
+        }
+        outcome.skipped = true
+        return try already(published: name, in: directory)
+    }
+
     private func existing(_ name: String, in directory: DirectoryHandle) -> ExistingFile {
         ExistingFile(name: name, directory: directory, specification: specification, services: services)
     }
@@ -251,11 +273,12 @@ actor DownloadRun: TransferSubscriber {
         return .completed(size: try directory.status(of: name)?.length ?? 0)
     }
 
-    /// Validators of the published file, for `on_conflict: update`. None if it has not the digest that is demanded: then
+    /// Validators of the published file, for `on_conflict: update` and `verify`. None if it has not the digest that is demanded: then
     /// it is replaced, however old the server's version is. Nil if the run is to stop.
     private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField]? {
-        guard specification.destination.onConflict == .update else { return [] }
+        guard specification.destination.onConflict.compares else { return [] }
         let name = finalName
+        guard name != verifiedName else { return [] }
         let found = try await services.pool.run { () throws(FileError) in
             (status: try directory.status(of: name), facts: try directory.facts(of: name))
         }

@@ -30,6 +30,12 @@ struct ExistingFile: Sendable {
         )
     }
 
+    /// Whether a digest is demanded and a regular file has it.
+    func hasDemandedDigest(isCancelled: @escaping @Sendable () -> Bool) async throws -> Bool {
+        guard let demanded else { return false }
+        return try await digest(demanded.algorithm, isCancelled) == demanded
+    }
+
     /// Whether a digest is demanded and the file, if there is one, has another.
     func isSpoiled(isCancelled: @escaping @Sendable () -> Bool) async throws -> Bool {
         guard let demanded, let found = try await digest(demanded.algorithm, isCancelled) else { return false }

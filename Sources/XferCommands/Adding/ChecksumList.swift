@@ -1,0 +1,174 @@
+import XferModel
+
+/// A list of digests by file name: SHA256SUMS and its kin, in GNU's format (sha256sum(1), with its escapes) or BSD's
+/// (`SHA256 (name) = HEX`), also in a clear-signed message.
+struct ChecksumList: Hashable {
+    struct Entry: Hashable {
+        let line: Int
+        /// A relative path without `..`.
+        let name: String
+        let checksum: Checksum
+    }
+
+    private(set) var entries: [Entry] = []
+    /// Lines that are refused; they stop nothing else.
+    private(set) var refused: [InputList.Remark] = []
+    /// For messages.
+    let title: String
+
+    /// - Parameters:
+    ///   - title: the list's file or URL.
+    ///   - text: its content.
+    init(_ text: String, title: String) {
+        self.title = title
+        var number = 0
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            number += 1
+            let line = line.hasSuffix("\r") ? line.dropLast() : line
+            // The signature ends the list; its headers, and comments, are no entries.
+            if line.hasPrefix("-----BEGIN PGP SIGNATURE") { break }
+            if line.isEmpty || line.hasPrefix("#") || line.hasPrefix("-----") || line.hasPrefix("Hash: ") { continue }
+            do throws(InputList.Remark) {
+                try add(try entry(line, number))
+            } catch {
+                refused.append(error)
+            }
+        }
+    }
+
+    // MARK: Lines
+
+    private func entry(_ line: Substring, _ number: Int) throws(InputList.Remark) -> Entry {
+        func refusal(_ text: String) -> InputList.Remark { InputList.Remark(line: number, text: "\(title): \(text)") }
+        guard let (digest, name) = Self.tagged(line) ?? Self.plain(line) ?? alone(line) else {
+            throw refusal("expected HEX  NAME or SHA256 (NAME) = HEX")
+        }
+        let path = name.hasPrefix("./") ? String(name.dropFirst(2)) : name
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard !path.hasPrefix("/"), !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
+            throw refusal("\"\(SafeText.sanitised(name))\" is no name of a file beneath one directory")
+        }
+        do throws(ChecksumSyntaxError) {
+            return Entry(line: number, name: path, checksum: try Checksum(parsing: digest))
+        } catch {
+            throw refusal("\(error)")
+        }
+    }
+
+    /// `SHA256 (name) = HEX`. The digest is given back with the algorithm that it names.
+    private static func tagged(_ line: Substring) -> (digest: String, name: String)? {
+        let isEscaped = line.hasPrefix("\\")
+        let line = isEscaped ? line.dropFirst() : line
+        guard let open = line.firstRange(of: " ("), let close = line.ranges(of: ") = ").last,
+            open.upperBound <= close.lowerBound, !line[..<open.lowerBound].contains(" ")
+        else { return nil }
+        let name = line[open.upperBound..<close.lowerBound]
+        let digest = "\(line[..<open.lowerBound]) (x) = \(line[close.upperBound...])"
+        return (digest, isEscaped ? unescaped(name) : String(name))
+    }
+
+    /// `HEX  name`, or `HEX *name` for a file that was read as binary.
+    private static func plain(_ line: Substring) -> (digest: String, name: String)? {
+        let isEscaped = line.hasPrefix("\\")
+        let line = isEscaped ? line.dropFirst() : line
+        let digest = line.prefix { $0.isHexDigit }
+        guard digest.count >= 32, let rest = Optional(line[digest.endIndex...]), rest.hasPrefix(" ") else { return nil }
+        // Some programs write one blank, or a tab.
+        var name = rest.drop { $0 == " " || $0 == "\t" }
+        if name.hasPrefix("*") { name = name.dropFirst() }
+        guard !name.isEmpty else { return nil }
+        return (String(digest), isEscaped ? unescaped(name) : String(name))
+    }
+
+    /// A digest alone, in a file named after the one it is for: `image.iso.sha256`.
+    private func alone(_ line: Substring) -> (digest: String, name: String)? {
+        let digest = line.trimmingBlanks
+        guard entries.isEmpty, digest.count >= 32, digest.allSatisfy(\.isHexDigit),
+            let file = title.prefix(while: { !"?#".contains($0) }).split(separator: "/").last,
+            let dot = file.lastIndex(of: "."), dot != file.startIndex
+        else { return nil }
+        return (String(digest), String(file[..<dot]))
+    }
+
+    /// GNU's escapes of a line that begins with a backslash.
+    private static func unescaped(_ name: Substring) -> String {
+        var text = ""
+        var rest = name
+        while let character = rest.popFirst() {
+            guard character == "\\", let next = rest.popFirst() else {
+                text.append(character)
+                continue
+            }
+            text += next == "n" ? "\n" : next == "r" ? "\r" : String(next)
+        }
+        return text
+    }
+
+    /// The same file may be listed with several algorithms: the longest digest counts. Two digests of one length refuse
+    /// both.
+    private mutating func add(_ entry: Entry) throws(InputList.Remark) {
+        guard let place = entries.firstIndex(where: { $0.name == entry.name }) else { return entries.append(entry) }
+        let known = entries[place].checksum
+        if known == entry.checksum { return }
+        guard known.algorithm == entry.checksum.algorithm else {
+            if known.algorithm.byteCount < entry.checksum.algorithm.byteCount { entries[place] = entry }
+            return
+        }
+        entries.remove(at: place)
+        throw InputList.Remark(
+            line: entry.line, text: "\(title): \"\(SafeText.sanitised(entry.name))\" is listed with two digests")
+    }
+
+    // MARK: Use
+
+    /// The digest of the file that a URL leads to, or that is named; nil if the list has none or several.
+    ///
+    /// - Parameter output: the name that the file gets; it counts if the URL's name is not listed.
+    func checksum(for url: String, output: String? = nil) -> Checksum? {
+        let path = TaskSearch.path(of: url)
+        let named = output?.split(separator: "/").last.map(String.init)
+        for wanted in [path, named].compactMap(\.self) {
+            // The longest part of the path that is listed.
+            let parts = wanted.split(separator: "/")
+            for start in parts.indices {
+                let name = parts[start...].joined(separator: "/")
+                if let entry = entries.first(where: { $0.name == name }) { return entry.checksum }
+            }
+            let last = parts.last.map(String.init) ?? wanted
+            let ends = entries.filter { $0.name.split(separator: "/").last.map(String.init) == last }
+            if ends.count == 1 { return ends[0].checksum }
+        }
+        return nil
+    }
+
+    /// All files of the list as entries of an input list.
+    ///
+    /// - Parameter base: the URL of the directory that the names are relative to.
+    func inputList(beneath base: String) -> InputList {
+        var list = InputList([])
+        list.refused = refused
+        let base = base.hasSuffix("/") ? base : base + "/"
+        list.entries = entries.map { entry in
+            InputList.Entry(
+                line: entry.line, urls: [base + Self.encoded(entry.name)],
+                options: [
+                    InputList.Option(line: entry.line, name: "out", value: entry.name),
+                    InputList.Option(line: entry.line, name: "checksum", value: entry.checksum.description),
+                ])
+        }
+        return list
+    }
+
+    /// A path as a URL has it (RFC 3986, `pchar`).
+    static func encoded(_ path: String) -> String {
+        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/".utf8)
+        return path.utf8.reduce(into: "") { text, byte in
+            if plain.contains(byte) {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (byte < 16 ? "0" : "") + digits
+            }
+        }
+    }
+}

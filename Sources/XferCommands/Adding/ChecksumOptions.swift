@@ -1,0 +1,135 @@
+import ArgumentParser
+import StrictJSON
+import XferModel
+import XferProtocol
+
+/// A list of digests for the files of `add`.
+struct ChecksumOptions: ParsableArguments {
+    @Option(
+        name: .customLong("checksums"),
+        help: ArgumentHelp(
+            "Give each file its digest from this list: a file or a URL of SHA256SUMS, MD5SUMS or NAME.sha256. Without "
+                + "URLs all files of the list are added.", valueName: "file or url"), completion: .file())
+    var list: String?
+
+    @Option(
+        name: .customLong("base-url"),
+        help: ArgumentHelp(
+            "With --checksums: the URL that the names of the list are beneath (default: the list's own directory).",
+            valueName: "url"))
+    var base: String?
+
+    @Option(
+        name: .customLong("keyring"),
+        help: ArgumentHelp(
+            "With --checksums: take the list only if a key of this file has signed it (gpgv).", valueName: "file"),
+        completion: .file())
+    var keyring: String?
+
+    @Option(
+        name: .customLong("signature"),
+        help: ArgumentHelp(
+            "With --keyring: the signature beside the list, a file or a URL; without it the list is clear-signed.",
+            valueName: "file or url"), completion: .file())
+    var signature: String?
+
+    /// - Parameter hasURLs: whether URLs, or a list of them, are given.
+    func check(hasURLs: Bool, beside checksum: Checksum?) throws {
+        guard let list else {
+            if base != nil { throw ValidationError("--base-url needs --checksums.") }
+            if keyring != nil { throw ValidationError("--keyring needs --checksums.") }
+            if signature != nil { throw ValidationError("--signature needs --checksums and --keyring.") }
+            return
+        }
+        if signature != nil, keyring == nil { throw ValidationError("--signature needs --keyring.") }
+        if checksum != nil { throw ValidationError("--checksum and --checksums exclude each other.") }
+        if hasURLs, base != nil { throw ValidationError("--base-url is for lists without URLs.") }
+        if !hasURLs, base == nil, !Self.isURL(list) {
+            throw ValidationError("Where are the files of the list? Give --base-url URL, or their URLs.")
+        }
+    }
+
+    static func isURL(_ text: String) -> Bool {
+        ["http://", "https://"].contains { text.lowercased().hasPrefix($0) }
+    }
+
+    /// The list; nil if none is named.
+    ///
+    /// - Parameter fetch: gets the content of a URL.
+    func read(_ fetch: (String) throws -> [UInt8]) throws -> ChecksumList? {
+        guard let list else { return nil }
+        let url = PastedURL.bare(list)
+        let isURL = Self.isURL(url)
+        var text =
+            try isURL
+            ? String(decoding: fetch(url), as: UTF8.self) : FileText.read(list, option: "--checksums")
+        if let keyring {
+            let detached = try signature.map { place in
+                let url = PastedURL.bare(place)
+                return try Self.isURL(url) ? fetch(url) : FileText.bytes(place, option: "--signature")
+            }
+            text = try ListSignature.verified(text, signature: detached, keyring: keyring)
+        }
+        let found = ChecksumList(text, title: isURL ? Redaction.url(url) : list)
+        guard !found.entries.isEmpty else {
+            throw CommandFailure.usage(
+                "--checksums: " + (found.refused.first?.words ?? "\(SafeText.sanitised(list)) holds no digest"))
+        }
+        return found
+    }
+
+    /// The URL that the names are beneath.
+    var directory: String {
+        if let base { return base }
+        let path = (list ?? "").prefix { !"?#".contains($0) }
+        return String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+    }
+}
+
+/// Gets the content of a URL by the daemon: with the profile, the login and the trust of the tasks that it is for.
+struct FetchedText {
+    let daemon: DaemonSession
+    /// A task with the options of the command line.
+    let task: NewTask
+
+    /// The longest list taken.
+    private static let longest = 64 << 20
+
+    func read() throws(CommandFailure) -> [UInt8] {
+        guard case .one(let added) = try daemon.call(TaskAdd.self, .one(try request())).value else { return [] }
+        let id = added.task.id
+        let ended = try daemon.call(TaskWait.self, TaskWait.Params(ids: [id]), timeout: nil).value.tasks.first
+        guard ended?.state?.value == .completed else {
+            let reason = ended?.error.map { FailureText.readable($0.message) } ?? "it did not complete"
+            throw CommandFailure(.taskFailed, "--checksums: \(SafeText.sanitised(reason)) (#\(id))")
+        }
+        var bytes: [UInt8] = []
+        while true {
+            let offset = Int64(clamping: bytes.count)
+            let page = try daemon.call(TaskResult.self, TaskResult.Params(id: id, offset: offset)).value
+            guard let part = page.bytes else { break }
+            bytes += part
+            if page.eof || part.isEmpty { break }
+            guard bytes.count <= Self.longest else { throw .usage("--checksums: the list is too long") }
+        }
+        _ = try daemon.attempt(TaskRemove.self, TaskRemove.Params(TaskSelection(ids: [id])))
+        return bytes
+    }
+
+    /// The same request without what is about a file.
+    private func request() throws(CommandFailure) -> NewTask {
+        let wanted: Set = [
+            "url", "headers", "profile", "credential", "proxy", "cookies", "cookie_list", "policy", "ca_file",
+            "client_cert", "redirect", "max_redirects", "allow_downgrade", "resolve", "connect_to", "interface",
+            "ip_version", "owner",
+        ]
+        var fields = JSONObject()
+        for (name, value) in task.wire.objectValue?.members ?? [] where wanted.contains(name) { fields[name] = value }
+        fields["kind"] = "data"
+        do throws(WireError) {
+            return try NewTask(strict: .object(fields))
+        } catch {
+            throw .usage("--checksums: \(error)")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import XferModel
+import XferProtocol
+
+/// What became of the tasks of a list, in one line: `5 files: 2 downloaded (12 MiB in 4s), 2 were there, 1 failed`.
+struct ListSummary: Hashable, Sendable {
+    private(set) var downloaded = 0
+    private(set) var bytes: Int64 = 0
+    /// Files that were right or current already.
+    private(set) var existing = 0
+    private(set) var cancelled = 0
+    private(set) var unfinished = 0
+    /// Failures by cause, in the order in which they came first. Not sanitised.
+    private(set) var failures: [(cause: String, count: Int)] = []
+
+    static func == (left: ListSummary, right: ListSummary) -> Bool { left.line(seconds: 0) == right.line(seconds: 0) }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(line(seconds: 0)) }
+
+    /// The fields that `add` reads.
+    static let fields = TaskColumns(["state", "error", "progress", "skipped", "not_modified", "kind", "url"])
+
+    mutating func add(_ record: TaskRecord) {
+        let task = TaskSummary(record)
+        switch TaskState(rawValue: task.state) {
+        case .completed where task.isSkipped || task.isNotModified: existing += 1
+        case .completed:
+            downloaded += 1
+            bytes = bytes.addingSaturated(max(0, task.total ?? task.received))
+        case .failed:
+            let cause = task.failure.map { FailureText.cause($0) } ?? "unknown"
+            if let index = failures.firstIndex(where: { $0.cause == cause }) {
+                failures[index].count += 1
+            } else {
+                failures.append((cause, 1))
+            }
+        case .cancelled: cancelled += 1
+        default: unfinished += 1
+        }
+    }
+
+    /// - Parameter seconds: since the list was added.
+    func line(seconds: Int64) -> String {
+        let failed = failures.reduce(0) { $0 + $1.count }
+        let count = downloaded + existing + failed + cancelled + unfinished
+        var parts: [String] = []
+        if downloaded > 0 {
+            parts.append("\(downloaded) downloaded (\(ByteText.size(bytes)) in \(DurationText.short(seconds)))")
+        }
+        if existing > 0 { parts.append("\(existing) \(existing == 1 ? "was" : "were") there already") }
+        if failed > 0 {
+            let causes = failures.sorted { $0.count > $1.count }.prefix(3)
+                .map { "\($0.count) \(SafeText.sanitised($0.cause))" }
+            let more = failures.count > 3 ? ", and others" : ""
+            parts.append("\(failed) failed: \(causes.joined(separator: ", "))\(more)")
+        }
+        if cancelled > 0 { parts.append("\(cancelled) cancelled") }
+        if unfinished > 0 { parts.append("\(unfinished) not finished") }
+        return "\(count) \(count == 1 ? "task" : "tasks"): \(parts.joined(separator: ", "))"
+    }
+
+    /// Reads how the tasks have ended. Those that are removed are left out.
+    static func read(_ ids: [TaskID], _ daemon: DaemonSession) throws(CommandFailure) -> ListSummary {
+        var summary = ListSummary()
+        for start in stride(from: 0, to: ids.count, by: TaskPages.largest) {
+            var params = TaskList.Params()
+            params.filter = TaskFilter()
+            params.filter?.ids = OneOrMany(Array(ids[start..<min(start + TaskPages.largest, ids.count)]))
+            params.fields = fields
+            params.limit = TaskPages.largest
+            for record in try daemon.call(TaskList.self, params).value.tasks { summary.add(record) }
+        }
+        return summary
+    }
+}

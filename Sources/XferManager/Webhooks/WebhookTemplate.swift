@@ -1,0 +1,161 @@
+import StrictJSON
+import XferModel
+
+/// The body of a webhook's requests for receivers that do not read events: text with fields in braces.
+///
+/// `{title}: {text}` or `{"content": "{title}: {text}"}`. Only a known name in braces is a field, so that JSON needs no
+/// escapes.
+public struct WebhookTemplate: Hashable, Sendable {
+    /// How values are written, so that a name of a file cannot end a string.
+    private enum Escaping { case none, json, form }
+
+    private enum Part: Hashable {
+        case text(String)
+        case field(Field)
+    }
+
+    /// What a template can contain.
+    public enum Field: String, CaseIterable, Sendable {
+        /// What happened, in words: `Download completed`.
+        case title
+        /// Which file, with its length, or why it failed.
+        case text
+        /// The file's name; without one `task 42`.
+        case name
+        case path
+        /// The length in words: `8.0 MiB`.
+        case size
+        case bytes
+        /// The reason of a failure, such as `http_status`.
+        case reason
+        /// The message of a failure.
+        case error
+        case host
+        case task
+        case type
+        case time
+    }
+
+    private let parts: [Part]
+    /// The media type that is sent.
+    public let contentType: String
+    private let escaping: Escaping
+
+    /// - Parameter contentType: nil is JSON for a template that begins as JSON does, else plain text.
+    /// - Throws: for a field that does not exist.
+    public init(_ text: String, contentType: String? = nil) throws(WebhookTextError) {
+        var parts: [Part] = []
+        var plain = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            let name = rest.prefix { $0.isASCII && ($0.isLowercase || $0 == "_") }
+            guard character == "{", !name.isEmpty, rest[name.endIndex...].first == "}" else {
+                plain.append(character)
+                continue
+            }
+            guard let field = Field(rawValue: String(name)) else {
+                let known = Field.allCases.map(\.rawValue).joined(separator: ", ")
+                throw WebhookTextError(description: "there is no field {\(name)}; there are \(known)")
+            }
+            if !plain.isEmpty { parts.append(.text(plain)) }
+            plain = ""
+            parts.append(.field(field))
+            rest = rest[name.endIndex...].dropFirst()
+        }
+        if !plain.isEmpty { parts.append(.text(plain)) }
+        self.parts = parts
+        let beginning = text.prefix(64).filter { !$0.isWhitespace }
+        let looksLikeJSON = ["{\"", "[{", "[\""].contains { beginning.hasPrefix($0) }
+        self.contentType =
+            contentType ?? (looksLikeJSON ? "application/json" : "text/plain; charset=utf-8")
+        let media = self.contentType.prefix { $0 != ";" && $0 != " " }.lowercased()
+        escaping =
+            media == "application/json" || media.hasSuffix("+json")
+            ? .json : media == "application/x-www-form-urlencoded" ? .form : .none
+    }
+
+    /// The body for an event.
+    ///
+    /// - Parameter event: its JSON text, as it is sent without a template.
+    public func body(for event: String) -> String {
+        let values = WebhookValues((try? JSONValue(parsing: Array(event.utf8))) ?? .null)
+        return parts.reduce(into: "") { body, part in
+            switch part {
+            case .text(let text): body += text
+            case .field(let field): body += escaped(values.text(of: field))
+            }
+        }
+    }
+
+    private func escaped(_ text: String) -> String {
+        switch escaping {
+        case .none: return text
+        case .json: return String(JSONValue.string(text).text.dropFirst().dropLast())
+        case .form:
+            let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._*".utf8)
+            return text.utf8.reduce(into: "") { form, byte in
+                if plain.contains(byte) {
+                    form.unicodeScalars.append(Unicode.Scalar(byte))
+                } else {
+                    form += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+                }
+            }
+        }
+    }
+}
+
+/// The fields of a template for one event.
+struct WebhookValues {
+    private let event: JSONValue
+
+    init(_ event: JSONValue) { self.event = event }
+
+    func text(of field: WebhookTemplate.Field) -> String {
+        switch field {
+        case .title: title
+        case .text: summary
+        case .name: name
+        case .path: string("path")
+        case .size: event["size"]?.integerValue.map(Self.size) ?? ""
+        case .bytes: event["size"]?.integerValue.map { String($0) } ?? ""
+        case .reason: event["error"]?["reason"]?.stringValue ?? ""
+        case .error: event["error"]?["message"]?.stringValue ?? ""
+        case .host: event["error"]?["host"]?.stringValue ?? ""
+        case .task: event["task_id"]?.integerValue.map { String($0) } ?? ""
+        case .type: string("type")
+        case .time: string("time")
+        }
+    }
+
+    private func string(_ name: String) -> String { event[name]?.stringValue ?? "" }
+
+    private var title: String {
+        switch string("type") {
+        case "task.completed": "Download completed"
+        case "task.failed": "Download failed"
+        case "task.cancelled", "task.superseded": "Download cancelled"
+        case "batch.completed": "Batch completed"
+        case "webhook.test": "Test of xferd"
+        case let type: type
+        }
+    }
+
+    private var name: String {
+        if let last = string("path").split(separator: "/").last { return String(last) }
+        return event["task_id"]?.integerValue.map { "task \($0)" } ?? ""
+    }
+
+    private var summary: String {
+        if let message = event["error"]?["message"]?.stringValue { return "\(name): \(message)" }
+        let size = event["size"]?.integerValue.map { " (\(Self.size($0)))" } ?? ""
+        return name + size
+    }
+
+    /// `8.0 MiB`.
+    static func size(_ bytes: Int64) -> String {
+        var (tenths, unit) = (max(0, bytes).multipliedSaturated(by: 10), 0)
+        let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+        while tenths >= 10_240, unit < units.count - 1 { (tenths, unit) = (tenths / 1024, unit + 1) }
+        return unit == 0 ? "\(tenths / 10) bytes" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+}

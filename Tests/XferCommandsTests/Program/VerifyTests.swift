@@ -1,0 +1,42 @@
+import Testing
+import XferModel
+import XferProtocol
+import XferTestSupport
+
+@testable import XferCommands
+
+@Suite struct VerifyTests {
+    private func verdict(_ state: TaskState, path: String?, checksum: Checksum?, has hex: String?) -> FileVerdict {
+        var record = TaskRecord()
+        (record.id, record.state, record.finalPath, record.checksum) = (
+            TaskID(7), .known(state), path, checksum?.description
+        )
+        return FileVerdict(record) { _, _ in (hex, "No such file or directory") }
+    }
+
+    @Test func aFileIsComparedWithTheDigestOfItsTask() throws {
+        let hex = String(repeating: "a", count: 64)
+        let checksum = try Checksum(parsing: hex)
+        let right = verdict(.completed, path: "/d/f", checksum: checksum, has: hex)
+        #expect(right.line == "#7 /d/f: right" && !right.isProblem)
+        let other = verdict(.completed, path: "/d/f", checksum: checksum, has: "bb")
+        #expect(other.line == "#7 /d/f: differs, it has bb" && other.isProblem)
+        let gone = verdict(.completed, path: "/d/f", checksum: checksum, has: nil)
+        #expect(gone.line == "#7 /d/f: cannot be read: No such file or directory" && gone.isProblem)
+        let unknown = verdict(.completed, path: "/d/f", checksum: nil, has: nil)
+        #expect(unknown.line.contains("without a checksum") && !unknown.isProblem)
+        #expect(verdict(.failed, path: nil, checksum: checksum, has: nil).line == "#7 has published no file")
+    }
+
+    /// FIPS 180-2 and RFC 1321 have these for "abc".
+    @Test func digestsAreThoseOfTheStandards() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("a\\b c")
+        try FileTree.write("abc", to: path)
+        #expect(
+            FileVerdict.digest(path, .sha256).hex == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(FileVerdict.digest(path, .md5).hex == "900150983cd24fb0d6963f7d28e17f72")
+        #expect(FileVerdict.digest(directory.file("none"), .sha1).hex == nil)
+        #expect(FileVerdict.digest(directory.file("none"), .sha1).problem == "No such file or directory")
+    }
+}

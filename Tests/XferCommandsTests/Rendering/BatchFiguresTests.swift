@@ -1,0 +1,36 @@
+import Testing
+import XferModel
+import XferProtocol
+
+@testable import XferCommands
+
+@Suite struct BatchFiguresTests {
+    private func record(_ state: TaskState, received: Int64, total: Int64?, rate: Int64 = 0) -> TaskRecord {
+        var record = TaskRecord()
+        (record.id, record.url, record.state) = (TaskID(1), "http://h/f", .known(state))
+        var progress = ProgressRecord()
+        (progress.received, progress.total, progress.rate) = (received, total, rate)
+        record.progress = progress
+        return record
+    }
+
+    private func lines(_ records: TaskRecord...) -> [String] {
+        var figures = BatchFigures()
+        for record in records { figures.add(record) }
+        return figures.lines.map { "\($0.name) \($0.text)" }
+    }
+
+    @Test func bytesRateAndTimeLeftAreThoseOfAllMembers() {
+        let done = record(.completed, received: 1 << 20, total: 1 << 20)
+        let running = record(.running, received: 1 << 20, total: 3 << 20, rate: 1 << 20)
+        #expect(lines(done, running) == ["bytes 2.0 MiB of 4.0 MiB", "rate 1.0 MiB/s, 2s left"])
+        let queued = record(.queued, received: 0, total: nil)
+        #expect(
+            lines(done, running, queued) == ["bytes 2.0 MiB of 4.0 MiB, 1 of unknown length", "rate 1.0 MiB/s"])
+    }
+
+    @Test func cancelledMembersAndBatchesWithoutBytesShowNothing() {
+        #expect(lines(record(.cancelled, received: 5, total: 10)).isEmpty)
+        #expect(lines(record(.queued, received: 0, total: nil)).isEmpty && lines().isEmpty)
+    }
+}

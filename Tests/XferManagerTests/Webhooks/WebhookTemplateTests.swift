@@ -1,0 +1,50 @@
+import Testing
+import XferModel
+
+@testable import XferManager
+
+@Suite struct WebhookTemplateTests {
+    private static let completed =
+        #"{"type": "task.completed", "task_id": 42, "path": "/d/a \"b\".iso", "size": 8388608, "time": "T"}"#
+    private static let failed =
+        #"{"type": "task.failed", "task_id": 7, "error": {"reason": "http_status", "message": "h answered 404", "host": "h"}}"#
+
+    private func body(_ template: String, _ event: String = completed, contentType: String? = nil) throws -> String {
+        try WebhookTemplate(template, contentType: contentType).body(for: event)
+    }
+
+    @Test func fieldsAreThoseOfTheEvent() throws {
+        #expect(try body("{title}: {text}") == #"Download completed: a "b".iso (8.0 MiB)"#)
+        #expect(
+            try body("{name}|{path}|{size}|{bytes}|{task}|{type}|{time}")
+                == #"a "b".iso|/d/a "b".iso|8.0 MiB|8388608|42|task.completed|T"#)
+        #expect(try body("{title}: {text}", Self.failed) == "Download failed: task 7: h answered 404")
+        #expect(try body("{reason} {error} {host}", Self.failed) == "http_status h answered 404 h")
+        #expect(try body("{title}{name}{size}", #"{"type": "webhook.test"}"#) == "Test of xferd")
+        #expect(try body("{title}", "no JSON") == "")
+    }
+
+    /// A name of a file must not end a string of the receiver's.
+    @Test func valuesAreEscapedAsTheMediaTypeWants() throws {
+        #expect(try body(#"{"content": "{name}"}"#) == #"{"content": "a \"b\".iso"}"#)
+        #expect(try WebhookTemplate(#"{"content": "{name}"}"#).contentType == "application/json")
+        #expect(
+            try body("m={name}&x=1", contentType: "application/x-www-form-urlencoded") == "m=a%20%22b%22.iso&x=1")
+        #expect(try WebhookTemplate("{name}").contentType == "text/plain; charset=utf-8")
+        #expect(try body("{name}", contentType: "application/vnd.x+json") == #"a \"b\".iso"#)
+    }
+
+    @Test func onlyKnownNamesInBracesAreFields() throws {
+        #expect(try body("{ name } {} {Name} {name") == "{ name } {} {Name} {name")
+        #expect(throws: WebhookTextError.self) { try WebhookTemplate("{colour}") }
+        let error = #expect(throws: WebhookTextError.self) { try WebhookTemplate("a {colour}") }
+        #expect(error?.description.hasPrefix("there is no field {colour}; there are title, text, name") == true)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (8_388_608, "8.0 MiB"),
+            (-5, "0 bytes"), (.max, "819.1 PiB"),
+        ] as [(Int64, String)])
+    func sizesAreInBinaryUnits(bytes: Int64, text: String) { #expect(WebhookValues.size(bytes) == text) }
+}
