@@ -1,5 +1,5 @@
 import XferCore
-import XferModel
+public import XferModel
 public import XferProtocol
 import XferStore
 
