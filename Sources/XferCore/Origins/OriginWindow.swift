@@ -105,8 +105,12 @@ public struct OriginWindow: Hashable, Sendable {
     static let largestStep = 8
     /// The part of its growth that has to show in the rate: twice the requests have to be a fifth faster.
     static let gain = 0.2
-    /// A rate below this share of the best one, twice, takes the growth back.
+    /// A rate below this share of the best one, in `slowEpochs` epochs after each other, takes the growth back. A lost
+    /// packet slows fewer.
     static let loss = 0.7
+    static let slowEpochs = 4
+    /// What remains of the best rate from an epoch to the next: that of a good moment is no measure for long.
+    static let decay = 0.95
     /// How long a refusal is remembered.
     public static let memory = Duration.seconds(600)
     /// How long no growth is tried after it has made things slower.
@@ -149,16 +153,19 @@ public struct OriginWindow: Hashable, Sendable {
         var beganAt: MonotonicInstant
         var answers = 0
         var bytes: Int64 = 0
+        /// The most requests that were under way when an answered one began: they explain the rate, not the window of now.
+        var largest = 1
         /// Whether the window was the obstacle.
         var wasFull = false
         var connections: Set<UInt16> = []
     }
 
     private struct Measured: Hashable {
+        /// The requests that were under way.
         let size: Int
         /// Answers per second, and bytes per second.
-        let answers: Double
-        let bytes: Double
+        var answers: Double
+        var bytes: Double
 
         /// How much faster this is; bytes or answers, whichever gained more.
         func gain(over other: Measured) -> Double {
@@ -267,6 +274,7 @@ public struct OriginWindow: Hashable, Sendable {
             latency = latency.map { $0 * 7 / 8 + sample / 8 } ?? sample
         }
         if ticket.number > lastBeforeShrinking { proven = max(proven, ticket.underWay) }
+        epoch.largest = max(epoch.largest, ticket.underWay)
         epoch.answers = epoch.answers.addingSaturated(1)
         epoch.bytes = epoch.bytes.addingSaturated(max(0, answer.bytes))
         if let port = answer.connection, answer.isReused, epoch.connections.count < 64 {
@@ -293,7 +301,7 @@ public struct OriginWindow: Hashable, Sendable {
         // A clock that stands still, or goes back, measures nothing.
         guard elapsed > 0 else { return }
         let measured = Measured(
-            size: size, answers: Double(last.answers) / elapsed, bytes: Double(last.bytes) / elapsed)
+            size: last.largest, answers: Double(last.answers) / elapsed, bytes: Double(last.bytes) / elapsed)
         rate = measured.bytes
         guard last.wasFull else { return reason = .unneeded }
         grow(measured, at: now)
@@ -301,9 +309,11 @@ public struct OriginWindow: Hashable, Sendable {
 
     private mutating func grow(_ measured: Measured, at now: MonotonicInstant) {
         defer { former = measured }
-        if let best, measured.gain(over: best) < Self.loss, best.size < size {
+        best?.answers *= Self.decay
+        best?.bytes *= Self.decay
+        if let best, measured.gain(over: best) < Self.loss, best.size < size, size > Bounds.polite.connections {
             slowEpochs += 1
-            guard slowEpochs > 1 else { return }
+            guard slowEpochs >= Self.slowEpochs else { return }
             // More at once was slower.
             growsFrom = now.advanced(by: Self.pause)
             return shrink(to: best.size, .noGain, at: now)

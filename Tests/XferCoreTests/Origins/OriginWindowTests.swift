@@ -97,6 +97,19 @@ import XferTestSupport
         #expect(world.window.size <= max(streams, 1) * 2)
     }
 
+    @Test func aServerThatSlowsDownWhenAskedMoreIsAskedLess() {
+        var world = OriginWorld(seed: 5)
+        world.http = .http2
+        world.capacity = 100 / world.roundTrip
+        world.comfort = 16
+        world.run(for: 100 * world.roundTrip)
+        let (before, began) = (world.answered, world.time)
+        world.run(for: 100 * world.roundTrip)
+        // Sixteen at once would be answered in a round trip each.
+        let rate = Double(world.answered - before) / (world.time - began)
+        #expect(rate >= 16 / world.roundTrip / 1.5, "\(world.window)")
+    }
+
     @Test func anImpoliteWindowGrowsToSixteenOnlyWhileThatIsFaster() {
         var fast = OriginWorld(seed: 4, bounds: .impolite)
         fast.run(for: 60 * fast.roundTrip)

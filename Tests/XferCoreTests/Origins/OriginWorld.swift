@@ -17,6 +17,8 @@ struct OriginWorld {
     var loss = 0.0
     /// Streams of a connection; a further request opens another one.
     var streams = Int.max
+    /// If it serves more at once, its answers take five times as long.
+    var comfort = Int.max
     /// Whether the origin says how long to wait.
     var asksToWait = false
 
@@ -68,6 +70,7 @@ struct OriginWorld {
         let isRefused = served >= limit
         var endsAt = time + roundTrip * Double.random(in: 0.95...1.05, using: &random)
         if !isRefused {
+            if served >= comfort { endsAt += 4 * roundTrip }
             if capacity.isFinite {
                 free = max(free, time + roundTrip / 2) + 1 / capacity
                 endsAt = max(endsAt, free + roundTrip / 2)
