@@ -14,8 +14,8 @@ from .rpc import Client
 class Daemon:
     """xferd with state, socket and configuration below a directory of its own, as a context.
 
-    `settings` are further lines of the configuration, `wrapper` a command that runs xferd. State is on the disk, where
-    a user's would be.
+    `settings` are further lines of the configuration, `wrapper` a command that runs xferd. `parallel` is the limit of
+    transfers at once, None for what xferd finds itself. State is on the disk, where a user's would be.
     """
 
     def __init__(self, bench, settings="", parallel=16, roots=(), wrapper=()):
@@ -26,7 +26,8 @@ class Daemon:
         self.socket = self.place / "xferd.sock"
         self.config = self.place / "configuration" / "config.yaml"
         self.settings = settings
-        self.parallel = parallel
+        limits = "" if parallel is None else f" max_active: {parallel}, max_active_per_host: {parallel} "
+        self.queue = f"queue: {{{limits}}}"
         self.roots = [self.place, *roots]
         self.wrapper = list(wrapper)
         self.process = None
@@ -54,7 +55,7 @@ class Daemon:
         self.config.parent.mkdir(exist_ok=True)
         self.config.write_text(
             f'download: {{ dir: "{self.place}", roots: [{roots}], reserve: 1Mi }}\n'
-            f"queue: {{ max_active: {self.parallel}, max_active_per_host: {self.parallel} }}\n"
+            f"{self.queue}\n"
             f"log: {{ level: warning }}\n{self.settings}\n")
         begin = time.monotonic()
         self.process = processes.start(

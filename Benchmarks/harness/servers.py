@@ -23,14 +23,19 @@ class Nginx:
     `/rate/N/NAME` is NAME at N bytes per second and connection; `/counted/N/NAME` notes besides what was sent. Below
     `/accept` it takes what is sent to it, and notes that.
 
-    `hosts` are more loopback addresses to listen on, `connections` the most at a time.
+    `hosts` are more addresses to listen on beside `address`, `connections` the most at a time. `wrapper` is a command
+    that runs nginx, in a network namespace for example; `settings` are further lines of its servers.
     """
 
-    def __init__(self, place, served, hosts=(), connections=8192):
+    def __init__(
+            self, place, served, hosts=(), connections=8192, address="127.0.0.1", wrapper=(), settings=""):
         self.place = pathlib.Path(place)
         self.served = pathlib.Path(served)
         self.served.mkdir(parents=True, exist_ok=True)
         self.hosts = hosts
+        self.address = address
+        self.wrapper = list(wrapper)
+        self.settings = settings
         self.connections = connections
         self.port = free_port()
         self.tls_port = free_port()
@@ -41,14 +46,14 @@ class Nginx:
         self.connections_made = 0
         self.process = None
 
-    def url(self, name, host="127.0.0.1"):
-        return f"http://{host}:{self.port}/{name}"
+    def url(self, name, host=None):
+        return f"http://{host or self.address}:{self.port}/{name}"
 
     def tls_url(self, name):
-        return f"https://127.0.0.1:{self.tls_port}/{name}"
+        return f"https://{self.address}:{self.tls_port}/{name}"
 
     def http2_url(self, name):
-        return f"https://127.0.0.1:{self.http2_port}/{name}"
+        return f"https://{self.address}:{self.http2_port}/{name}"
 
     def bytes_sent(self):
         """Counts the bytes of bodies below /counted/, of requests that have ended."""
@@ -68,8 +73,13 @@ class Nginx:
 
     def _status(self):
         """The connections made so far, and those that get a response now."""
-        with urllib.request.urlopen(self.url("status")) as answer:
-            numbers = [int(word) for word in answer.read().split() if word.isdigit()]
+        if self.wrapper:
+            command = [*self.wrapper, "curl", "-q", "-sf", self.url("status")]
+            text = subprocess.run(command, check=True, capture_output=True).stdout
+        else:
+            with urllib.request.urlopen(self.url("status")) as answer:
+                text = answer.read()
+        numbers = [int(word) for word in text.split() if word.isdigit()]
         return numbers[1], numbers[5]
 
     def __enter__(self):
@@ -93,13 +103,14 @@ class Nginx:
                 ssl_certificate {self.place}/server.pem; ssl_certificate_key {self.place}/server.key;
                 ssl_protocols TLSv1.3; root {self.served};
                 server {{
-                    listen 127.0.0.1:{self.http2_port} ssl http2 backlog=8192;
+                    listen {self.address}:{self.http2_port} ssl http2 backlog=8192;
+                    {self.settings}
                     if ($server_protocol != HTTP/2.0) {{ return 505; }}
                 }}
                 server {{
-                    listen 127.0.0.1:{self.port} backlog=8192;
-                    listen 127.0.0.1:{self.tls_port} ssl backlog=8192;
-                    {further}
+                    listen {self.address}:{self.port} backlog=8192;
+                    listen {self.address}:{self.tls_port} ssl backlog=8192;
+                    {further} {self.settings}
                     location = /status {{ stub_status; }}
                     location = /accept/load {{ access_log {self.place / "load.log"} accepted; return 200 "accepted"; }}
                     location /accept {{ access_log {self.accepted.path} accepted; return 200 "accepted"; }}
@@ -111,7 +122,8 @@ class Nginx:
                     }}
                 }}
             }}""")
-        self.process = processes.start([program, "-p", self.place, "-c", config, "-e", f"{self.place}/error.log"])
+        self.process = processes.start(
+            [*self.wrapper, program, "-p", self.place, "-c", config, "-e", f"{self.place}/error.log"])
         processes.wait_until((self.place / "nginx.pid").exists, "nginx", self.process)
         return self
 
@@ -124,8 +136,8 @@ class Nginx:
 
         key = ["-newkey", "rsa:2048", "-nodes", "-days", "30"]
         openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-subj", "/CN=authority")
-        openssl("req", *key[:3], "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=127.0.0.1")
-        (self.place / "server.ext").write_text("subjectAltName=IP:127.0.0.1\n")
+        openssl("req", *key[:3], "-keyout", "server.key", "-out", "server.csr", "-subj", f"/CN={self.address}")
+        (self.place / "server.ext").write_text(f"subjectAltName=IP:{self.address}\n")
         openssl(
             "x509", "-req", "-in", "server.csr", "-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial",
             "-days", "30", "-extfile", "server.ext", "-out", "server.pem")

@@ -17,20 +17,23 @@ class Tool:
     def __init__(self, bench):
         self.bench = bench
         self.errors = bench.place / f"{self.program}.errors"
+        # A command that runs the program, in a network namespace for example.
+        self.wrapper = []
 
     def is_installed(self):
         return shutil.which(self.program) is not None
 
     def run(self, *command, **options):
-        return processes.timed(command, errors=self.errors, **options)
+        return processes.timed([*self.wrapper, *command], errors=self.errors, **options)
 
 
 class Curl(Tool):
     name = program = "curl"
+    parallel = PARALLEL
 
     def fetch(self, urls, out, authority=None):
         config = "".join(f"url = {url}\nremote-name\n" for url in urls)
-        parallel = ["-Z", "--parallel-max", str(PARALLEL)] if len(urls) > 1 else []
+        parallel = ["-Z", "--parallel-max", str(self.parallel)] if len(urls) > 1 else []
         trust = ["--cacert", str(authority)] if authority else []
         return self.run("curl", "-q", "-sSf", *parallel, *trust, "-K", "-", cwd=out, input=config)
 

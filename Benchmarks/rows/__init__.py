@@ -1,6 +1,6 @@
 """The rows of the table, by name, in the order in which they are run."""
 
-from . import active, adds, downloads, exchanges, fleet, page, queue, rates, service, slow
+from . import active, adds, downloads, exchanges, fleet, line, page, queue, rates, service, slow
 
 ALL = {
     "big": downloads.big,
@@ -9,6 +9,13 @@ ALL = {
     "small-ext4": downloads.small_on_disk,
     "hosts": downloads.hosts,
     "h2": downloads.http2,
+    "line-small": line.small,
+    "line-small-h2": line.small_http2,
+    "line-medium": line.medium,
+    "line-large": line.large,
+    "line-hosts": line.hosts,
+    "line-refusing": line.refusing,
+    "line-dead": line.dead,
     "exchanges": exchanges.exchanges,
     "adds": adds.single,
     "pipelined": adds.pipelined,

@@ -31,7 +31,8 @@ struct RootCommand: ParsableCommand {
                 subcommands: [
                     QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
                     StrictTransportCommand.self,
-                    CacheCommand.self, LimitCommand.self, PolicyCommand.self, ProfileCommand.self, HookCommand.self,
+                    CacheCommand.self, LimitCommand.self, HostsCommand.self, PolicyCommand.self, ProfileCommand.self,
+                    HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
                     NetworkCommand.self, EventsCommand.self, FleetCommand.self,
                     DaemonCommand.self, StatusCommand.self, DoctorCommand.self, BackupCommand.self,

@@ -3,10 +3,12 @@ public import XferModel
 
 /// The operator's settings of the service. Limits that clients set over RPC are not included.
 public struct ManagerSettings: Hashable, Sendable {
-    /// The highest number of transfers that are active at once, at least 1.
-    public var maxActive = 6
-    /// The highest number of active transfers from one host, at least 1.
-    public var maxActivePerHost = 4
+    /// The highest number of transfers that are active at once, at least 1; nil leaves the number to `TransferMix`.
+    public var maxActive: Int?
+    /// The highest number of active transfers from one host, at least 1; nil leaves the number to `OriginWindow`.
+    public var maxActivePerHost: Int?
+    /// False if hosts may see more connections than is polite; see `OriginWindow.Bounds`.
+    public var isPolite = true
     public var order = QueueOrder.fifo
     /// The directory for downloads that name no directory; absolute.
     public var downloadDirectory: String

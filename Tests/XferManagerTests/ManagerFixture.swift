@@ -58,7 +58,7 @@ final class ManagerFixture: Sendable {
         settings.reserve = 0
         let guests = Array(1000...1010) + [4711]
         settings.grants.users = Dictionary(uniqueKeysWithValues: guests.map { (UInt32($0), [directory.path]) })
-        settings.maxActivePerHost = 6
+        (settings.maxActive, settings.maxActivePerHost) = (6, 6)
         // Networks that other tests of the machine set up and remove would start stalled transfers again.
         settings.monitorsNetwork = false
         // Every test of the manager can be run so: see CONTRIBUTING.md.

@@ -13,11 +13,23 @@ struct QueueText: Sendable {
     }
 
     func lines(_ limits: QueueLimits) -> [String] {
-        [
-            entry("max active", "\(limits.maxActive)"), entry("max per host", "\(limits.maxActivePerHost)"),
+        func isAutomatic(_ name: String) -> Bool { limits.automatic?.contains(name) == true }
+        return [
+            entry("max active", isAutomatic("max_active") ? "automatic: 64 small, 6 large" : "\(limits.maxActive)"),
+            entry(
+                "max per host",
+                isAutomatic("max_active_per_host") ? "automatic: see xferctl hosts" : "\(limits.maxActivePerHost)"),
             entry("order", SafeText.sanitised(limits.order.description)),
             entry("max receive", ByteText.limit(limits.maxReceiveRate)),
             entry("max send", ByteText.limit(limits.maxSendRate)),
+        ]
+    }
+
+    func lines(_ host: HostRecord) -> [String] {
+        [
+            entry("host", SafeText.sanitised(host.host)),
+            entry("connections", host.maxConnections.map { "at most \($0)" } ?? "automatic"),
+            entry("per minute", host.requestsPerMinute.map { "at most \($0) requests" } ?? "no limit of its own"),
         ]
     }
 

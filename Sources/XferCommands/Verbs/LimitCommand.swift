@@ -6,10 +6,11 @@ import XferProtocol
 /// `xferctl limit`: shows the limits, or changes them with `queue.set_limits`.
 struct LimitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "limit", abstract: "Show or change the queue's limits.",
+        commandName: "limit", abstract: "Show or change the queue's limits, or those of one host.",
         discussion: """
             Limits set here hold over restarts and beat the configuration until they are set to `default`. \
-            The rate of one task is changed with `xferctl update ID --limit-rate RATE`.
+            The rate of one task is changed with `xferctl update ID --limit-rate RATE`. \
+            With --host, --connections and --requests-per-minute are the limits of that host alone.
             """)
 
     @Option(
@@ -41,10 +42,47 @@ struct LimitCommand: ParsableCommand {
         transform: RateArgument.argument)
     var send: RateArgument?
 
+    @Option(help: ArgumentHelp("Host whose own limits are changed, such as example.org.", valueName: "host"))
+    var host: String?
+
+    @Option(
+        help: ArgumentHelp("Most connections to the host, or `default`.", valueName: "count"),
+        transform: LimitArgument<Int>.argument)
+    var connections: LimitArgument<Int>?
+
+    @Option(
+        help: ArgumentHelp(
+            "Most requests to the host that begin within a minute, evenly spaced, or `default`.", valueName: "count"),
+        transform: LimitArgument<Int>.argument)
+    var requestsPerMinute: LimitArgument<Int>?
+
     @OptionGroup var options: VerbOptions
+
+    mutating func validate() throws {
+        let isOfQueue = maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil
+        let isOfHost = connections != nil || requestsPerMinute != nil
+        if isOfHost, host == nil {
+            throw ValidationError("--connections and --requests-per-minute need --host.")
+        }
+        if host != nil, isOfQueue {
+            throw ValidationError("With --host only --connections and --requests-per-minute can be changed.")
+        }
+        if host != nil, !isOfHost {
+            throw ValidationError("--host needs --connections or --requests-per-minute; `xferctl hosts` shows them.")
+        }
+    }
 
     func run() throws {
         let daemon = try options.open()
+        if let host {
+            var params = QueueSetHost.Params()
+            params.host = host
+            params.connections = connections?.patch ?? .unchanged
+            params.requestsPerMinute = requestsPerMinute?.patch ?? .unchanged
+            return options.show(try daemon.call(QueueSetHost.self, params)) { result, terminal in
+                QueueText(style: terminal.style).lines(result.host)
+            }
+        }
         guard maxActive != nil || maxActivePerHost != nil || order != nil || recv != nil || send != nil else {
             return options.show(try daemon.call(QueueStats.self)) { stats, terminal in
                 QueueText(style: terminal.style).lines(stats.limits)

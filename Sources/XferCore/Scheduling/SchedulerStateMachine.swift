@@ -9,6 +9,10 @@ public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
     /// Most transfers at once of the tasks that name a profile, for profiles that have such a limit.
     public var maxActiveByProfile: [String: Int] = [:]
+    /// The windows of origins: how many of a host's transfers may be active where the limits set no number.
+    public var origins = OriginWindows()
+    /// How many small and large transfers may be active where the limits set no number.
+    public private(set) var mix = TransferMix()
     /// Reasons why nothing starts at all, each set and cleared by its owner.
     public var holds: Set<Hold> = []
 
@@ -46,6 +50,9 @@ public struct SchedulerStateMachine: Sendable {
         let host: String
         let group: GroupKey?
         let profile: String?
+        var kind = TransferMix.Kind.small
+        /// The request in its origin's window; nil once its outcome is known.
+        var ticket: OriginWindow.Ticket?
     }
 
     public init(limits: SchedulerLimits) { self.limits = limits }
@@ -73,22 +80,56 @@ public struct SchedulerStateMachine: Sendable {
         let blocked = LaneExclusions(
             groups: try blockedGroups(in: queue),
             profiles: Set(activeByProfile.filter { $0.value >= maxActiveByProfile[$0.key] ?? .max }.keys),
-            hosts: Set(activeByHost.keys.filter(isBlocked)))
+            hosts: blockedHosts)
+        let last = lastHosts.subtracting(blocked.hosts)
         for priority in Priority.allCases.sorted(by: >) {
-            var excluded = blocked
-            while let lane = try queue.nextLane(priority: priority, without: excluded) {
-                if let task = try head(of: lane, in: queue) { return task }
-                // All of the lane are stopping: there are no more such lanes than runs.
-                excluded.hosts.insert(lane.host)
+            if !last.isEmpty {
+                var others = blocked
+                others.hosts.formUnion(last)
+                if let task = try next(of: priority, without: others, in: queue) { return task }
             }
+            if let task = try next(of: priority, without: blocked, in: queue) { return task }
         }
         return nil
     }
 
-    /// True if any task may start.
-    private var hasRoom: Bool {
-        holds.isEmpty && activeCount < limits.maxActive && publishing.count < limits.maxPublishing
+    private func next(
+        of priority: Priority, without blocked: LaneExclusions, in queue: borrowing some QueueIndex & ~Copyable
+    ) throws -> TaskID? {
+        var excluded = blocked
+        while let lane = try queue.nextLane(priority: priority, without: excluded) {
+            if let task = try head(of: lane, in: queue) { return task }
+            // All of the lane are stopping: there are no more such lanes than runs.
+            excluded.hosts.insert(lane.host)
+        }
+        return nil
     }
+
+    private var blockedHosts: Set<String> {
+        var blocked = Set(activeByHost.keys.filter(isFull))
+        // A host may be paced that has no active transfer.
+        for host in origins.limits.keys where origins.isPaced(host) { blocked.insert(host) }
+        return blocked
+    }
+
+    /// The hosts whose tasks start when no task of another host of the same priority may: those that have half of all
+    /// transfers, and those that do not answer.
+    private var lastHosts: Set<String> {
+        var last: Set<String> = []
+        if limits.maxActivePerHost == nil { last.formUnion(origins.behind) }
+        if limits.maxActive == nil {
+            for (host, active) in activeByHost where active >= TransferMix.mostSmall / 2 { last.insert(host) }
+        }
+        return last
+    }
+
+    /// True if any task may start.
+    private var hasRoom: Bool { holds.isEmpty && hasSlot && publishing.count < limits.maxPublishing }
+
+    private var hasSlot: Bool { limits.maxActive.map { activeCount < $0 } ?? mix.hasRoom }
+
+    /// How many more transfers may be active.
+    public var freeSlots: Int { limits.maxActive.map { max(0, $0 - activeCount) } ?? mix.freeSlots }
 
     /// True if a task of this lane may start out of its turn.
     public func mayStart(_ lane: QueueLane, groupLimit: Int?) -> Bool {
@@ -112,8 +153,17 @@ public struct SchedulerStateMachine: Sendable {
         return blocked
     }
 
+    /// Whether no further transfer from this host may start now.
+    public func isBlocked(_ host: String) -> Bool { isFull(host) || origins.isPaced(host) }
+
     /// Whether as many transfers from this host are active as may be.
-    public func isBlocked(_ host: String) -> Bool { activeByHost[host, default: 0] >= limits.maxActivePerHost }
+    private func isFull(_ host: String) -> Bool { activeByHost[host, default: 0] >= maxActive(of: host) }
+
+    /// The most active transfers from this host: its own limit, else that of the configuration, else its window.
+    public func maxActive(of host: String) -> Int {
+        guard let fixed = limits.maxActivePerHost else { return origins.size(of: host) }
+        return origins.limits[host]?.connections ?? fixed
+    }
 
     /// What keeps a queued task of this lane from starting now, beside its turn and its group's being paused; nil if
     /// nothing does.
@@ -126,11 +176,14 @@ public struct SchedulerStateMachine: Sendable {
         if let profile = lane.profile, activeCount(ofProfile: profile) >= maxActiveByProfile[profile] ?? .max {
             return .profileFull
         }
-        return activeCount >= limits.maxActive ? .queueFull : nil
+        return hasSlot ? nil : .queueFull
     }
 
     /// Transfers of this group that hold a slot.
     public func activeCount(of group: GroupKey) -> Int { activeByGroup[group, default: 0] }
+
+    /// Transfers of this host that hold a slot.
+    public func activeCount(ofHost host: String) -> Int { activeByHost[host, default: 0] }
 
     /// Transfers of tasks that name this profile which hold a slot.
     public func activeCount(ofProfile profile: String) -> Int { activeByProfile[profile, default: 0] }
@@ -138,30 +191,73 @@ public struct SchedulerStateMachine: Sendable {
     /// A task was started on this transfer, which holds a slot from now on, if it did not already. Its slot counts
     /// against the group and the profile of the task it was started for, however many others join.
     ///
-    /// - Parameter descriptors: file descriptors that it may need at once.
+    /// - Parameters:
+    ///   - descriptors: file descriptors that it may need at once.
+    ///   - kind: what the transfer is known to be.
+    ///   - ticket: of the request that the transfer continues; see `detachTicket`.
+    ///   - now: nil for the latest time that `origins` was told.
     public mutating func onStart(
-        _ task: TaskID, of transfer: TransferID, from lane: QueueLane, descriptors: Int = 0
+        _ task: TaskID, of transfer: TransferID, from lane: QueueLane, descriptors: Int = 0,
+        kind: TransferMix.Kind = .small, continuing ticket: OriginWindow.Ticket? = nil, at now: MonotonicInstant? = nil
     ) {
         precondition(!isRunning(task), "task \(task) is running already")
         transferByTask[task] = transfer
         descriptorsByTask[task] = descriptors
         descriptorsInUse += descriptors
         fetching[transfer, default: []].insert(task)
-        guard slots[transfer] == nil else { return }
-        occupySlot(for: transfer, Slot(holder: task, host: lane.host, group: lane.group, profile: lane.profile))
+        guard slots[transfer] == nil else {
+            if let ticket { origins.end(lane.host, ticket, .other, at: now ?? origins.now) }
+            return
+        }
+        let ticket = ticket ?? origins.begin(lane.host, at: now ?? origins.now)
+        occupySlot(
+            for: transfer,
+            Slot(
+                holder: task, host: lane.host, group: lane.group, profile: lane.profile, kind: kind, ticket: ticket))
     }
 
     /// A task was put into another group while it runs: its transfer counts there from now on, also above the limit.
     public mutating func onRegroup(_ task: TaskID, group: GroupKey?) {
         guard let transfer = transferByTask[task], let slot = slots[transfer], slot.holder == task, slot.group != group
         else { return }
+        detachTicket(of: transfer)
         releaseSlot(of: transfer)
-        occupySlot(for: transfer, Slot(holder: task, host: slot.host, group: group, profile: slot.profile))
+        occupySlot(
+            for: transfer,
+            Slot(
+                holder: task, host: slot.host, group: group, profile: slot.profile, kind: slot.kind,
+                ticket: slot.ticket))
+    }
+
+    /// The request of a transfer has ended with this outcome. Called before the transfer's slot is released. Returns
+    /// true if the origin has refused it because of those that were under way beside it; see `OriginWindow.end`.
+    @discardableResult
+    public mutating func record(
+        _ outcome: OriginWindow.Outcome, of transfer: TransferID, at now: MonotonicInstant
+    ) -> Bool {
+        guard let host = slots[transfer]?.host, let ticket = detachTicket(of: transfer) else { return false }
+        return origins.end(host, ticket, outcome, at: now)
+    }
+
+    /// Takes over the request of a transfer, which another one continues.
+    @discardableResult
+    public mutating func detachTicket(of transfer: TransferID) -> OriginWindow.Ticket? {
+        defer { slots[transfer]?.ticket = nil }
+        return slots[transfer]?.ticket
+    }
+
+    /// Returns whether the transfer was not known to be of this kind.
+    public mutating func classify(_ transfer: TransferID, as kind: TransferMix.Kind) -> Bool {
+        guard let slot = slots[transfer], slot.kind != kind else { return false }
+        mix.move(from: slot.kind, to: kind)
+        slots[transfer]?.kind = kind
+        return true
     }
 
     /// A body has ended: its slot is free, its tasks are still running.
     public mutating func onBodyEnd(_ transfer: TransferID) {
         publishing.formUnion(fetching.removeValue(forKey: transfer) ?? [])
+        if slots[transfer]?.kind == .small { mix.onSmallEnd() }
         releaseSlot(of: transfer)
     }
 
@@ -178,6 +274,7 @@ public struct SchedulerStateMachine: Sendable {
 
     private mutating func occupySlot(for transfer: TransferID, _ slot: Slot) {
         slots[transfer] = slot
+        mix.insert(slot.kind)
         activeByHost[slot.host, default: 0] += 1
         if let group = slot.group { activeByGroup[group, default: 0] += 1 }
         if let profile = slot.profile { activeByProfile[profile, default: 0] += 1 }
@@ -185,6 +282,8 @@ public struct SchedulerStateMachine: Sendable {
 
     private mutating func releaseSlot(of transfer: TransferID) {
         guard let slot = slots.removeValue(forKey: transfer) else { return }
+        if let ticket = slot.ticket { origins.end(slot.host, ticket, .other, at: origins.now) }
+        mix.remove(slot.kind)
         activeByHost.decrement(slot.host)
         if let group = slot.group { activeByGroup.decrement(group) }
         if let profile = slot.profile { activeByProfile.decrement(profile) }
@@ -201,16 +300,19 @@ extension Dictionary where Value == Int {
 
 /// The limits of the scheduler; all at least 1.
 public struct SchedulerLimits: Hashable, Sendable {
-    /// Transfers whose bodies are on the way at once.
-    public var maxActive: Int
-    public var maxActivePerHost: Int
+    /// Transfers whose bodies are on the way at once; nil leaves the number to `TransferMix`.
+    public var maxActive: Int?
+    /// Of these, transfers from one host; nil leaves the number to `OriginWindow`.
+    public var maxActivePerHost: Int?
     public var order: QueueOrder
     /// Finished bodies being verified and published at once.
     public var maxPublishing: Int
     /// File descriptors that running tasks may need together: see `DescriptorRules`.
     public var maxDescriptors = Int.max
 
-    public init(maxActive: Int = 6, maxActivePerHost: Int = 4, order: QueueOrder = .fifo, maxPublishing: Int = 1024) {
+    public init(
+        maxActive: Int? = nil, maxActivePerHost: Int? = nil, order: QueueOrder = .fifo, maxPublishing: Int = 1024
+    ) {
         self.maxActive = maxActive
         self.maxActivePerHost = maxActivePerHost
         self.order = order

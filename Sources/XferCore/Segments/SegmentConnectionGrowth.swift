@@ -3,9 +3,10 @@ import XferModel
 /// Decides how many connections a download has: the requested number, or, with `auto`, as many as make it measurably
 /// faster.
 ///
-/// `auto` begins with one. While much is left, it doubles the connections, measures the gain, and undoes the last
-/// doubling if the gain was too small. So if one connection fills the server's or the client's line, there is one
-/// connection, and a short download is never split.
+/// `auto` begins with one. While much is left, it doubles the connections, measures the gain, and wants the former
+/// number again if the gain was too small. Connections beyond it end with their pieces: to close one at once, and to
+/// fetch the rest of its piece over a new connection, which begins slowly, would cost more than it spares. They are
+/// closed at once only if they have slowed the download. A short download is never split.
 struct SegmentConnectionGrowth: Hashable, Sendable {
     private enum State: Hashable {
         case fixed
@@ -33,6 +34,8 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     }
 
     private(set) var connections: Int
+    /// Whether connections beyond that number are to be closed before their pieces end.
+    private(set) var closesSurplus = true
     private var state: State
 
     /// How long a number of connections is tried.
@@ -41,6 +44,8 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     static let short = 4.0
     /// Required speed-up for twice the connections.
     static let gain = 1.2
+    /// Below this share of the former rate, the new connections have slowed the download.
+    static let loss = 0.9
     static let most = 8
 
     init(_ count: SegmentCount) {
@@ -56,6 +61,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
     mutating func limit(to most: Int) {
         connections = min(connections, most)
+        closesSurplus = true
         state = .fixed
     }
 
@@ -86,6 +92,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
             state = .fixed
             guard isLong else { return false }
             connections = former.connections
+            closesSurplus = rate < former.rate * Self.loss
             return true
         }
         guard isLong, connections < Self.most else {

@@ -255,6 +255,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Connections at the rear are chosen, since a reader waits for the front. A connection that has nearly finished
     /// its piece is not stopped.
     public var surplus: [Connection] {
+        guard growth.closesSurplus else { return [] }
         let live = pieces.filter { $0.connection != nil }
         return live.suffix(max(0, live.count - wantedConnections)).filter { $0.remaining > smallest }.compactMap(
             \.connection)

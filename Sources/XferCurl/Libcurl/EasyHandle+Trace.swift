@@ -12,9 +12,9 @@ extension EasyHandle {
         return address.isEmpty ? nil : address
     }
 
-    fileprivate var port: UInt16? {
+    fileprivate func port(_ info: CURLINFO) -> UInt16? {
         var port = 0
-        guard xfer_easy_get_long(easy, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK, port > 0 else { return nil }
+        guard xfer_easy_get_long(easy, info, &port) == CURLE_OK, port > 0 else { return nil }
         return UInt16(clamping: port)
     }
 
@@ -43,7 +43,8 @@ extension Hop {
         var trace = AttemptTrace(beganAt: run.beganAt)
         guard let handle else { return trace }
         trace.address = link.addresses.connected?.description ?? handle.address
-        trace.port = handle.port
+        trace.port = handle.port(CURLINFO_PRIMARY_PORT)
+        trace.localPort = handle.port(CURLINFO_LOCAL_PORT)
         trace.httpVersion = hasAnswer ? handle.httpVersion : nil
         trace.isReused = trace.address != nil && !handle.hasNewConnection
         if !trace.isReused {

@@ -49,6 +49,7 @@ package struct Instance: Sendable {
         result.grants = AccessPolicy.load(settings, ownUID: geteuid()).policy.grants
         result.maxActive = settings.queue.maxActive
         result.maxActivePerHost = settings.queue.maxActivePerHost
+        result.isPolite = settings.queue.isPolite
         result.order = settings.queue.order
         result.retryFor = settings.queue.retryFor.components.seconds
         result.negativeTTL = settings.sharing.negativeTTL.components.seconds

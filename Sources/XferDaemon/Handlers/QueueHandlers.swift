@@ -10,6 +10,7 @@ struct QueueHandlers: Sendable {
         [
             Handler(XferProtocol.QueueStats.self, stats), Handler(QueuePause.self, pause),
             Handler(QueueResume.self, resume), Handler(QueueSetLimits.self, setLimits),
+            Handler(QueueHosts.self, hosts), Handler(QueueSetHost.self, setHost),
         ]
     }
 
@@ -47,10 +48,28 @@ struct QueueHandlers: Sendable {
     }
 }
 
+extension QueueHandlers {
+    private func hosts(_: NoParams, _: CallContext) async throws -> QueueHosts.Result {
+        QueueHosts.Result(hosts: await queue.hosts())
+    }
+
+    private func setHost(_ params: QueueSetHost.Params, _: CallContext) async throws -> QueueSetHost.Result {
+        let host = params.host.lowercased()
+        try await queue.setLimits(
+            ofHost: host, connections: params.connections, requestsPerMinute: params.requestsPerMinute)
+        return QueueSetHost.Result(host: await queue.host(host))
+    }
+}
+
 extension QueueLimits {
     init(_ stats: XferManager.QueueStats) {
         self.init(
             maxActive: stats.maxActive, maxActivePerHost: stats.maxActivePerHost, order: stats.order,
             rates: stats.rates)
+        let automatic = [
+            stats.isAutomatic ? "max_active" : nil, stats.isAutomaticPerHost ? "max_active_per_host" : nil,
+        ]
+        .compactMap(\.self)
+        self.automatic = automatic.isEmpty ? nil : automatic
     }
 }

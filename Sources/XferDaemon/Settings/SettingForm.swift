@@ -77,6 +77,25 @@ extension SettingForm where Value == Int {
     }
 }
 
+extension SettingForm where Value == Int? {
+    /// An integer, or `auto` where xferd itself finds the number.
+    static func automatic(or range: ClosedRange<Int64>) -> SettingForm {
+        let expected = "auto or an integer from \(range.lowerBound) to \(range.upperBound)"
+        return SettingForm(expected: expected, isScalar: true) { node, _ throws(SettingMismatch) in
+            guard case .scalar(let text, isPlain: true) = node.content else {
+                throw SettingMismatch(expected: expected, found: node)
+            }
+            if text == "auto" { return nil }
+            guard let value = Int64(text, radix: 10), range.contains(value) else {
+                throw SettingMismatch(expected: expected, found: node)
+            }
+            return Int(clamping: value)
+        } write: {
+            $0.map { "\($0)" } ?? "auto"
+        }
+    }
+}
+
 extension SettingForm where Value == SegmentCount {
     static let segments = SettingForm(expected: SegmentCount.expected, isScalar: true) {
         node, _ throws(SettingMismatch) in

@@ -58,17 +58,20 @@ extension SettingKey {
 
     private static let queue: [SettingKey] = [
         SettingKey(
-            "queue.max_active", \.queue.maxActive, .integer(of: GroupLimits.activeRange), reload: true,
-            "Transfers that run at a time"),
+            "queue.max_active", \.queue.maxActive, .automatic(or: GroupLimits.activeRange), reload: true,
+            "Transfers that run at a time; auto is about 64 small and 6 large ones"),
         SettingKey(
-            "queue.max_active_per_host", \.queue.maxActivePerHost, .integer(of: GroupLimits.activeRange), reload: true,
-            "Transfers from one host that run at a time"),
+            "queue.max_active_per_host", \.queue.maxActivePerHost, .automatic(or: GroupLimits.activeRange),
+            reload: true, "Transfers from one host that run at a time; auto measures each host"),
         SettingKey(
             "queue.order", \.queue.order, .word(), reload: true,
             "Which of a host's tasks starts next within a priority: the oldest (fifo) or the newest (lifo)"),
         SettingKey(
             "queue.retry_for", \.queue.retryFor, .duration(.zero ... .years(10)), reload: true,
             "How long a failing transfer is tried again since its last progress"),
+        SettingKey(
+            "queue.polite", \.queue.isPolite, .flag, reload: true,
+            "Open at most 6 connections to a host over HTTP/1.1 where max_active_per_host is auto; else up to 16"),
     ]
 
     private static let bandwidth: [SettingKey] = [

@@ -44,10 +44,12 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Queue: Hashable, Sendable {
-        /// Transfers that run at a time.
-        public var maxActive = 6
-        /// Of those, transfers from one host.
-        public var maxActivePerHost = 4
+        /// Transfers that run at a time; nil leaves the number to xferd.
+        public var maxActive: Int?
+        /// Of those, transfers from one host; nil leaves the number to xferd.
+        public var maxActivePerHost: Int?
+        /// Whether a host sees at most six connections where `maxActivePerHost` is nil.
+        public var isPolite = true
         /// Which of a host's tasks starts next within a priority.
         public var order = QueueOrder.fifo
         /// How long a transfer is tried again since its last progress.

@@ -2,6 +2,7 @@ import { byID, element, setText } from "./dom.js";
 import { formatLimit, parseRate } from "./format.js";
 import { inform, showError, warn } from "./notices.js";
 import { call } from "./rpc.js";
+import { hostText } from "./words.js";
 
 const NUMBERS = ["max_active", "max_active_per_host"];
 const RATES = ["max_recv_rate", "max_send_rate"];
@@ -42,6 +43,7 @@ export class LimitsDialog {
         byID("hold-queue").disabled = paused;
         byID("release-queue").disabled = !paused;
         await this.#readTimetable();
+        await this.#readHosts();
     }
 
     #fill(name, value) {
@@ -66,6 +68,13 @@ export class LimitsDialog {
         setText(byID("timetable-origin"), entries.length > 0
             ? `From ${origin}. Limits that are set here override it.`
             : "There is none. The configuration may have one in bandwidth.timetable.");
+    }
+
+    /** How many transfers each host may have at once. A fleet does not say. */
+    async #readHosts() {
+        const { hosts } = await call("queue.hosts").catch(() => ({ hosts: [] }));
+        const entries = hosts.length > 0 ? hosts.map(hostText) : ["None is in use."];
+        byID("hosts").replaceChildren(...entries.map((textContent) => element("li", { textContent })));
     }
 
     /** Only what was changed: a limit that is set overrides the timetable. */

@@ -26,8 +26,22 @@ const WAITS = {
     no_node: "no node may take it", node_down: "its node is down",
 };
 
+const HOSTS = {
+    most: "as many as it may have", refused: "it refuses more", no_gain: "more is not faster",
+    silent: "it does not answer",
+};
+
+/** `example.org: 6 of 6 at once, http/1.1, 22 ms, as many as it may have`. */
+export const hostText = (host) => [
+    `${host.host}: ${host.active} of ${host.window} at once`, host.protocol,
+    host.latency_ms === undefined ? null : `${host.latency_ms} ms`,
+    host.requests_per_minute ? `${host.requests_per_minute} requests a minute` : null,
+    host.max_connections ? null : HOSTS[host.reason],
+].filter(Boolean).join(", ");
+
 /** `waits for its time until 22:00:00`. */
-export function waitText({ reason, until, detail }) {
+export function waitText({ reason, until, detail, limit }) {
+    if (limit) return `${WAITS[reason] ?? reason}: ${limit} at once`;
     const text = detail ? `${WAITS[reason] ?? reason} (${detail})` : (WAITS[reason] ?? reason);
     return until ? `${text} ${reason === "retry" ? "at" : "until"} ${formatMoment(until)}` : text;
 }

@@ -7,14 +7,16 @@ import XferStore
 /// Pauses the queue and sets its limits. Limits set over RPC take precedence over the configuration.
 public actor QueueControl: ManagerPart {
     nonisolated let context: ManagerContext
-    private let scheduler: RunScheduler
+    let scheduler: RunScheduler
     private let tasks: TaskCommands
     /// Limits set by an operator over RPC. They take precedence over the configuration until set to nil.
     private var overrides = LimitOverrides()
+    /// The limits that operators have set for hosts.
+    var hostLimits: [String: OriginWindows.HostLimit] = [:]
     /// Wakes at the next change in the timetable.
     private var rateTimer = WakeTimer()
     /// Changes of `overrides` are made one at a time: each begins with the result of the one before.
-    private let lock = AsyncLock()
+    let lock = AsyncLock()
     /// Limits are determined and applied by one call at a time: an earlier call's older limits must not follow the newer.
     private let applying = AsyncLock()
 
@@ -109,8 +111,11 @@ public actor QueueControl: ManagerPart {
         let activity = await scheduler.activity
         return QueueStats(
             counts: counts, receiveRate: moving.received, sendRate: moving.sent,
-            activeCount: activity.activeCount, maxActive: activity.limits.maxActive,
-            maxActivePerHost: activity.limits.maxActivePerHost, order: activity.limits.order,
+            activeCount: activity.activeCount, maxActive: activity.limits.maxActive ?? TransferMix.mostSmall,
+            maxActivePerHost: activity.limits.maxActivePerHost
+                ?? (settings.isPolite ? OriginWindow.Bounds.polite : .impolite).connections,
+            isAutomatic: activity.limits.maxActive == nil,
+            isAutomaticPerHost: activity.limits.maxActivePerHost == nil, order: activity.limits.order,
             rates: rateLimits, isPaused: activity.isPaused)
     }
 
@@ -131,6 +136,7 @@ public actor QueueControl: ManagerPart {
             )
         }
         overrides = loaded
+        hostLimits = try await store.read { HostLimitText.limits(in: try $0.setting(StoredSetting.hostLimits)) }
         if isPaused { await scheduler.hold(.pausedByOperator) }
         await applyLimits()
     }
@@ -149,7 +155,7 @@ public actor QueueControl: ManagerPart {
         limits.maxActive = overrides.maxActive ?? limits.maxActive
         limits.maxActivePerHost = overrides.maxActivePerHost ?? limits.maxActivePerHost
         limits.order = overrides.order ?? limits.order
-        await scheduler.setLimits(limits)
+        await scheduler.setLimits(limits, isPolite: settings.isPolite, ofHosts: hostLimits)
     }
 
     // MARK: Rates
@@ -221,6 +227,10 @@ public struct QueueStats: Sendable {
     /// Limits in force, including those set over RPC.
     public var maxActive: Int
     public var maxActivePerHost: Int
+    /// Whether `maxActive` is not set, so that it is the number of small transfers.
+    public var isAutomatic: Bool
+    /// Whether `maxActivePerHost` is not set, so that it is the most connections of a host over HTTP/1.1.
+    public var isAutomaticPerHost: Bool
     public var order: QueueOrder
     /// Over all transfers, as the timetable sets them now.
     public var rates: BandwidthLimits
@@ -250,11 +260,12 @@ public struct LimitOverrides: Hashable, Sendable {
 }
 
 /// The keys of settings made over RPC in the store.
-private enum StoredSetting {
+enum StoredSetting {
     static let queuePaused = "queue.paused"
     static let maxActive = "queue.max_active"
     static let maxActivePerHost = "queue.max_active_per_host"
     static let order = "queue.order"
     static let maxReceiveRate = "queue.max_recv_rate"
     static let maxSendRate = "queue.max_send_rate"
+    static let hostLimits = "queue.host_limits"
 }

@@ -29,7 +29,7 @@ extension RunScheduler {
                 policies: services.policies, admission: services.admission, taskPolicy: task.specification.policy,
                 authoritiesFile: settings.authoritiesFile, kept: [], clock: clock)
             machine.onStart(
-                task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: start.descriptors)
+                task.id, of: BriefRun.place(of: task.id), from: task.lane, descriptors: start.descriptors, at: begunAt)
             context.inFlight.launch(task.id)
             briefs.insert(
                 BriefRun(
@@ -81,10 +81,13 @@ extension RunScheduler {
     // MARK: Reports
 
     private func takeReports() async {
+        let now = Clocks.monotonic()
         for (id, outcome) in briefs.reports.removeAll() {
             guard briefs.runs[id]?.stage == .fetching else { continue }
             if let body = outcome.flatMap({ wholeBody(of: id, $0) }) {
-                machine.onBodyEnd(BriefRun.place(of: id))
+                let place = BriefRun.place(of: id)
+                machine.record(.answered(body.trace, bytes: Int64(clamping: body.bytes.count)), of: place, at: now)
+                machine.onBodyEnd(place)
                 briefs.enter(.publishing, id)
                 briefs.append(body)
             } else {
@@ -222,8 +225,9 @@ extension RunScheduler {
                     await drop([run])
                     continue
                 }
+                let ticket = machine.detachTicket(of: known.place)
                 machine.onEnd(id)
-                launch(start, continuing: known)
+                launch(start, continuing: known, ticket)
             }
             store.held.release(chosen.map(\.task.id))
             schedule()

@@ -62,6 +62,8 @@ extension TransferManager {
         services.space.withLockedValue { $0.reserve = max(0, settings.reserve) }
         services.cache.limits.withLockedValue { $0 = settings.cacheLimits }
         await queue.applyLimits()
+        // Higher limits let tasks start.
+        await scheduler.schedule()
         await network.applySettings()
         await background.clockFollower.recomputeConditions()
         await background.webhookDispatcher.wake()

@@ -9,8 +9,12 @@ extension RunScheduler {
     /// Makes and starts the run of a start that is committed. Nothing here suspends: the requests that came after the
     /// commit are in `passes`, later ones find the run.
     ///
-    /// - Parameter brief: the run that this one continues.
-    func launch(_ start: SchedulingPass.Start, continuing brief: BriefRun? = nil) {
+    /// - Parameters:
+    ///   - brief: the run that this one continues.
+    ///   - ticket: of its request.
+    func launch(
+        _ start: SchedulingPass.Start, continuing brief: BriefRun? = nil, _ ticket: OriginWindow.Ticket? = nil
+    ) {
         let transfer = start.transfer
         var task = start.task
         let id = task.id
@@ -21,7 +25,9 @@ extension RunScheduler {
         let isStale = isStale(transfer.id)
         let live = join(task, transfer, isNew: start.isNew, continuing: brief)
         let run = makeRun(of: task, transfer, control: control, live)
-        machine.onStart(id, of: transfer.id, from: task.lane, descriptors: start.descriptors)
+        machine.onStart(
+            id, of: transfer.id, from: task.lane, descriptors: start.descriptors, kind: TransferMix.kind(of: task),
+            continuing: ticket, at: Clocks.monotonic())
         context.inFlight.launch(id)
         let launched = LiveRun(
             run: run, transfer: transfer.id, host: task.host, control: control, trust: live.trust, owner: task.owner,
@@ -121,6 +127,7 @@ extension RunScheduler {
     /// Called when the last byte has arrived: frees the slot and closes the transfer to further tasks. When this
     /// returns, no task joins any more.
     private func onBodyEnd(_ id: TransferID) async {
+        recordBody(of: id)
         machine.onBodyEnd(id)
         recordServed(id)
         let mayBeJoined = transfers[id]?.key != nil

@@ -4,6 +4,7 @@ import XferCore
 import XferFiles
 import XferModel
 import XferStore
+import XferSystem
 
 /// Passes over the queue. Each picks and starts tasks in one transaction and then launches their runs.
 extension RunScheduler {
@@ -29,7 +30,9 @@ extension RunScheduler {
                 endPass()
                 // Others have the same request: they join an ordinary run of it.
                 await commitStarts(of: starts.awaited.subtracting(briefs.publishing))
-                timer.arm(for: wakeUp, now: clock()) { [weak self] target in await self?.onTimer(target) }
+                timer.arm(for: [wakeUp, pacedWakeUp].compactMap(\.self).min(), now: clock()) { [weak self] target in
+                    await self?.onTimer(target)
+                }
             } catch {
                 if TransferManager.isDamage(error) {
                     logger.critical(
@@ -100,6 +103,7 @@ extension RunScheduler {
         let access = await briefAccess()
         machine.limits.maxDescriptors = DescriptorRules.budget(
             limit: Descriptors.limit, clients: settings.maxClients)
+        machine.origins.advance(to: Clocks.monotonic())
         var pass = SchedulingPass(
             scheduler: machine, live: liveTransfers, isSharedBetweenOwners: settings.sharesBetweenOwners,
             inputs: conditionInputs, inFlight: context.inFlight, isMetered: isMetered,

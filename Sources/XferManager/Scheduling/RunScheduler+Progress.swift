@@ -51,6 +51,7 @@ extension RunScheduler {
             while !Task.isCancelled, !runs.isEmpty || !briefs.runs.isEmpty {
                 sampleProgress()
                 await commitOverdueStarts()
+                classifyTransfers()
                 try? await Task.sleep(for: Self.tick, clock: .continuous)
             }
             ticker = nil
@@ -77,10 +78,16 @@ extension RunScheduler {
         (machine.activeCount, machine.limits, machine.holds.contains(.pausedByOperator))
     }
 
+    /// The windows of origins, and the machine that applies them.
+    var origins: (windows: OriginWindows, machine: SchedulerStateMachine) { (machine.origins, machine) }
+
     /// What keeps queued tasks of these lanes from starting now.
-    func obstacles(to lanes: Set<QueueLane>, groupLimits: [GroupKey: Int]) -> [QueueLane: WaitReason] {
+    func obstacles(to lanes: Set<QueueLane>, groupLimits: [GroupKey: Int]) -> [QueueLane: Wait] {
         lanes.reduce(into: [:]) { found, lane in
-            found[lane] = machine.obstacle(to: lane, groupLimit: lane.group.flatMap { groupLimits[$0] })
+            let reason = machine.obstacle(to: lane, groupLimit: lane.group.flatMap { groupLimits[$0] })
+            found[lane] = reason.map {
+                Wait($0, limit: $0 == .hostFull ? machine.maxActive(of: lane.host) : nil)
+            }
         }
     }
 

@@ -13,9 +13,12 @@ extension RunScheduler {
         var unwanted: [TransferID] = []
         let facts = reachability.withLockedValue(\.facts)
         let served = result.isRefused ? servedTransfers(besides: id) : 0
+        let others = othersOfHost(id, result)
+        let isBackedOff = recordOrigin(of: id, result, othersOfHost: others)
         do {
             let reevaluatesTrust = reevaluatesTrust(id, result)
-            let aftermath = try await commitEnd(of: id, result, reevaluatesTrust: reevaluatesTrust)
+            let aftermath = try await commitEnd(
+                of: id, result, reevaluatesTrust: reevaluatesTrust, othersOfHost: others, isBackedOff: isBackedOff)
             if aftermath.discardsBytes { unwanted.append(result.transferID) }
             services.removeSpoolFiles(aftermath.spoolFiles)
         } catch {
@@ -74,7 +77,7 @@ extension RunScheduler {
     }
 
     private func commitEnd(
-        of id: TaskID, _ result: RunResult, reevaluatesTrust: Bool
+        of id: TaskID, _ result: RunResult, reevaluatesTrust: Bool, othersOfHost: Int, isBackedOff: Bool
     ) async throws -> RunAftermath {
         let begunAt = runs[id]?.begunAt ?? Clocks.monotonic()
         let isAuthentic = runs[id].map { live in
@@ -84,8 +87,8 @@ extension RunScheduler {
             reevaluatesTrust: reevaluatesTrust, isShuttingDown: isShuttingDown,
             retry: context.settings.withLockedValue(\.retry),
             network: reachability.withLockedValue { $0.condition(since: begunAt) },
-            othersOfHost: othersOfHost(id, result), isAuthentic: isAuthentic ?? false, failedURLs: failedURLs,
-            seed: random.next(), now: clock())
+            othersOfHost: othersOfHost, isBackedOff: isBackedOff, isAuthentic: isAuthentic ?? false,
+            failedURLs: failedURLs, seed: random.next(), now: clock())
         return try await store.write(.gathered) { try $0.recordRunEnd(id, result, rules) }
     }
 }

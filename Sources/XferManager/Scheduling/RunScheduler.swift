@@ -45,6 +45,8 @@ actor RunScheduler: ManagerPart {
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
     /// What is known of hosts that refuse transfers beside those they serve.
     var hosts = HostConcurrency()
+    /// How often tasks were queued again because their hosts refused so many at once.
+    var backOffs: [TaskID: Int] = [:]
     /// Fires when the first wait or cooldown ends or a condition is due.
     var timer = WakeTimer()
     /// Samples progress while runs live.
@@ -63,7 +65,9 @@ actor RunScheduler: ManagerPart {
         self.context = context
         self.reachability = reachability
         self.beingPublished = beingPublished
-        machine = SchedulerStateMachine(limits: context.settings.withLockedValue(\.scheduler))
+        let settings = context.settings.withLockedValue(\.self)
+        machine = SchedulerStateMachine(limits: settings.scheduler)
+        machine.origins.setPolite(settings.isPolite)
     }
 
     func setDelegate(_ delegate: any RunSchedulerDelegate) {
@@ -91,7 +95,11 @@ actor RunScheduler: ManagerPart {
     }
 
     /// Applies limits of the whole queue. Live runs above lower ones continue.
-    func setLimits(_ limits: SchedulerLimits) { machine.limits = limits }
+    func setLimits(_ limits: SchedulerLimits, isPolite: Bool, ofHosts hosts: [String: OriginWindows.HostLimit]) {
+        machine.limits = limits
+        machine.origins.setPolite(isPolite)
+        machine.origins.setLimits(hosts)
+    }
 
     /// Applies the profiles' own limits.
     func setMaxActive(byProfile limits: [String: Int]) {
@@ -212,6 +220,10 @@ struct LiveTransfer {
     var tasks: Set<TaskID> = []
     /// Whether more than one task has ever run on it.
     var wasShared = false
+    /// The request in its origin's window, while its body has ended and its outcome is not known.
+    var ticket: OriginWindow.Ticket?
+    /// Whether its origin has refused it beside others; see `RunScheduler.recordOrigin`.
+    var isBackedOff = false
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): a transaction that runs twice draws the same numbers.

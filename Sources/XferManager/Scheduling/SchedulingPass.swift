@@ -101,7 +101,7 @@ struct SchedulingPass: Sendable {
         }
         try startIgnoringCooldown(in: tx)
         let queue = StoredQueue(
-            tx, held: briefs?.held, freeSlots: scheduler.limits.maxActive - scheduler.activeCount)
+            tx, held: briefs?.held, freeSlots: scheduler.freeSlots)
         while !isFull, let id = try scheduler.next(in: queue) {
             guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }) else {
                 // It could not be taken out of the queue.
@@ -143,7 +143,7 @@ struct SchedulingPass: Sendable {
     /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now, so
     /// they are started here, under the same limits.
     private mutating func startIgnoringCooldown(in tx: StoreTransaction) throws {
-        for id in ignoringCooldown.sorted() where !isFull && scheduler.activeCount < scheduler.limits.maxActive {
+        for id in ignoringCooldown.sorted() where !isFull && scheduler.freeSlots > 0 {
             let task = try StoreError.nilIfUnreadable { try tx.task(id) }
             guard let task, task.state == .queued, try tx.cooldown(of: task.host) != nil else {
                 starts.settled.insert(id)
@@ -264,7 +264,8 @@ struct SchedulingPass: Sendable {
         let need =
             isFirst
             ? DescriptorRules.need(of: task.specification, segments: segments) : DescriptorRules.needOfJoining
-        scheduler.onStart(task.id, of: transfer.id, from: task.lane, descriptors: need)
+        scheduler.onStart(
+            task.id, of: transfer.id, from: task.lane, descriptors: need, kind: TransferMix.kind(of: task))
         starts.tasks.append(Start(task: machine.task, transfer: transfer, isNew: isNew, descriptors: need))
     }
 

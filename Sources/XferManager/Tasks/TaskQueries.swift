@@ -116,14 +116,14 @@ public struct TaskQueries: ManagerPart, Sendable {
         var waits: [TaskID: Wait] = [:]
         for task in queued {
             guard let lane = lanes[task.id] else { continue }
-            if obstacles[lane] == .queuePaused {
+            if obstacles[lane]?.reason == .queuePaused {
                 waits[task.id] = Wait(.queuePaused)
             } else if let group = lane.group, facts.pausedGroups.contains(group) {
                 waits[task.id] = Wait(.groupPaused)
             } else if let cooldown = facts.cooldowns[lane.host], cooldown.until != HostCooldown.over {
                 waits[task.id] = Wait(.hostCooldown, until: cooldown.until, url: url(of: cooldown, for: task.owner))
             } else {
-                waits[task.id] = obstacles[lane].map { Wait($0) }
+                waits[task.id] = obstacles[lane]
             }
         }
         return waits

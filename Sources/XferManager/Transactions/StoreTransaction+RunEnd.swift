@@ -13,6 +13,9 @@ struct RunEndRules: Sendable {
     var network: NetworkCondition
     /// See `Refusal.meaning`.
     var othersOfHost = 0
+    /// Whether the host's window has shrunk for this refusal: the task asks again when fewer are under way, and that is
+    /// no try.
+    var isBackedOff = false
     /// Whether the answer is the server's and not a portal's; see `NetworkProof`.
     var isAuthentic: Bool
     var failedURLs: FailedURLList
@@ -143,6 +146,11 @@ extension StoreTransaction {
         _ machine: inout TaskStateMachine, after error: TransferError, requestWasSent: Bool, _ rules: RunEndRules,
         using random: inout SeededGenerator
     ) throws -> TaskTransition {
+        if rules.isBackedOff,
+            !requestWasSent || RepetitionRules.mayRepeat(machine.task.specification, after: error)
+        {
+            return machine.onRequeue()
+        }
         try coolHost(after: error, of: machine.task, at: rules.now, using: &random)
         switch rules.retry.decide(
             after: error, of: machine.task, at: rules.now, requestWasSent: requestWasSent, network: rules.network,

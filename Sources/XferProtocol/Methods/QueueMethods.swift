@@ -3,7 +3,9 @@ public import XferModel
 
 /// The methods of `queue.*`, in the order of the document.
 enum QueueMethods {
-    static let all: [any RPCMethod.Type] = [QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self]
+    static let all: [any RPCMethod.Type] = [
+        QueueStats.self, QueuePause.self, QueueResume.self, QueueSetLimits.self, QueueHosts.self, QueueSetHost.self,
+    ]
 }
 
 /// `queue.stats`: counts, rates and limits.

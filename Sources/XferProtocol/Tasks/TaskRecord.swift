@@ -277,6 +277,7 @@ public struct WaitRecord: WireRecord, Hashable {
     public var until: Timestamp?
     public var detail: String?
     public var url: String?
+    public var limit: Int?
 
     public init() {}
 
@@ -284,6 +285,7 @@ public struct WaitRecord: WireRecord, Hashable {
         reason = OpenEnum(wait.reason)
         until = wait.until
         url = wait.url
+        limit = wait.limit
     }
 
     public static let summary =
@@ -296,6 +298,7 @@ public struct WaitRecord: WireRecord, Hashable {
         .optional(
             "url", \.url,
             "Of host_cooldown, the URL whose answer set it, with its secrets masked; absent if it is another user's."),
+        .optional("limit", \.limit, "Of host_full, the transfers that the host may have at once now."),
     ]
 }
 

@@ -4,6 +4,8 @@ public import XferModel
 public struct QueueLimits: WireRecord, Hashable {
     public var maxActive = 6
     public var maxActivePerHost = 4
+    /// The limits that are not set.
+    public var automatic: [String]?
     public var order = OpenEnum(QueueOrder.fifo)
     public var maxReceiveRate: Int64 = 0
     public var maxSendRate: Int64 = 0
@@ -20,10 +22,15 @@ public struct QueueLimits: WireRecord, Hashable {
 
     public static let summary = "The limits that hold for the queue now."
     public static let wireFields: WireFields<Self> = [
-        .required("max_active", \.maxActive, "Most transfers at once."),
-        .required("max_active_per_host", \.maxActivePerHost, "Most transfers at once from one host."),
+        .required("max_active", \.maxActive, "Most transfers at once; while it is automatic, small ones."),
+        .required(
+            "max_active_per_host", \.maxActivePerHost,
+            "Most transfers at once from one host; while it is automatic, connections over HTTP/1.1."),
         .required("order", \.order, "Which of a host's tasks start first."),
         .required("max_recv_rate", \.maxReceiveRate, "Bytes per second received over all transfers; 0 is unlimited."),
         .required("max_send_rate", \.maxSendRate, "Bytes per second sent over all transfers; 0 is unlimited."),
+        .optional(
+            "automatic", \.automatic,
+            "The limits among max_active and max_active_per_host that are not set, so that xferd finds them."),
     ]
 }

@@ -11,7 +11,7 @@ public final class DaemonFixture: Sendable {
     /// What a daemon is started with.
     public struct Options: Sendable {
         /// Values of the configuration by section and key, as YAML text: `["queue": ["max_active": "1"]]`. They win over
-        /// the fixture's own: small reserve, the download directory the only root.
+        /// the fixture's own: small reserve, the download directory the only root, fixed limits.
         public var settings: [String: [String: String]] = [:]
         public var environment: [String: String] = [:]
         public var arguments: [String] = []
@@ -67,7 +67,7 @@ public final class DaemonFixture: Sendable {
             "download": [
                 "dir": "\"\(downloads)\"", "roots": "[\"\(downloads)\"]", "reserve": "1Mi",
             ],
-            "log": ["level": "info", "format": "text"],
+            "log": ["level": "info", "format": "text"], "queue": ["max_active": "6", "max_active_per_host": "4"],
         ]
         for (section, values) in settings { merged[section, default: [:]].merge(values) { $1 } }
         let lines = merged.sorted { $0.key < $1.key }.map { section, values in

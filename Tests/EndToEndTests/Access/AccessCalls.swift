@@ -20,6 +20,7 @@ enum AccessCalls {
             "task.set_source": ["id": task, "url": .string(objects.server.url("/other"))],
             "task.commit": tasks, "task.read": ["id": data], "task.result": ["id": data],
             "queue.stats": [:], "queue.pause": [:], "queue.resume": [:], "queue.set_limits": ["max_active": 2],
+            "queue.hosts": [:], "queue.set_host": ["host": "example.org", "connections": 2],
             "batch.add": [
                 "tasks": [.string(objects.server.url("/batch"))], "options": ["kind": "data", "paused": true],
             ],

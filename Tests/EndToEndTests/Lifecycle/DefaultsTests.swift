@@ -34,7 +34,8 @@ import XferTestSupport
 
     /// As the configuration file may hold them.
     private static let defaults: [String: JSONValue] = [
-        "queue.max_active": "6", "queue.max_active_per_host": "4", "queue.order": "fifo", "queue.retry_for": "86400",
+        "queue.max_active": "auto", "queue.max_active_per_host": "auto", "queue.order": "fifo",
+        "queue.retry_for": "86400", "queue.polite": "true",
         "download.reserve": "256Mi", "profiles": "{}", "trust.policies": "[]", "rpc.max_clients": "256",
         "log.level": "info",
     ]

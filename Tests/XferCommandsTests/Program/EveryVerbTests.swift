@@ -66,6 +66,8 @@ import XferTestSupport
             ["--server", "https://h"] + (option == "--token-file" ? [] : ["--token-file", "t"])
         case "--upload": ["-T", "f"]
         case "--reverse": ["--sort", "id"]
+        case "--host" where verb == "limit": ["--connections", "2"]
+        case "--connections", "--requests-per-minute": ["--host", "h"]
         default: []
         }
     }

@@ -129,7 +129,7 @@ import XferTestSupport
     /// SDWebImageDownloader: `maxConcurrentDownloads` is 6, `currentDownloadCount` never beyond it.
     @Test func neverMoreThanSixOfTwentyTasksRun() throws {
         var queue = MemoryQueue()
-        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActivePerHost: 20))
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 6, maxActivePerHost: 20))
         for id in 1...20 { queue.add(id, host: "a") }
         var running: [TaskID] = []
         var most = 0

@@ -278,7 +278,8 @@ private struct SchedulingWorld {
     /// The lanes of which a task may start, and which one, said without the machine.
     private func readyLanes() -> [QueueLane: TaskID] {
         let active = running.filter { !publishing.contains($0.key) }.values
-        guard active.count < scheduler.limits.maxActive, publishing.count < scheduler.limits.maxPublishing else {
+        guard active.count < scheduler.limits.maxActive ?? .max, publishing.count < scheduler.limits.maxPublishing
+        else {
             return [:]
         }
         func full<Key: Hashable>(_ key: (QueueLane) -> Key?, _ limit: (Key) -> Int?) -> Set<Key> {

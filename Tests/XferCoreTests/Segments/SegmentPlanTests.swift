@@ -309,6 +309,32 @@ import XferModel
         #expect(grow([1: 10, 2: 20, 4: 15], mebibytes: 4000) == [1, 2, 4, 2])
     }
 
+    @Test func connectionsThatBringNothingEndWithTheirPiecesAndThoseThatSlowAreClosed() {
+        func surplus(after rate: Int64) -> Int {
+            var plan = SegmentPlan(total: 4000 << 20, count: .automatic)
+            plan.begin(0)
+            _ = plan.measure(at(0))
+            plan.onWritten(0, to: 1)
+            _ = plan.measure(at(0))
+            plan.onWritten(0, to: 100 << 20)
+            let isMore = plan.measure(at(1))
+            #expect(isMore && plan.wantedConnections == 2)
+            if case .split(let victim, let offset, let parts)? = plan.next(for: 1, idle: 1) {
+                plan.onSplit(victim, at: offset, parts: parts, isAgreed: true)
+            }
+            guard case .fetch(let segment)? = plan.next(for: 1, idle: 1) else { return -1 }
+            plan.onAnswer(1)
+            plan.onWritten(1, to: segment.start + 1)
+            _ = plan.measure(at(2))
+            plan.onWritten(0, to: (100 + rate) << 20)
+            _ = plan.measure(at(3))
+            #expect(plan.wantedConnections == 1)
+            return plan.surplus.count
+        }
+        #expect(surplus(after: 100) == 0)
+        #expect(surplus(after: 80) == 1)
+    }
+
     @Test func automaticGrowthChangesNothingNearTheEnd() {
         #expect(grow([1: 10, 2: 10], mebibytes: 55) == [1, 2])
     }

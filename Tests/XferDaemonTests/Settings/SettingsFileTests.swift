@@ -8,7 +8,7 @@ import XferModel
     @Test func withoutAFileEverySettingHasItsDefault() throws {
         let loaded = try LoadedSettings(instance: userInstance())
         #expect(loaded.settings == Settings(defaultsFor: try userInstance()))
-        #expect(loaded.settings.queue.maxActive == 6)
+        #expect(loaded.settings.queue.maxActive == nil)
         #expect(loaded.settings.download.directory == "/home/ann/Downloads")
         #expect(loaded.settings.download.roots == ["/home/ann"])
         #expect(SettingKey.all.allSatisfy { loaded.origin(of: $0) == .default })
@@ -25,6 +25,7 @@ import XferModel
         var expected = Settings(defaultsFor: try userInstance())
         expected.queue.maxActive = 12
         expected.queue.maxActivePerHost = 3
+        expected.queue.isPolite = false
         expected.queue.order = .lifo
         expected.queue.retryFor = .seconds(7200)
         expected.download.directory = "/home/ann/in"
@@ -117,27 +118,27 @@ import XferModel
         arguments: [
             (
                 "queue: { max_active: six }",
-                "/c.yaml:1:22: queue.max_active: expected an integer from 1 to 10000, found \"six\""
+                "/c.yaml:1:22: queue.max_active: expected auto or an integer from 1 to 10000, found \"six\""
             ),
             (
                 "queue:\n  max_active: 0",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found \"0\""
+                "/c.yaml:2:15: queue.max_active: expected auto or an integer from 1 to 10000, found \"0\""
             ),
             (
                 "queue:\n  max_active: \"6\"",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found the string \"6\""
+                "/c.yaml:2:15: queue.max_active: expected auto or an integer from 1 to 10000, found the string \"6\""
             ),
             (
                 "queue:\n  max_active: [6]",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found a list"
+                "/c.yaml:2:15: queue.max_active: expected auto or an integer from 1 to 10000, found a list"
             ),
             (
                 "queue:\n  max_active: 6.0",
-                "/c.yaml:2:15: queue.max_active: expected an integer from 1 to 10000, found \"6.0\""
+                "/c.yaml:2:15: queue.max_active: expected auto or an integer from 1 to 10000, found \"6.0\""
             ),
             (
                 "queue:\n  max_active:",
-                "/c.yaml:2:14: queue.max_active: expected an integer from 1 to 10000, found nothing"
+                "/c.yaml:2:14: queue.max_active: expected auto or an integer from 1 to 10000, found nothing"
             ),
             ("queue:\n  order: random", "/c.yaml:2:10: queue.order: expected fifo or lifo, found \"random\""),
             (
@@ -173,7 +174,7 @@ import XferModel
             ),
             (
                 "queue: 6",
-                "/c.yaml:1:8: queue: expected a mapping with max_active, max_active_per_host, order, retry_for, found \"6\""
+                "/c.yaml:1:8: queue: expected a mapping with max_active, max_active_per_host, order, retry_for, polite, found \"6\""
             ),
             (
                 "download: { dir: Downloads }",

@@ -29,6 +29,7 @@ let everyKeyChanged = """
     queue:
       max_active: 12
       max_active_per_host: 3
+      polite: false
       order: lifo
       retry_for: 2h
     bandwidth: { recv: 2M, send: 512K, timetable: ["08:00 512K", "19:00 off"] }

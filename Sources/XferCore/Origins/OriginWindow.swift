@@ -1,0 +1,385 @@
+public import XferModel
+
+/// Decides how many requests to one origin may be under way at once.
+///
+/// The window begins small, grows while more requests at once make the origin's files arrive faster, and shrinks when
+/// the origin refuses some. Politeness counts connections: over HTTP/1.1 a request is a connection; over HTTP/2 all
+/// requests share one.
+///
+/// Invariants, whatever it is told and whatever the clock does:
+///
+/// * `size` is 1 … `most`, so that no origin starves and none is overrun.
+/// * `size` grows only at the end of an epoch, by at most 8, and not above a ceiling that is remembered. So one step too
+///   far costs at most 8 refusals.
+/// * It halves at most once an epoch: refusals of requests that began before it shrank say nothing new.
+/// * It keeps a fixed amount of memory, and forgetting it is always safe.
+///
+/// An *epoch* is one round trip: it ends with the first answer to a request that was begun within it.
+public struct OriginWindow: Hashable, Sendable {
+    /// The protocol of the origin's last answer.
+    public enum HTTP: String, Hashable, Sendable {
+        /// No answer yet: it may turn out to be HTTP/1.1, where each request is a connection.
+        case unknown
+        case http1
+        case http2
+    }
+
+    /// What bounds the window from outside.
+    public struct Bounds: Hashable, Sendable {
+        /// Most connections to an origin, as browsers have them.
+        public static let polite = Bounds(connections: 6)
+        /// Most connections where the operator has allowed more than is polite.
+        public static let impolite = Bounds(connections: 16)
+
+        /// Most connections over HTTP/1.1.
+        public var connections: Int
+        /// Most requests at once over HTTP/2. Servers announce 100 or more (RFC 9113 §6.5.2 recommends no less).
+        public var requests = 100
+
+        public init(connections: Int) { self.connections = max(1, connections) }
+    }
+
+    /// A request that is under way.
+    public struct Ticket: Hashable, Sendable {
+        /// Its number among the origin's requests.
+        let number: UInt64
+        /// The requests that were under way when it began, itself included.
+        public let underWay: Int
+        let beganAt: MonotonicInstant
+    }
+
+    /// What became of a request.
+    public enum Outcome: Hashable, Sendable {
+        case answered(Answer)
+        /// The origin refuses so many at once; see `OriginRefusal`. `asksToWait`: it names a time (`Retry-After`).
+        case refused(asksToWait: Bool)
+        /// The connection was refused, or ended before an answer.
+        case broken
+        /// Nothing came.
+        case silent
+        /// It was stopped, or failed for reasons that say nothing about the origin.
+        case other
+    }
+
+    /// What is known of an answer.
+    public struct Answer: Hashable, Sendable {
+        public var http: HTTP
+        /// The local port, which tells connections apart; nil if it is unknown.
+        public var connection: UInt16?
+        /// Whether the connection had been made for an earlier request.
+        public var isReused: Bool
+        /// The time from the request to the first byte of its answer; nil if it is unknown.
+        public var latency: Duration?
+        public var bytes: Int64
+
+        public init(
+            http: HTTP, connection: UInt16? = nil, isReused: Bool = false, latency: Duration? = nil, bytes: Int64 = 0
+        ) {
+            self.http = http
+            self.connection = connection
+            self.isReused = isReused
+            self.latency = latency
+            self.bytes = bytes
+        }
+    }
+
+    /// Why the window does not grow.
+    public enum Reason: String, Hashable, Sendable, CaseIterable {
+        /// It grows.
+        case growing
+        /// Fewer requests are under way than may be.
+        case unneeded
+        /// It has as many connections, or requests, as it may have.
+        case most
+        /// The origin has refused more.
+        case refused
+        /// More at once made nothing faster.
+        case noGain = "no_gain"
+        /// The origin does not answer.
+        case silent
+    }
+
+    public static let first = 4
+    /// Where it goes on once HTTP/2 was spoken, since all requests share one connection.
+    static let firstOfHTTP2 = 8
+    static let largestStep = 8
+    /// The part of its growth that has to show in the rate: twice the requests have to be a fifth faster.
+    static let gain = 0.2
+    /// A rate below this share of the best one, in `slowEpochs` epochs after each other, takes the growth back. A lost
+    /// packet slows fewer.
+    static let loss = 0.7
+    static let slowEpochs = 4
+    /// What remains of the best rate from an epoch to the next: that of a good moment is no measure for long.
+    static let decay = 0.95
+    /// How long a refusal is remembered.
+    public static let memory = Duration.seconds(600)
+    /// How long no growth is tried after it has made things slower.
+    static let pause = Duration.seconds(30)
+    /// An origin that has answered within this time is there: a broken connection is taken for a refusal.
+    static let presence = Duration.seconds(30)
+
+    public var bounds: Bounds
+    public private(set) var http = HTTP.unknown
+    /// Requests under way.
+    public private(set) var underWay = 0
+    public private(set) var refusals = 0
+    public private(set) var reason = Reason.growing
+    /// The smoothed time to the first byte of an answer; nil before the first one.
+    public private(set) var latency: Duration?
+    /// Bytes per second in the last epoch; nil before it.
+    public private(set) var rate: Double?
+    /// When the last request began or ended.
+    public private(set) var lastUse: MonotonicInstant
+    private var granted = Self.first
+    private var lastNumber: UInt64 = 0
+    private var epoch: Epoch
+    /// The best rate so far, and the window that had it.
+    private var best: Measured?
+    private var former: Measured?
+    private var slowEpochs = 0
+    private var growsFrom: MonotonicInstant?
+    private var ceiling: Ceiling?
+    /// The last request that was begun before the window shrank.
+    private var lastBeforeShrinking: UInt64 = 0
+    /// The highest `underWay` of a request that was answered and begun since the window shrank.
+    private var proven = 0
+    private var silentEnds = 0
+    private var lastAnswer: MonotonicInstant?
+    private var connectionsBefore: Set<UInt16> = []
+
+    private struct Epoch: Hashable {
+        /// Requests with this number or a higher one end it.
+        var firstNumber: UInt64
+        var beganAt: MonotonicInstant
+        var answers = 0
+        var bytes: Int64 = 0
+        /// The most requests that were under way when an answered one began: they explain the rate, not the window of now.
+        var largest = 1
+        /// Whether the window was the obstacle.
+        var wasFull = false
+        var connections: Set<UInt16> = []
+    }
+
+    private struct Measured: Hashable {
+        /// The requests that were under way.
+        let size: Int
+        /// Answers per second, and bytes per second.
+        var answers: Double
+        var bytes: Double
+
+        /// How much faster this is; bytes or answers, whichever gained more.
+        func gain(over other: Measured) -> Double {
+            max(answers / max(other.answers, 1e-9), other.bytes > 0 ? bytes / other.bytes : 0)
+        }
+    }
+
+    private struct Ceiling: Hashable {
+        var size: Int
+        var until: MonotonicInstant
+    }
+
+    public init(bounds: Bounds = .polite, at now: MonotonicInstant) {
+        self.bounds = bounds
+        lastUse = now
+        epoch = Epoch(firstNumber: 1, beganAt: now)
+    }
+
+    /// Most requests at once, whatever is measured.
+    public var most: Int {
+        switch http {
+        case .unknown: max(1, min(Self.first, bounds.connections))
+        case .http1: max(1, bounds.connections)
+        case .http2: max(1, bounds.requests)
+        }
+    }
+
+    /// The requests that may be under way at once.
+    public var size: Int { max(1, min(granted, most)) }
+
+    public var isFull: Bool { underWay >= size }
+
+    /// True if the last requests got no answer.
+    public var isSilent: Bool { silentEnds > 0 }
+
+    /// Connections in use, as far as is known.
+    public var connections: Int {
+        guard underWay > 0 else { return 0 }
+        return http == .http2 ? max(1, epoch.connections.count) : underWay
+    }
+
+    // MARK: Requests
+
+    /// A request begins.
+    public mutating func begin(at now: MonotonicInstant) -> Ticket {
+        if underWay == 0 {
+            // Rates from before the pause say nothing.
+            (best, former) = (nil, nil)
+            beginEpoch(at: now)
+        }
+        lastNumber &+= 1
+        underWay = underWay.addingSaturated(1)
+        lastUse = now
+        if isFull { epoch.wasFull = true }
+        return Ticket(number: lastNumber, underWay: underWay, beganAt: now)
+    }
+
+    /// A request has ended. Returns true if the origin has refused it because of those that were under way beside it: the
+    /// window has shrunk for that, and the same request may be answered once they have ended.
+    @discardableResult
+    public mutating func end(_ ticket: Ticket, _ outcome: Outcome, at now: MonotonicInstant) -> Bool {
+        underWay = max(0, underWay - 1)
+        lastUse = now
+        switch outcome {
+        case .answered(let answer):
+            onAnswer(answer, to: ticket, at: now)
+        case .refused(asksToWait: true):
+            refusals = refusals.addingSaturated(1)
+            onPresence(at: now)
+            if ticket.underWay > 1 { setCeiling(min(ticket.underWay - 1, ceiling?.size ?? .max), at: now) }
+            shrink(to: 1, .refused, at: now)
+        case .refused(asksToWait: false):
+            refusals = refusals.addingSaturated(1)
+            onPresence(at: now)
+            return backOff(ticket, at: now)
+        case .broken:
+            guard let lastAnswer, lastAnswer.duration(to: now) <= Self.presence else {
+                onSilence(of: ticket, at: now)
+                return false
+            }
+            _ = backOff(ticket, at: now)
+        case .silent:
+            onSilence(of: ticket, at: now)
+        case .other:
+            break
+        }
+        return false
+    }
+
+    private mutating func onPresence(at now: MonotonicInstant) {
+        silentEnds = 0
+        lastAnswer = now
+    }
+
+    private mutating func onAnswer(_ answer: Answer, to ticket: Ticket, at now: MonotonicInstant) {
+        if silentEnds > 0, reason == .silent { reason = .growing }
+        onPresence(at: now)
+        if answer.http != .unknown, answer.http != http {
+            http = answer.http
+            if http == .http2, ceiling == nil { granted = max(granted, Self.firstOfHTTP2) }
+            granted = size
+            // That was a step already.
+            beginEpoch(at: now)
+        }
+        if let sample = answer.latency, sample > .zero, sample < .seconds(3600) {
+            latency = latency.map { $0 * 7 / 8 + sample / 8 } ?? sample
+        }
+        if ticket.number > lastBeforeShrinking { proven = max(proven, ticket.underWay) }
+        epoch.largest = max(epoch.largest, ticket.underWay)
+        epoch.answers = epoch.answers.addingSaturated(1)
+        epoch.bytes = epoch.bytes.addingSaturated(max(0, answer.bytes))
+        if let port = answer.connection, answer.isReused, epoch.connections.count < 64 {
+            epoch.connections.insert(port)
+        }
+        if ticket.number >= epoch.firstNumber { endEpoch(at: now) }
+    }
+
+    // MARK: Growing
+
+    private mutating func endEpoch(at now: MonotonicInstant) {
+        let last = epoch
+        let elapsed = last.beganAt.duration(to: now).inSeconds
+        beginEpoch(at: now)
+        if let known = ceiling, now >= known.until { ceiling = nil }
+        // The first connection was full of streams, if two are used side by side for longer than one drains.
+        if http == .http2, last.connections.intersection(connectionsBefore).count > 1 {
+            connectionsBefore = []
+            let share = max(1, size / last.connections.count)
+            setCeiling(share, at: now)
+            return shrink(to: share, .most, at: now)
+        }
+        connectionsBefore = last.connections
+        // A clock that stands still, or goes back, measures nothing.
+        guard elapsed > 0 else { return }
+        let measured = Measured(
+            size: last.largest, answers: Double(last.answers) / elapsed, bytes: Double(last.bytes) / elapsed)
+        rate = measured.bytes
+        guard last.wasFull else { return reason = .unneeded }
+        grow(measured, at: now)
+    }
+
+    private mutating func grow(_ measured: Measured, at now: MonotonicInstant) {
+        defer { former = measured }
+        best?.answers *= Self.decay
+        best?.bytes *= Self.decay
+        if let best, measured.gain(over: best) < Self.loss, best.size < size, size > Bounds.polite.connections {
+            slowEpochs += 1
+            guard slowEpochs >= Self.slowEpochs else { return }
+            // More at once was slower.
+            growsFrom = now.advanced(by: Self.pause)
+            return shrink(to: best.size, .noGain, at: now)
+        }
+        slowEpochs = 0
+        if best.map({ measured.gain(over: $0) > 1 }) ?? true { best = measured }
+        if let known = growsFrom {
+            guard now >= known else { return reason = .noGain }
+            growsFrom = nil
+        }
+        let end = min(most, ceiling?.size ?? most)
+        guard size < end else { return reason = size < most ? .refused : .most }
+        // The epoch of the first answer is too short to be compared.
+        let gained = former.map { measured.gain(over: $0) } ?? .infinity
+        let grown = former.map { Double(measured.size) / Double(max(1, $0.size)) } ?? 1
+        if http == .http1, size >= Bounds.polite.connections, gained < 1 || refusals > 0 {
+            return reason = refusals > 0 ? .refused : .noGain
+        }
+        let step = gained >= 1 + (grown - 1) * Self.gain ? min(size, Self.largestStep) : 1
+        granted = min(end, size.addingSaturated(step))
+        reason = .growing
+    }
+
+    private mutating func beginEpoch(at now: MonotonicInstant) {
+        epoch = Epoch(firstNumber: lastNumber &+ 1, beganAt: now)
+        if isFull { epoch.wasFull = true }
+    }
+
+    // MARK: Shrinking
+
+    /// Halves, once an epoch, but not below what was answered since the last time. Returns whether others were under
+    /// way that explain the refusal.
+    private mutating func backOff(_ ticket: Ticket, at now: MonotonicInstant) -> Bool {
+        guard ticket.underWay > 1 else { return false }
+        let half = max(1, min(size / 2, ticket.underWay - 1))
+        guard ticket.number > lastBeforeShrinking else {
+            // The same mistake; but it says more exactly how many were too many.
+            setCeiling(max(size, min(ticket.underWay - 1, ceiling?.size ?? .max)), at: now)
+            return true
+        }
+        // If as many were answered lately, the origin has changed its mind, and that says nothing any more.
+        let target = proven < ticket.underWay ? max(half, proven) : half
+        setCeiling(max(target, ticket.underWay - 1), at: now)
+        shrink(to: target, .refused, at: now)
+        return true
+    }
+
+    private mutating func onSilence(of ticket: Ticket, at now: MonotonicInstant) {
+        // Others were answered meanwhile.
+        if let lastAnswer, ticket.beganAt < lastAnswer { return }
+        silentEnds = silentEnds.addingSaturated(1)
+        guard silentEnds > 1 || lastAnswer == nil else { return }
+        shrink(to: 1, .silent, at: now)
+    }
+
+    private mutating func setCeiling(_ size: Int, at now: MonotonicInstant) {
+        ceiling = Ceiling(size: max(1, size), until: now.advanced(by: Self.memory))
+    }
+
+    private mutating func shrink(to size: Int, _ why: Reason, at now: MonotonicInstant) {
+        granted = max(1, min(size, self.size))
+        reason = why
+        lastBeforeShrinking = lastNumber
+        proven = 0
+        slowEpochs = 0
+        (best, former) = (nil, nil)
+        beginEpoch(at: now)
+    }
+}

@@ -1,0 +1,75 @@
+/// Small and large transfers apart: how many of each are under way at once where the configuration sets no number.
+///
+/// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets one more
+/// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is fetched
+/// many at a time, and a list of disk images is not.
+public struct TransferMix: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable, CaseIterable {
+        /// Small, or not known yet.
+        case small
+        /// Longer than `largeLength`, or under way for longer than `shortTime` with an unknown length.
+        case large
+        /// It waits for an answer for longer than `shortTime`, and uses neither the line nor the disk.
+        case connecting
+    }
+
+    public static let mostSmall = 64
+    public static let mostLarge = 6
+    public static let mostConnecting = 128
+    /// Transfers that start before any has shown what it is.
+    public static let first = 16
+    /// In bytes.
+    public static let largeLength: Int64 = 8 << 20
+    public static let shortTime = Duration.seconds(1)
+
+    private(set) var small = 0
+    private(set) var large = 0
+    private(set) var connecting = 0
+    /// How many may be small at once.
+    private(set) var allowance = Self.first
+
+    public init() {}
+
+    /// Whether one more may start. While as many are large as may be, small ones start still; but if they turn out to be
+    /// large, not more than as many again.
+    public var hasRoom: Bool {
+        small < max(allowance, Self.mostLarge - large) && large < 2 * Self.mostLarge
+            && connecting < Self.mostConnecting
+    }
+
+    /// How many more may start; for the size of pages that are read.
+    var freeSlots: Int { max(0, max(allowance, Self.mostLarge - large) - small) }
+
+    /// What a transfer is, as far as is known.
+    ///
+    /// - Parameters:
+    ///   - isConnecting: whether it waits for an answer.
+    ///   - length: of its body in bytes; nil if unknown.
+    ///   - age: how long it is under way.
+    public static func kind(isConnecting: Bool, length: Int64?, age: Duration) -> Kind {
+        if isConnecting { return age >= shortTime ? .connecting : .small }
+        if let length { return length > largeLength ? .large : .small }
+        return age >= shortTime ? .large : .small
+    }
+
+    mutating func insert(_ kind: Kind) { change(kind, by: 1) }
+
+    mutating func remove(_ kind: Kind) { change(kind, by: -1) }
+
+    mutating func move(from kind: Kind, to other: Kind) {
+        change(kind, by: -1)
+        change(other, by: 1)
+        if other == .large { allowance = max(1, allowance / 2) }
+    }
+
+    /// The body of a small transfer has ended.
+    mutating func onSmallEnd() { allowance = min(Self.mostSmall, allowance + 1) }
+
+    private mutating func change(_ kind: Kind, by count: Int) {
+        switch kind {
+        case .small: small = max(0, small + count)
+        case .large: large = max(0, large + count)
+        case .connecting: connecting = max(0, connecting + count)
+        }
+    }
+}

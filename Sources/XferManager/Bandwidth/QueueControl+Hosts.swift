@@ -1,0 +1,72 @@
+import XferCore
+public import XferModel
+public import XferProtocol
+import XferStore
+
+/// The hosts' windows, and the limits that operators have set for hosts.
+extension QueueControl {
+    /// The most hosts that have limits of their own.
+    public static let mostHosts = 1000
+
+    /// Changes the limits of one host. They survive a restart.
+    ///
+    /// - Parameter host: as `HTTPURL.hostKey`.
+    public func setLimits(
+        ofHost host: String, connections: Patch<Int>, requestsPerMinute: Patch<Int>
+    ) async throws {
+        await lock.enter()
+        defer { lock.leave() }
+        var changed = hostLimits
+        var limit = changed[host] ?? OriginWindows.HostLimit()
+        limit.connections = connections.applied(to: limit.connections)
+        limit.requestsPerMinute = requestsPerMinute.applied(to: limit.requestsPerMinute)
+        changed[host] = limit.isEmpty ? nil : limit
+        guard changed.count <= Self.mostHosts else {
+            throw ManagerError.invalidField(
+                path: "host", reason: "\(Self.mostHosts) hosts have limits of their own",
+                expected: "a host that has limits already")
+        }
+        let text = HostLimitText.text(of: changed)
+        try await translatingStoreErrors {
+            try await store.write { try $0.setSetting(StoredSetting.hostLimits, text) }
+        }
+        hostLimits = changed
+        await applyLimits()
+        await scheduler.schedule()
+    }
+
+    /// The hosts that are in use, were lately, or have limits of their own, in the order of their names.
+    public func hosts() async -> [HostRecord] {
+        let (origins, machine) = await scheduler.origins
+        var windows = Dictionary(uniqueKeysWithValues: origins.all.map { ($0.host, Optional($0.window)) })
+        for host in hostLimits.keys where windows[host] == nil { windows[host] = .some(nil) }
+        return windows.keys.sorted().map { record(of: $0, windows[$0] ?? nil, machine) }
+    }
+
+    /// What is known of one host.
+    public func host(_ host: String) async -> HostRecord {
+        let (origins, machine) = await scheduler.origins
+        return record(of: host, origins[host], machine)
+    }
+
+    private func record(of host: String, _ window: OriginWindow?, _ machine: SchedulerStateMachine) -> HostRecord {
+        var record = HostRecord()
+        record.host = host
+        record.window = machine.maxActive(of: host)
+        record.active = machine.activeCount(ofHost: host)
+        record.maxConnections = hostLimits[host]?.connections
+        record.requestsPerMinute = hostLimits[host]?.requestsPerMinute
+        guard let window else { return record }
+        record.connections = window.connections
+        switch window.http {
+        case .unknown: break
+        case .http1: record.httpProtocol = OpenEnum(.http1)
+        case .http2: record.httpProtocol = OpenEnum(.http2)
+        }
+        record.latency = window.latency.map { $0.wholeMicroseconds / 1000 }
+        record.rate = window.rate.map { Int64(saturating: $0) }
+        record.refusals = window.refusals
+        record.reason = HostReason(rawValue: window.reason.rawValue).map { OpenEnum($0) }
+        return record
+    }
+}

@@ -1,0 +1,125 @@
+import XferCore
+import XferModel
+import XferSystem
+
+/// What the ends of requests say of their origins, and what transfers turn out to be.
+extension RunScheduler {
+    /// How often a task is queued again for its host's refusals without counting as a try.
+    private static let mostBackOffs = 3
+    /// The most tasks of which that is remembered.
+    private static let mostBackedOff = 1024
+
+    /// The last byte of a transfer has arrived. What the answer of an exchange means is known at its end.
+    func recordBody(of id: TransferID) {
+        guard let task = transfers[id]?.tasks.first, let live = runs[task] else { return }
+        if live.control.progress.kind == .download {
+            let answer = OriginWindow.Outcome.answered(live.control.trace, bytes: live.control.progress.received)
+            machine.record(answer, of: id, at: Clocks.monotonic())
+        } else {
+            transfers[id]?.ticket = machine.detachTicket(of: id)
+        }
+    }
+
+    /// A run has ended. Returns true if its host has refused it because of others that were under way, so that the task
+    /// asks again once fewer are.
+    ///
+    /// - Parameter othersOfHost: see `Refusal.meaning`.
+    func recordOrigin(of id: TaskID, _ result: RunResult, othersOfHost: Int) -> Bool {
+        guard let live = runs[id] else { return false }
+        let now = Clocks.monotonic()
+        let outcome = outcome(of: live, result, othersOfHost: othersOfHost)
+        if let ticket = transfers[live.transfer]?.ticket {
+            transfers[live.transfer]?.ticket = nil
+            transfers[live.transfer]?.isBackedOff = machine.origins.end(live.host, ticket, outcome, at: now)
+        } else if machine.record(outcome, of: live.transfer, at: now) {
+            transfers[live.transfer]?.isBackedOff = true
+        }
+        // 403 may be about the file alone: it waits as `Refusal.fewerAtOnce`.
+        guard case .refused(asksToWait: false) = outcome, !result.isForbidden,
+            machine.limits.maxActivePerHost == nil, transfers[live.transfer]?.isBackedOff == true
+        else {
+            backOffs[id] = nil
+            return false
+        }
+        if backOffs.count >= Self.mostBackedOff, backOffs[id] == nil { backOffs = [:] }
+        let count = backOffs[id, default: 0]
+        guard count < Self.mostBackOffs else { return false }
+        backOffs[id] = count + 1
+        return true
+    }
+
+    private func outcome(of live: LiveRun, _ result: RunResult, othersOfHost: Int) -> OriginWindow.Outcome {
+        let trace = live.control.trace
+        guard case .failed(let error) = result.end else {
+            return .answered(trace, bytes: live.control.progress.received)
+        }
+        guard error.proxy == nil, error.host.map({ $0 == live.host }) ?? true else { return .other }
+        if let status = error.httpStatus {
+            switch status {
+            case 429, 503: return .refused(asksToWait: (error.retryAfter ?? 0) > 0)
+            case 403 where othersOfHost > 0: return .refused(asksToWait: false)
+            default: return .answered(trace, bytes: 0)
+            }
+        }
+        // After a head the origin is there.
+        guard trace?.httpVersion == nil else { return .other }
+        return switch error.reason {
+        case .connectTimeout, .idleTimeout, .dnsFailure: .silent
+        case .connectFailed, .connectionLost: .broken
+        default: .other
+        }
+    }
+
+    /// Tells small transfers from large ones, and from those that only connect.
+    func classifyTransfers() {
+        guard machine.limits.maxActive == nil else { return }
+        let now = Clocks.monotonic()
+        // Tasks that have joined a transfer are younger than it is.
+        var oldest: [TransferID: LiveRun] = [:]
+        for live in runs.values where oldest[live.transfer].map({ live.begunAt < $0.begunAt }) ?? true {
+            oldest[live.transfer] = live
+        }
+        var hasChanged = false
+        for (id, live) in oldest {
+            let progress = live.control.progress
+            let kind = TransferMix.kind(
+                isConnecting: progress.phase == .connecting && progress.sent == 0, length: progress.total,
+                age: live.begunAt.duration(to: now))
+            if machine.classify(id, as: kind) { hasChanged = true }
+        }
+        if hasChanged { schedule() }
+    }
+
+    /// When a host's limit per minute lets its next request begin; nil if none is in the way.
+    var pacedWakeUp: Timestamp? {
+        machine.origins.earliestPaced.map { clock().advanced(by: Clocks.monotonic().duration(to: $0)) }
+    }
+}
+
+extension RunResult {
+    fileprivate var isForbidden: Bool {
+        guard case .failed(let error) = end else { return false }
+        return error.httpStatus == 403
+    }
+}
+
+extension OriginWindow.Outcome {
+    /// An answer as the engine has traced it; without a trace nothing was requested.
+    static func answered(_ trace: AttemptTrace?, bytes: Int64) -> Self {
+        guard let trace, let version = trace.httpVersion else { return .other }
+        let connected = trace.isReused ? 0 : max(trace.times.connect ?? 0, trace.times.tls ?? 0)
+        return .answered(
+            OriginWindow.Answer(
+                http: version.hasPrefix("HTTP/2") ? .http2 : .http1, connection: trace.localPort,
+                isReused: trace.isReused,
+                latency: trace.times.firstByte.map { .microseconds(max(0, $0.subtractingSaturated(connected))) },
+                bytes: bytes))
+    }
+}
+
+extension TransferMix {
+    /// What a task that starts is known to be, from an earlier attempt.
+    static func kind(of task: TransferTask) -> Kind {
+        kind(isConnecting: false, length: task.total ?? 0, age: .zero)
+    }
+}

@@ -1,0 +1,53 @@
+/// What xferd knows of a host, and the limits that it has.
+public struct HostRecord: WireRecord, Hashable {
+    public var host = ""
+    public var window = 0
+    public var active = 0
+    public var connections: Int?
+    public var httpProtocol: OpenEnum<HostProtocol>?
+    public var latency: Int64?
+    public var rate: Int64?
+    public var refusals: Int?
+    public var reason: OpenEnum<HostReason>?
+    public var maxConnections: Int?
+    public var requestsPerMinute: Int?
+
+    public init() {}
+
+    public static let summary = "A host: how many transfers it may have at once, and why not more."
+    public static let wireFields: WireFields<Self> = [
+        .required("host", \.host, "Its name; with :port where it is not the scheme's."),
+        .required("window", \.window, "Most transfers that may be under way at once now."),
+        .required("active", \.active, "Transfers that are under way."),
+        .optional("connections", \.connections, "Connections in use, as far as is known."),
+        .optional("protocol", \.httpProtocol, "The protocol of its last answer."),
+        .optional("latency_ms", \.latency, "Milliseconds from a request to the first byte of its answer, smoothed."),
+        .optional("recv_rate", \.rate, "Bytes per second, measured over the last round trip."),
+        .optional("refusals", \.refusals, "How often it has refused or broken off a request beside others."),
+        .optional("reason", \.reason, "Why the window does not grow."),
+        .optional("max_connections", \.maxConnections, "The host's own limit, set with queue.set_host."),
+        .optional(
+            "requests_per_minute", \.requestsPerMinute, "The host's own limit, set with queue.set_host."),
+    ]
+}
+
+/// The HTTP version that a host speaks.
+public enum HostProtocol: String, Sendable, CaseIterable, WireEnum {
+    case http1 = "http/1.1"
+    case http2 = "http/2"
+}
+
+/// Why a host's window does not grow.
+public enum HostReason: String, Sendable, CaseIterable, WireEnum {
+    case growing
+    /// Fewer transfers are under way than may be.
+    case unneeded
+    /// It is as large as it may be.
+    case most
+    /// The host has refused more.
+    case refused
+    /// More at once made nothing faster.
+    case noGain = "no_gain"
+    /// The host does not answer.
+    case silent
+}

@@ -1,0 +1,177 @@
+import Testing
+import XferModel
+
+@testable import XferCore
+
+/// The scheduler where the configuration sets no numbers.
+@Suite struct AutomaticLimitsTests {
+    private static func instant(_ seconds: Double) -> MonotonicInstant { OriginWorld.instant(seconds) }
+
+    private static let answer = OriginWindow.Outcome.answered(
+        OriginWindow.Answer(http: .http2, latency: .milliseconds(100), bytes: 1000))
+
+    private static func startAll(
+        _ queue: inout MemoryQueue, _ scheduler: inout SchedulerStateMachine
+    ) throws -> [(id: TaskID, host: String)] {
+        var started: [(id: TaskID, host: String)] = []
+        while let task = try queue.start(&scheduler) { started.append(task) }
+        return started
+    }
+
+    @Test func anUnknownOriginBeginsWithFourAndGrowsWithItsAnswers() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        for id in 1...500 { queue.add(id, host: "a") }
+        var running = try Self.startAll(&queue, &scheduler).map(\.id)
+        #expect(
+            running.count == 4
+                && scheduler.obstacle(to: QueueLane(priority: .normal, host: "a"), groupLimit: nil) == .hostFull)
+        var most = 0
+        for round in 1...200 {
+            // The answers of a round trip.
+            for id in running {
+                scheduler.record(Self.answer, of: TransferID(id.rawValue), at: Self.instant(Double(round) / 10))
+                scheduler.onBodyEnd(TransferID(id.rawValue))
+                scheduler.onEnd(id)
+            }
+            running = try Self.startAll(&queue, &scheduler).map(\.id)
+            most = max(most, running.count)
+            if running.isEmpty { break }
+        }
+        #expect(queue.isEmpty && most == TransferMix.mostSmall)
+    }
+
+    @Test func limitsThatAreSetMeanWhatTheySay() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActive: 100, maxActivePerHost: 50))
+        for id in 1...500 { queue.add(id, host: id % 2 == 0 ? "a" : "b") }
+        let started = try Self.startAll(&queue, &scheduler)
+        #expect(started.count == 100 && started.count { $0.host == "a" } == 50)
+    }
+
+    @Test func aHostsOwnLimitBeatsBothTheWindowAndTheConfiguration() throws {
+        for limits in [SchedulerLimits(), SchedulerLimits(maxActive: 100, maxActivePerHost: 50)] {
+            var queue = MemoryQueue()
+            var scheduler = SchedulerStateMachine(limits: limits)
+            scheduler.origins.setLimits(["a": OriginWindows.HostLimit(connections: 2)])
+            for id in 1...10 { queue.add(id, host: "a") }
+            #expect(try Self.startAll(&queue, &scheduler).count == 2)
+        }
+    }
+
+    @Test func aPacedHostIsPassedOverUntilItsTime() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        scheduler.origins.setLimits(["a": OriginWindows.HostLimit(requestsPerMinute: 60)])
+        scheduler.origins.advance(to: Self.instant(0))
+        for id in 1...3 { queue.add(id, host: "a") }
+        queue.add(4, host: "b")
+        #expect(try Self.startAll(&queue, &scheduler).map(\.host).sorted() == ["a", "b"])
+        scheduler.onEnd(TaskID(1))
+        #expect(try Self.startAll(&queue, &scheduler).isEmpty)
+        scheduler.origins.advance(to: Self.instant(1))
+        #expect(try Self.startAll(&queue, &scheduler).map(\.id) == [TaskID(2)])
+    }
+
+    @Test func aHostWithHalfOfAllTransfersLetsOthersStartFirst() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActivePerHost: 1000))
+        for id in 1...200 { queue.add(id, host: "big") }
+        // Small ends let more start: the whole line is the big host's while it is alone.
+        for _ in 0..<100 {
+            guard let task = try queue.start(&scheduler) else { break }
+            scheduler.onBodyEnd(TransferID(task.id.rawValue))
+            scheduler.onEnd(task.id)
+        }
+        let alone = try Self.startAll(&queue, &scheduler)
+        #expect(alone.count == TransferMix.mostSmall)
+        for id in 301...340 { queue.add(id, host: "other") }
+        var hosts: [String] = []
+        for task in alone.prefix(8) {
+            scheduler.onEnd(task.id)
+            if let next = try queue.start(&scheduler) { hosts.append(next.host) }
+        }
+        #expect(hosts == Array(repeating: "other", count: 8))
+    }
+
+    @Test func retriesOfADeadHostStartAfterFirstTriesOfOthers() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        queue.add(1, host: "dead")
+        let first = try #require(try queue.start(&scheduler))
+        scheduler.record(.silent, of: TransferID(first.id.rawValue), at: Self.instant(60))
+        scheduler.onEnd(first.id)
+        queue.add(1, host: "dead")
+        for id in 2...4 { queue.add(id, host: "good") }
+        let order = try Self.startAll(&queue, &scheduler).map(\.host)
+        #expect(order == ["good", "good", "good", "dead"])
+    }
+
+    // MARK: Small and large
+
+    private static func start(_ count: Int, _ scheduler: inout SchedulerStateMachine, from first: Int = 1) -> Int {
+        var started = 0
+        for id in first..<first + count {
+            let lane = QueueLane(priority: .normal, host: "h\(id)")
+            guard scheduler.mayStart(lane, groupLimit: nil) else { break }
+            scheduler.onStart(TaskID(Int64(id)), of: TransferID(Int64(id)), from: lane)
+            started += 1
+        }
+        return started
+    }
+
+    @Test func aListOfDiskImagesIsNotFetchedManyAtATime() {
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        var next = 1
+        var large: Set<Int> = []
+        for _ in 0..<20 {
+            let started = Self.start(100, &scheduler, from: next)
+            for id in next..<next + started {
+                _ = scheduler.classify(TransferID(Int64(id)), as: .large)
+                large.insert(id)
+            }
+            next += started
+        }
+        #expect(large.count == TransferMix.first)
+        // Four end: as many are left as may be at most, and none starts.
+        for id in 1...4 { scheduler.onEnd(TaskID(Int64(id))) }
+        #expect(Self.start(100, &scheduler, from: next) == 0)
+        for id in 5...11 { scheduler.onEnd(TaskID(Int64(id))) }
+        #expect(Self.start(100, &scheduler, from: next) == 1)
+    }
+
+    @Test func smallFilesStartBesideSixLargeOnes() {
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        #expect(Self.start(6, &scheduler) == 6)
+        for id in 1...6 { _ = scheduler.classify(TransferID(Int64(id)), as: .large) }
+        var next = 7
+        var most = 0
+        for _ in 0..<20 {
+            let started = Self.start(100, &scheduler, from: next)
+            most = max(most, started)
+            for id in next..<next + started {
+                scheduler.onBodyEnd(TransferID(Int64(id)))
+                scheduler.onEnd(TaskID(Int64(id)))
+            }
+            next += started
+        }
+        #expect(most == TransferMix.mostSmall)
+    }
+
+    @Test func tasksThatOnlyConnectLeaveTheirPlacesToOthers() {
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        #expect(Self.start(60, &scheduler) == TransferMix.first)
+        for id in 1...16 { _ = scheduler.classify(TransferID(Int64(id)), as: .connecting) }
+        #expect(Self.start(60, &scheduler, from: 17) == TransferMix.first)
+    }
+
+    @Test func aTransferIsLargeByItsLengthOrByItsTimeWithoutOne() {
+        let limit = TransferMix.largeLength
+        #expect(TransferMix.kind(isConnecting: false, length: limit, age: .seconds(100)) == .small)
+        #expect(TransferMix.kind(isConnecting: false, length: limit + 1, age: .zero) == .large)
+        #expect(TransferMix.kind(isConnecting: false, length: nil, age: .milliseconds(999)) == .small)
+        #expect(TransferMix.kind(isConnecting: false, length: nil, age: .seconds(1)) == .large)
+        #expect(TransferMix.kind(isConnecting: true, length: limit + 1, age: .seconds(1)) == .connecting)
+        #expect(TransferMix.kind(isConnecting: true, length: nil, age: .zero) == .small)
+    }
+}
