@@ -395,6 +395,24 @@ struct OldSchemaTests {
         try store.close()
     }
 
+    @Test func aDatabaseOfSchema30IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(30))
+        let store = try directory.open()
+        #expect(try await store.read { try !$0.hasOpenTargets(TaskID(1)) })
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aDatabaseOfSchema31IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(31))
+        let store = try directory.open()
+        #expect(try await store.read { try $0.storedBytes(of: Owner(uid: 1000)) } == 9000)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
     @Test func aDatabaseOfSchema22IsOpened() async throws {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(22))

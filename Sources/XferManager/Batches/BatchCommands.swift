@@ -81,7 +81,7 @@ public struct BatchCommands: ManagerPart, Sendable {
                     let answer = try tx.insert(
                         admitted, entries.refusals + refused, options, rules, followedBy: &aftermath)
                     if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
-                    try tx.requireRoom(of: principal)
+                    try tx.requireRoom(of: principal, maxStored: rules.maxStored)
                     return (answer, aftermath.effects)
                 }
             }
