@@ -77,6 +77,64 @@ struct ListTests {
         }
     }
 
+    /// Pages that bounds of bytes and of inspected rows end early hold the same tasks, and each call makes progress.
+    @Test(arguments: 1...8) func pagesThatBoundsEndEarlyContainExactlyTheMatchingTasks(seed: UInt64) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                var random = SplitMix64(seed: seed)
+                try Self.fill(transaction, &random, count: 100)
+            }
+            try await store.read { reader throws in
+                var random = SplitMix64(seed: seed &+ 7)
+                let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
+                for _ in 0..<60 {
+                    let filter = Sample(&random).filter
+                    let ascending = Bool.random(using: &random)
+                    let bounds = PageBounds(
+                        limit: Int.random(in: 1...40, using: &random), scan: Int.random(in: 1...120, using: &random),
+                        bytes: Int.random(in: 1...20_000, using: &random))
+                    let expected = all.filter { Self.matches($0, filter) }
+                    var (found, cursor, pages): ([TransferTask], String?, Int) = ([], nil, 0)
+                    repeat {
+                        var page = try reader.list(filter, ascending: ascending, within: bounds, cursor: cursor)
+                        #expect(page.tasks.count <= bounds.limit && page.places.map(\.id) == page.tasks.map(\.id))
+                        // What an answer does that takes no more.
+                        if page.tasks.count > 1, Bool.random(using: &random) {
+                            let count = Int.random(in: 1..<page.tasks.count, using: &random)
+                            page.cut(to: count)
+                            #expect(page.tasks.count == count && page.nextCursor != nil)
+                        }
+                        found += page.tasks
+                        cursor = page.nextCursor
+                        pages += 1
+                    } while cursor != nil && pages < 1000
+                    #expect(found == (ascending ? expected : expected.reversed()), "\(filter) \(bounds)")
+                    #expect(pages <= 201)
+                }
+            }
+        }
+    }
+
+    @Test func aWalkThatFindsNothingEndsAtItsBoundAndGoesOnBehindIt() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                try transaction.add(10)
+                try transaction.setState(.paused, of: TaskID(9))
+            }
+            try await store.read { reader throws in
+                let filter = TaskQuery(states: [.paused], kinds: [.upload])
+                // The only paused task is no upload: one row is inspected.
+                #expect(try reader.list(filter, within: PageBounds(limit: 5, scan: 1)).nextCursor != nil)
+                #expect(try reader.list(filter, within: PageBounds(limit: 5, scan: 2)).nextCursor == nil)
+                let downloads = TaskQuery(kinds: [.download])
+                let first = try reader.idPage(matching: downloads, upTo: TaskID(10), limit: 9, scan: 4)
+                #expect(first.ids.map(\.rawValue) == [1, 2, 3, 4] && first.reached == TaskID(4))
+                let whole = try reader.idPage(matching: downloads, upTo: TaskID(10), limit: 11, scan: 11)
+                #expect(whole.ids.count == 10 && whole.reached == nil)
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func aMatchingTaskIsListedOnceWhileOthersComeAndGo(ascending: Bool) async throws {
         try await withStore { store in

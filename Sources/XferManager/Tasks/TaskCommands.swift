@@ -5,8 +5,8 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler carry out
-/// what follows. It has no state of its own.
+/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler carry
+/// out what follows. It has no state of its own.
 public struct TaskCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler
@@ -63,6 +63,12 @@ extension TaskCommands {
         let judged = try await admission.admit(tasks, asked: asked, defaults, path: path)
         let spooling = try await services.spoolSources(of: judged, path: path)
         let admitted = spooling.tasks
+        let dependencies = admitted.reduce(0) { $0.addingSaturated($1.specification.schedule.after.count) }
+        guard dependencies <= TaskLimits.dependenciesOfCall else {
+            services.removeSpoolFiles(spooling.files.map(\.name))
+            throw ManagerError.limitExceeded(
+                reason: "tasks in after of all tasks of one add", limit: TaskLimits.dependenciesOfCall)
+        }
         let rules = addRules(for: principal)
         let added: (answer: Answer, aftermath: AddAftermath)
         do {
@@ -75,10 +81,18 @@ extension TaskCommands {
                         if !admitted[run.lowerBound].isIndependent {
                             tasks = [try admitted[run.lowerBound].resolvingReferences(to: added)]
                         }
-                        added += try tx.add(tasks, rules, followedBy: &aftermath)
+                        do {
+                            added += try tx.add(tasks, rules, followedBy: &aftermath)
+                        } catch ManagerError.keyReused(let existing, let path) {
+                            // An id that this transaction gives is given again once it was rolled back.
+                            guard let index = added.firstIndex(where: { $0.id == existing && !$0.isExisting }) else {
+                                throw ManagerError.keyReused(existing: existing, path: path)
+                            }
+                            throw ManagerError.keyRepeated(path: path, earlier: "tasks[\(index)]")
+                        }
                     }
                     if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
-                    try tx.requireRoom(of: principal)
+                    try tx.requireRoom(of: principal, maxStored: rules.maxStored)
                     return (try answer(added, aftermath.newest, tx), aftermath)
                 }
             }
@@ -115,6 +129,8 @@ extension TaskCommands {
     }
 
     func addRules(for principal: Principal) -> AddRules {
-        AddRules(principal: principal, failedURLs: failedURLs, inputs: conditionInputs, now: clock())
+        AddRules(
+            principal: principal, failedURLs: failedURLs, maxStored: settings.maxStoredPerUser, inputs: conditionInputs,
+            now: clock())
     }
 }

@@ -6,6 +6,7 @@ public struct TaskFilter: WireInput, Hashable {
     public var state: OneOrMany<TaskState>?
     public var kind: OneOrMany<TaskKind>?
     public var group: OneOrMany<String>?
+    public var batch: OneOrMany<BatchID>?
     public var label: OneOrMany<String>?
     public var slot: OneOrMany<String>?
     public var owner: OneOrMany<Owner>?
@@ -29,6 +30,7 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("state", \.state, "States.", .count(1...1000)),
         .optional("kind", \.kind, "Kinds.", .count(1...1000)),
         .optional("group", \.group, "Groups.", .count(1...1000)),
+        .optional("batch", \.batch, "Batches.", .count(1...1000)),
         .optional("label", \.label, "Labels.", .count(1...1000)),
         .optional("slot", \.slot, "Slots they were added to.", .count(1...1000)),
         .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000))
@@ -40,7 +42,7 @@ public struct TaskFilter: WireInput, Hashable {
 
     private var hasCondition: Bool {
         state != nil || kind != nil || group != nil || label != nil || slot != nil || owner != nil || host != nil
-            || ids != nil
+            || ids != nil || batch != nil
     }
 
     public func validate() throws(WireError) {
