@@ -115,6 +115,50 @@ struct ListTests {
         }
     }
 
+    @Test func tasksAreFoundByKeyReasonURLAndTimes() async throws {
+        try await withStore { store in
+            try await store.write { tx throws in
+                for number in 1...6 as ClosedRange<Int64> {
+                    var spec = specification("a")
+                    spec.clientKey = "key-\(number)"
+                    spec.request.url = HTTPURL(
+                        scheme: .http, host: "a", port: 80, target: number < 4 ? "/one/\(number)" : "/two?k=\(number)")
+                    _ = try tx.insertTask(spec, state: .queued, at: noon.advanced(by: .seconds(number)))
+                }
+                try tx.setState(.completed, of: TaskID(5), finishedAt: noon.advanced(by: .seconds(50)))
+                try tx.setState(.completed, of: TaskID(6), finishedAt: noon.advanced(by: .seconds(60)))
+                func found(_ change: (inout TaskQuery) -> Void) throws -> [Int64] {
+                    var query = TaskQuery()
+                    change(&query)
+                    return try tx.list(query, ascending: true, limit: 9).tasks.map(\.id.rawValue)
+                }
+                func time(_ seconds: Int64) -> Timestamp { noon.advanced(by: .seconds(seconds)) }
+                #expect(try found { $0.clientKeys = ["key-2", "key-9"] } == [2])
+                #expect(try found { $0.urlPrefix = "http://a/one/" } == [1, 2, 3])
+                #expect(try found { $0.urlPrefix = "http://a/t" } == [4, 5, 6])
+                #expect(try found { $0.urlPrefix = "http://a/one/2x" } == [])
+                #expect(try found { $0.created = .init(from: time(2), before: time(4)) } == [2, 3])
+                #expect(try found { $0.finished = .init(from: time(51)) } == [6])
+                #expect(try found { $0.finished = .init(before: time(60)) } == [5])
+                #expect(try found { $0.reasons = [.httpStatus] } == [])
+                let queued = try tx.listQueue(
+                    {
+                        var query = TaskQuery()
+                        query.urlPrefix = "http://a/one"
+                        query.created = .init(before: time(3))
+                        return query
+                    }(), order: .fifo, limit: 9)
+                #expect(queued.tasks.map(\.id.rawValue) == [1, 2])
+                // Another time is another list.
+                var query = TaskQuery()
+                query.created.from = time(1)
+                let cursor = try tx.list(query, limit: 1).nextCursor
+                query.created.from = time(2)
+                #expect(throws: StoreError.invalidCursor) { try tx.list(query, limit: 1, cursor: cursor) }
+            }
+        }
+    }
+
     @Test func aWalkThatFindsNothingEndsAtItsBoundAndGoesOnBehindIt() async throws {
         try await withStore { store in
             try await store.write { transaction throws in

@@ -1,4 +1,5 @@
 import XferManager
+import XferModel
 import XferProtocol
 
 /// `hsts.*`: decode, authorise, call, encode.

@@ -1,6 +1,6 @@
 package import JSONRPC
 import StrictJSON
-import XferProtocol
+package import XferProtocol
 
 /// `GET /events`: server-sent events (HTML Living Standard §9.2); `Last-Event-ID`, or `since` in the query, resumes.
 package struct EventStreamRoute: Sendable {

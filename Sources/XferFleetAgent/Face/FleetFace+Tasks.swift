@@ -221,6 +221,9 @@ extension FleetFace {
             result.owner = name
         }
         if filter.slot != nil { throw Self.unsupported("filter.slot", "slots are not supported in a fleet") }
+        if filter.hasLaterCondition {
+            throw Self.unsupported("filter", "a fleet selects by state, group, label, host, owner, batch and ids")
+        }
         result.batch = try Self.single(filter.batch, "batch").map { FleetBatchID($0.rawValue) }
         if filter.kind != nil { throw Self.unsupported("filter.kind", "a fleet does not select by kind") }
         return result

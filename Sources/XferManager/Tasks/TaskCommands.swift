@@ -57,18 +57,14 @@ extension TaskCommands {
         guard tasks.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
+        try await requireStateRoom(for: principal)
         let asked = tasks.contains { $0.clientKey != nil } ? tasks.map(\.asked) : []
         if let earlier = try await earlierAdds(of: tasks, asked, for: principal.owner, answer) { return earlier }
         let admission = admission(for: principal)
         let judged = try await admission.admit(tasks, asked: asked, defaults, path: path)
+        try Self.requireFewDependencies(of: judged)
         let spooling = try await services.spoolSources(of: judged, path: path)
         let admitted = spooling.tasks
-        let dependencies = admitted.reduce(0) { $0.addingSaturated($1.specification.schedule.after.count) }
-        guard dependencies <= TaskLimits.dependenciesOfCall else {
-            services.removeSpoolFiles(spooling.files.map(\.name))
-            throw ManagerError.limitExceeded(
-                reason: "tasks in after of all tasks of one add", limit: TaskLimits.dependenciesOfCall)
-        }
         let rules = addRules(for: principal)
         let added: (answer: Answer, aftermath: AddAftermath)
         do {
@@ -105,6 +101,21 @@ extension TaskCommands {
         let needsPass = added.aftermath.hasEnded || admitted.contains { !$0.specification.schedule.isEmpty }
         await scheduler.schedule(unlessHeld: !needsPass)
         return added.answer
+    }
+
+    /// Refuses an add whose tasks name so many others in `after` that the transaction would delay all other changes.
+    static func requireFewDependencies(of admitted: some Sequence<AdmittedTask>) throws(ManagerError) {
+        let count = admitted.reduce(0) { $0.addingSaturated($1.specification.schedule.after.count) }
+        guard count > TaskLimits.dependenciesOfCall else { return }
+        throw .limitExceeded(
+            reason: "tasks in after of all tasks of one add", limit: TaskLimits.dependenciesOfCall)
+    }
+
+    /// Refuses adds of users who are no operators while there is little room for the state.
+    func requireStateRoom(for principal: Principal) async throws(ManagerError) {
+        guard !principal.isOperator, await context.room.isLow(at: context.stateDirectory.path) else { return }
+        throw .storageUnavailable(
+            reason: "there is little room on the disk of the state directory, and what is left is kept for operators")
     }
 
     /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have

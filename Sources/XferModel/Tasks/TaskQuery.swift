@@ -12,6 +12,24 @@ public struct TaskQuery: Hashable, Sendable {
     /// As the scheduler counts them, see `HTTPURL.hostKey`.
     public var hosts: [String]?
     public var ids: [TaskID]?
+    public var clientKeys: [String]?
+    /// Reasons of the last failures.
+    public var reasons: [FailureReason]?
+    /// The beginning of the URL, without a query.
+    public var urlPrefix: String?
+    public var created = TimeRange()
+    public var finished = TimeRange()
+
+    /// Times from `from` on and before `before`; nil is without end.
+    public struct TimeRange: Hashable, Sendable {
+        public var from: Timestamp?
+        public var before: Timestamp?
+
+        public init(from: Timestamp? = nil, before: Timestamp? = nil) {
+            self.from = from
+            self.before = before
+        }
+    }
 
     public init(
         states: [TaskState]? = nil, kinds: [TaskKind]? = nil, groups: [String]? = nil, labels: [String]? = nil,

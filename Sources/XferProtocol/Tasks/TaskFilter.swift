@@ -12,6 +12,13 @@ public struct TaskFilter: WireInput, Hashable {
     public var owner: OneOrMany<Owner>?
     public var host: OneOrMany<String>?
     public var ids: OneOrMany<TaskID>?
+    public var clientKey: OneOrMany<String>?
+    public var reason: OneOrMany<FailureReason>?
+    public var urlPrefix: String?
+    public var createdFrom: Timestamp?
+    public var createdBefore: Timestamp?
+    public var finishedFrom: Timestamp?
+    public var finishedBefore: Timestamp?
     public var all: Bool?
 
     public init() {}
@@ -37,12 +44,28 @@ public struct TaskFilter: WireInput, Hashable {
             .restricted(to: .ownUID),
         .optional("host", \.host, "Hosts of the URLs; with :port where it is not the scheme's.", .count(1...1000)),
         .optional("ids", \.ids, "Ids.", .count(1...TaskLimits.batchSize)),
+        .optional("client_key", \.clientKey, "Client keys they were added with.", .count(1...1000)),
+        .optional("reason", \.reason, "Reasons of their last failures, as error.reason.", .count(1...1000)),
+        .optional(
+            "url_prefix", \.urlPrefix, "How their URLs begin, before a query; secrets in a query cannot be searched.",
+            .length(1...2048),
+            .form("^[^?#]*$", expected: "a text without ? and #") { !$0.contains { "?#".contains($0) } }),
+        .optional("created_from", \.createdFrom, "Added at this time or later."),
+        .optional("created_before", \.createdBefore, "Added before this time."),
+        .optional("finished_from", \.finishedFrom, "Whose last run ended at this time or later."),
+        .optional("finished_before", \.finishedBefore, "Whose last run ended before this time."),
         .optional("all", \.all, "True: everything the caller may touch; then no other field."),
     ]
 
     private var hasCondition: Bool {
         state != nil || kind != nil || group != nil || label != nil || slot != nil || owner != nil || host != nil
-            || ids != nil || batch != nil
+            || ids != nil || batch != nil || hasLaterCondition
+    }
+
+    /// Whether it has a condition that a fleet does not know.
+    public var hasLaterCondition: Bool {
+        clientKey != nil || reason != nil || urlPrefix != nil || createdFrom != nil || createdBefore != nil
+            || finishedFrom != nil || finishedBefore != nil
     }
 
     public func validate() throws(WireError) {

@@ -17,7 +17,7 @@ extension StoreReader {
     ) throws(StoreError) -> TaskPage {
         try settleHosts()
         try settleTurns()
-        let words = ["queue", order.rawValue] + filter.restrictions.flatMap { [$0.dimension.rawValue, $0.list] }
+        let words = ["queue", order.rawValue] + filter.words
         let start = try cursor.map { text throws(StoreError) in try QueuePlaceCursor(text, of: words) }
         guard filter.restrictions.allSatisfy({ !$0.allowed.isEmpty }), bounds.limit > 0 else {
             return TaskPage(tasks: [])
@@ -128,9 +128,10 @@ extension StoreReader {
         if let rank = place.rank, let id = place.id {
             range = " AND (rank, id) \(comparison) (\(parameter(.integer(rank))), \(parameter(.integer(id))))"
         }
-        let conditions = filter.restrictions.map { restriction in
+        var conditions = filter.restrictions.map { restriction in
             "\(restriction.dimension.column) IN (SELECT value FROM json_each(\(parameter(.text(restriction.list)))))"
         }
+        conditions += filter.bounds.map { $0.sql(parameter($0.value)) }
         return try connection.all(
             composed: """
                 SELECT id, rank, \(conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
@@ -164,7 +165,9 @@ private struct QueueWalk {
     }
 
     /// Rows that are read at once: no more than what is wanted where all match.
-    var step: Int { filter.restrictions.isEmpty ? wanted - places.count : min(500, max(50, wanted)) }
+    var step: Int {
+        filter.restrictions.isEmpty && filter.bounds.isEmpty ? wanted - places.count : min(500, max(50, wanted))
+    }
 
     /// Whether a bound has ended the walk.
     var isOver: Bool { places.count >= wanted || hasMore }

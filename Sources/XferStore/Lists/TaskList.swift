@@ -99,6 +99,7 @@ extension StoreReader {
             return "?\(values.count)"
         }
         let others = restrictions.filter { $0.dimension != leader?.dimension }
+        let bounds = filter.bounds
         let order = ascending ? "ASC" : "DESC"
         /// The walk in the order of ids, of rows that also fulfil these conditions.
         func walk(_ conditions: String) -> String {
@@ -121,12 +122,12 @@ extension StoreReader {
             }
         }
         var reached: TaskID?
-        if !others.isEmpty, leader?.dimension != .id {
-            let bound = values
+        if !others.isEmpty || !bounds.isEmpty, leader?.dimension != .id {
+            let before = values
             values[2] = Value(max(0, scan - 1))
             let sql = walk("") + " LIMIT 1 OFFSET ?3"
             reached = try connection.all(composed: sql, values) { TaskID($0.integer(0)) }.first
-            values = bound
+            values = before
             if let reached {
                 // The row that was reached belongs to this page.
                 if ascending {
@@ -136,11 +137,12 @@ extension StoreReader {
                 }
             }
         }
-        let conditions = others.map { restriction in
+        var conditions = others.map { restriction in
             let list = parameter(.text(restriction.list))
             // The plus keeps SQLite from choosing another index.
             return " AND +\(restriction.dimension.column) IN (SELECT value FROM json_each(\(list)))"
         }
+        conditions += bounds.map { " AND " + $0.sql(parameter($0.value)) }
         let sql = walk(conditions.joined()) + " LIMIT ?3"
         return TaskIDPage(ids: try connection.all(composed: sql, values) { TaskID($0.integer(0)) }, reached: reached)
     }
@@ -174,7 +176,7 @@ extension StoreReader {
             return sum
         case .host: return total / 10
         case .label, .slot, .batch: return total / 100
-        case .id, .kind: return total
+        case .id, .kind, .clientKey, .reason: return total
         }
     }
 }
@@ -216,29 +218,68 @@ extension TaskQuery {
         restrict(.state, states, { Value($0) })
         restrict(.owner, owners, { Value($0) })
         restrict(.kind, kinds, { Value($0) })
+        restrict(.clientKey, clientKeys, { .text($0) })
+        restrict(.reason, reasons, { .text($0.rawValue) })
         return found
     }
 
-    /// Words that identify this filter in this order, for cursors.
-    func words(ascending: Bool) -> [String] {
-        [ascending ? "asc" : "desc"] + restrictions.flatMap { [$0.dimension.rawValue, $0.list] }
+    /// The columns that it bounds.
+    var bounds: [ColumnBound] {
+        var found: [ColumnBound] = []
+        func add(_ column: String, _ range: TaskQuery.TimeRange) {
+            if let from = range.from { found.append(ColumnBound("\(column) >= @", Value(from))) }
+            if let before = range.before { found.append(ColumnBound("\(column) < @", Value(before))) }
+        }
+        add("created_at", created)
+        add("finished_at", finished)
+        if let urlPrefix { found.append(ColumnBound("substr(url, 1, length(@)) = @", .text(urlPrefix))) }
+        return found
     }
+
+    /// Words that identify this filter, for cursors.
+    var words: [String] {
+        restrictions.flatMap { [$0.dimension.rawValue, $0.list] } + bounds.flatMap { [$0.condition, "\($0.value)"] }
+    }
+
+    /// Words that identify this filter in this order, for cursors.
+    func words(ascending: Bool) -> [String] { [ascending ? "asc" : "desc"] + words }
+}
+
+/// A condition with one value.
+struct ColumnBound {
+    /// SQL with `@` for the value.
+    let condition: String
+    let value: Value
+
+    init(_ condition: String, _ value: Value) {
+        self.condition = condition
+        self.value = value
+    }
+
+    func sql(_ parameter: String) -> String { condition.replacing("@", with: parameter) }
 }
 
 /// One column and the values it may have.
 struct Restriction {
     enum Dimension: String {
-        case id, label, slot, group, batch, host, state, owner, kind
+        case id, label, slot, group, batch, host, state, owner, kind, clientKey, reason
 
         var column: String {
             switch self {
             case .group: "group_name"
             case .batch: "batch_id"
+            case .clientKey: "client_key"
+            case .reason: "error_reason"
             default: rawValue
             }
         }
         /// The index in which the tasks with one value lie in the order of their ids.
-        var index: String? { self == .id || self == .kind ? nil : "task_\(rawValue)" }
+        var index: String? {
+            switch self {
+            case .id, .kind, .clientKey, .reason: nil
+            default: "task_\(rawValue)"
+            }
+        }
     }
 
     let dimension: Dimension
