@@ -1,5 +1,6 @@
 import Testing
 import XferModel
+import XferStore
 import XferTestSupport
 
 @testable import XferManager
