@@ -276,7 +276,9 @@ let package = Package(
         tests(
             "EndToEndTests", ["XferClient", "XferProtocol", "XferModel", "StrictJSON", "XferTestSupport", nioLocks],
             fixtures: ["Fixtures"]),
-        tests("XferFleetAgentTests", ["XferTestSupport", "StrictJSON"]),
+        tests(
+            "XferFleetAgentTests",
+            ["XferFleetAgent", "XferDaemon", "XferProtocol", "XferModel", "XferTestSupport", "StrictJSON"]),
         // Parsers of outside input, each as a function of bytes.
         .target(
             name: "FuzzTargets",

@@ -17,7 +17,9 @@ public enum ManagerError: Error, Hashable, Sendable {
     case noResult(TaskID, TaskState)
     case permissionDenied(path: String?, reason: String)
     /// `key_reused`: the client key names another request.
-    case keyReused(existing: TaskID)
+    case keyReused(existing: TaskID, path: String = "client_key")
+    /// `key_reused`: an earlier task of the same call has the client key, with another request.
+    case keyRepeated(path: String, earlier: String)
     /// A staged task cannot be published now, and stays staged.
     case notCommitted(TaskID, FailureReason, String)
     /// The task has no bytes that can be read; `reason` says why.
@@ -87,10 +89,14 @@ extension ManagerError {
             RPCFailure(
                 .permissionDenied, path.map { "\($0): \(reason)" } ?? reason,
                 data: ErrorData(reason: "permission_denied", path: path))
-        case .keyReused(let existing):
+        case .keyReused(let existing, let path):
             RPCFailure(
-                .conflict, "client_key names task \(existing), which was added with another request",
-                data: ErrorData(reason: "key_reused", path: "client_key", taskID: existing))
+                .conflict, "\(path) names task \(existing), which was added with another request",
+                data: ErrorData(reason: "key_reused", path: path, taskID: existing))
+        case .keyRepeated(let path, let earlier):
+            RPCFailure(
+                .conflict, "\(path) is that of \(earlier) in the same call, which has another request",
+                data: ErrorData(reason: "key_reused", path: path))
         case .notCommitted(let id, let reason, let message):
             RPCFailure(
                 .conflict, "task \(id) stays staged: \(message)",

@@ -86,6 +86,8 @@ public struct ManagerSettings: Hashable, Sendable {
     public var retry = RetryPolicy()
     /// How long a URL that failed permanently is not requested again, in seconds; 0 turns this off.
     public var negativeTTL: Int64 = 3600
+    /// The highest number of bytes that are kept for the tasks of one user who is no operator.
+    public var maxStoredPerUser: Int64 = 256 << 20
     /// Whether tasks of different owners may share a transfer.
     public var sharesBetweenOwners = false
     /// The limit for the bytes of all cached contents. If they exceed it, the least recently used contents are removed

@@ -217,13 +217,45 @@ struct GatewayTests {
         var limits = RPCLimits()
         limits.clients = 2
         try await GatewayWorld.with(limits: limits) { world in
-            let first = try RawSocket(port: world.port)
-            let second = try RawSocket(port: world.port)
-            for socket in [first, second] {
-                try socket.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let call = GatewayWorld.post("task.list", token: "own").split(separator: "Connection: close\r\n").joined()
+            var sockets: [RawSocket] = []
+            for _ in 0..<2 {
+                let socket = try RawSocket(port: world.port)
+                try socket.send(call)
                 #expect(try await socket.head().hasPrefix("HTTP/1.1 200 "))
+                sockets.append(socket)
             }
             #expect(try await world.exchange(GatewayWorld.get("/healthz", token: nil)).hasPrefix("HTTP/1.1 503 "))
+            withExtendedLifetime(sockets) {}
+        }
+    }
+
+    @Test func idleStrangersAreEndedAndKeepNoTokenOut() async throws {
+        var limits = RPCLimits()
+        limits.clients = 8
+        limits.strangerTime = .milliseconds(500)
+        try await GatewayWorld.with(limits: limits) { world in
+            let strangers = try (0..<20).map { _ in try RawSocket(port: world.port) }
+            let answer = try await world.exchange(GatewayWorld.post("task.list", token: "own"))
+            #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+            // The first ones made room, the last ones end by time.
+            for stranger in strangers { #expect(try await stranger.rest() == "") }
+            try await eventually("no connection is left") { world.gateway.clientCount == 0 }
+        }
+    }
+
+    @Test func aConnectionThatHasShownATokenStaysLongerThanAStranger() async throws {
+        var limits = RPCLimits()
+        limits.strangerTime = .seconds(2)
+        try await GatewayWorld.with(limits: limits) { world in
+            let member = try await WebSocketClient.open(world, path: "/jsonrpc", token: nil)
+            try member.send(#"{"jsonrpc":"2.0","id":1,"method":"aria2.getVersion","params":["token:own"]}"#)
+            #expect(try await member.text().contains("version"))
+            let stranger = try await WebSocketClient.open(world, path: "/jsonrpc", token: nil)
+            // The stranger is ended first: its end shows that the time has passed.
+            _ = try? await stranger.closeCode()
+            try member.send(#"{"jsonrpc":"2.0","id":2,"method":"aria2.getVersion","params":["token:own"]}"#)
+            #expect(try await member.text().contains("version"))
         }
     }
 

@@ -47,7 +47,9 @@ import XferModel
         hub.publish((1...40).map { progress(Int64($0), 1) })
         let wanted = events.filter { [TaskID(3), TaskID(7)].contains($0.taskID) }.map(EventSubscription.Delivery.event)
         #expect(await few.next() == wanted + [.progress(progress(3, 1)), .progress(progress(7, 1))])
-        #expect(await all.next() == events.map(EventSubscription.Delivery.event))
+        let first = EventSubscription.largestBatch
+        #expect(await all.next() == events.prefix(first).map(EventSubscription.Delivery.event))
+        #expect(await all.next() == events.dropFirst(first).map(EventSubscription.Delivery.event))
     }
 
     /// Nothing about a task follows its terminal event: a sample taken just before may be delivered just after.
@@ -62,26 +64,64 @@ import XferModel
                 == [.progress(progress(1, 10)), .event(event(1, .taskCancelled)), .event(event(2, task: 2))])
     }
 
-    @Test func aSubscriberThatDoesNotReadOverflowsWithTheNumberToContinueAfter() async {
+    @Test func aSubscriberThatDoesNotReadFallsBehindAndOthersDoNot() async {
         let hub = EventHub(capacity: 3)
         let subscription = hub.subscribe(EventFilter())
         let other = hub.subscribe(EventFilter())
         for seq in 1...3 { hub.publish([event(Int64(seq))]) }
         #expect(await other.next()?.count == 3)
         for seq in 4...5 { hub.publish([event(Int64(seq))]) }
-        #expect(await subscription.next() == [.overflow(lastSeq: 0)])
-        #expect(await subscription.next() == nil)
-        #expect(await other.next() == [.event(event(4)), .event(event(5))], "others are not held up")
+        #expect(await subscription.next() == [.behind(after: 0)])
+        #expect(await other.next() == [.event(event(4)), .event(event(5))], "others are not delayed")
     }
 
-    /// An overflow discards what was queued, so the subscriber goes on after the last event it received.
-    @Test func anOverflowContinuesAfterTheLastDeliveredEvent() async {
+    /// It reads from the store what was queued and dropped: everything after the last event it received.
+    @Test func aSubscriberThatHasCaughtUpReceivesEachLaterEventOnce() async {
         let hub = EventHub(capacity: 2)
         let subscription = hub.subscribe(EventFilter())
         hub.publish([event(1), event(2)])
         #expect(await subscription.next()?.count == 2)
         hub.publish([event(3), event(4), event(5)])
-        #expect(await subscription.next() == [.overflow(lastSeq: 2)])
+        #expect(await subscription.next() == [.behind(after: 2)])
+        #expect(!subscription.catchUp(to: 4), "5 is in the store")
+        // The store may be ahead of what was published.
+        #expect(subscription.catchUp(to: 6))
+        hub.publish([event(6), event(7)])
+        #expect(await subscription.next() == [.event(event(7))])
+    }
+
+    @Test func aSubscriberThatBeginsBehindReceivesNothingBeforeItHasCaughtUp() async {
+        let hub = EventHub()
+        hub.begin(after: 9)
+        let subscription = hub.subscribe(EventFilter(), behind: 4)
+        hub.publish([event(10)])
+        #expect(subscription.startSeq == 9 && subscription.backlog == 0)
+        #expect(!subscription.catchUp(to: 9))
+        #expect(subscription.catchUp(to: 10))
+        hub.publish([event(11)])
+        #expect(await subscription.next() == [.event(event(11))])
+    }
+
+    @Test func aSubscriberThatSkipsReceivesWhatComesThen() async {
+        let hub = EventHub(capacity: 1)
+        let subscription = hub.subscribe(EventFilter())
+        hub.publish([event(1), event(2)])
+        #expect(await subscription.next() == [.behind(after: 0)])
+        subscription.skip()
+        hub.publish([event(3)])
+        #expect(await subscription.next() == [.event(event(3))])
+    }
+
+    /// Counters may be lost while a subscriber is behind, but never follow the end of their task.
+    @Test func noProgressOfAnEndedTaskFollowsOnceASubscriberHasCaughtUp() async {
+        let hub = EventHub(capacity: 1)
+        let subscription = hub.subscribe(EventFilter(includesProgress: true))
+        hub.publish([event(1), event(2)])
+        hub.publish([progress(1, 10), progress(2, 10)])
+        hub.publish([event(3, .taskCancelled)])
+        #expect(await subscription.next() == [.behind(after: 0)])
+        #expect(subscription.catchUp(to: 3))
+        #expect(await subscription.next() == [.progress(progress(2, 10))])
     }
 
     /// A subscriber without terminal events gets no progress of a task that has ended.

@@ -82,10 +82,93 @@ import XferTestSupport
         let paused = try await manager.queries.wait(
             for: wanted, until: [.paused], timeout: nil, for: ManagerFixture.caller)
         #expect(!paused.isTimedOut && paused.tasks.map(\.id) == wanted)
-        await #expect(throws: ManagerError.self) {
-            _ = try await manager.queries.wait(
-                for: wanted + [TaskID(999_999)], until: [.paused], timeout: nil, for: ManagerFixture.caller)
+        // One that is gone is no obstacle, and is named.
+        let goal = WaitGoal(.ids(wanted + [TaskID(999_999)]), until: [.paused])
+        let outcome = try await manager.queries.wait(for: goal, timeout: nil, for: ManagerFixture.caller)
+        #expect(outcome.isOver && outcome.missing == [TaskID(999_999)] && outcome.tasks.map(\.id) == wanted)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aWaitForAnyTaskIsAnsweredByTheFirstEnd() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for name in ["a", "b", "c"] {
+            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
         }
+        let goal = WaitGoal(.ids(ids), isAny: true)
+        let early = try await manager.queries.wait(for: goal, timeout: 0, for: ManagerFixture.caller)
+        #expect(!early.isOver && early.open == ids)
+        let answer = Task { try await manager.queries.wait(for: goal, timeout: nil, for: ManagerFixture.caller) }
+        try await eventually("it waits") { manager.hub.followers == 1 }
+        _ = try await manager.tasks.apply(.cancel, to: [ids[1]], for: ManagerFixture.caller)
+        let outcome = try await answer.value
+        #expect(outcome.isOver && outcome.open == [ids[0], ids[2]])
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aWaitByFilterIsForTheUnfinishedTasksOfTheCall() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        var ids: [TaskID] = []
+        for name in ["a", "b", "c"] {
+            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
+        }
+        _ = try await manager.tasks.apply(.cancel, to: [ids[0]], for: ManagerFixture.caller)
+        let goal = WaitGoal(.matching(TaskQuery(states: [.paused, .cancelled])))
+        let answer = Task { try await manager.queries.wait(for: goal, timeout: nil, for: ManagerFixture.caller) }
+        try await eventually("it waits") { manager.hub.followers == 1 }
+        let later = try await fixture.add("/a", as: "d", to: manager, startsPaused: true)
+        _ = try await manager.tasks.apply(.cancel, to: [ids[1], ids[2]], for: ManagerFixture.caller)
+        let outcome = try await answer.value
+        #expect(outcome.isOver && outcome.tasks.map(\.id) == [ids[1], ids[2]] && later > ids[2])
+        // Nothing is left to wait for.
+        let none = WaitGoal(.matching(TaskQuery(states: [.running])))
+        #expect(try await manager.queries.wait(for: none, timeout: nil, for: ManagerFixture.caller).isOver)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func waitsAreAnsweredWhenTheServiceStops() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
+        let goal = WaitGoal(.ids([id]))
+        let answer = Task { try await manager.queries.wait(for: goal, timeout: nil, for: ManagerFixture.caller) }
+        try await eventually("it waits") { manager.hub.followers == 1 }
+        manager.endWaits()
+        await #expect(throws: ManagerError.shuttingDown) { try await answer.value }
+        // A wait that begins later has the same answer, unless it has nothing to wait for.
+        await #expect(throws: ManagerError.shuttingDown) {
+            try await manager.queries.wait(for: goal, timeout: nil, for: ManagerFixture.caller)
+        }
+        let over = WaitGoal(.ids([id]), until: [.paused])
+        #expect(try await manager.queries.wait(for: over, timeout: nil, for: ManagerFixture.caller).isOver)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func rowsThatOneAnswerCannotHoldAreNotRead() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        // Each row has 1 MiB of text: four are as many as a page may have.
+        let value = "\"" + String(repeating: "x", count: 1 << 20) + "\""
+        var ids: [TaskID] = []
+        for name in ["a", "b", "c", "d", "e", "f"] {
+            ids.append(
+                try await fixture.add("/a", as: name, to: manager, startsPaused: true) {
+                    $0.meta = value
+                })
+        }
+        let goal = WaitGoal(.ids(ids), until: [.paused])
+        let outcome = try await manager.queries.wait(for: goal, timeout: nil, for: ManagerFixture.caller)
+        #expect(outcome.isOver && outcome.tasks.map(\.id) == Array(ids.prefix(4)))
+        #expect(outcome.unread == Array(ids.suffix(2)))
+        let wait = try await manager.queries.beginWait(for: goal, timeout: nil, for: ManagerFixture.caller)
+        #expect(try await wait.outcome(rows: false).tasks.isEmpty)
+        wait.end()
         await manager.shutdown(.suspend)
     }
 
@@ -96,8 +179,8 @@ import XferTestSupport
         let id = try await fixture.add("/a", as: "a", to: manager, startsPaused: true)
         let caller = ManagerFixture.caller
         let most = try await manager.queries.beginWait(
-            for: (2...WaitedTasks.maxPerUser).map { TaskID(Int64($0)) }, until: [], timeout: nil, for: caller)
-        let last = try await manager.queries.beginWait(for: [id], until: [], timeout: nil, for: caller)
+            for: WaitGoal(.ids((2...WaitedTasks.maxPerUser).map { TaskID(Int64($0)) })), timeout: nil, for: caller)
+        let last = try await manager.queries.beginWait(for: WaitGoal(.ids([id])), timeout: nil, for: caller)
         await #expect(throws: ManagerError.self) {
             _ = try await manager.queries.wait(for: [id], until: [.paused], timeout: nil, for: caller)
         }
@@ -118,7 +201,8 @@ import XferTestSupport
         var waits: [PendingWait] = []
         for _ in 0...(WaitedTasks.maxPerUser / ids.count) {
             waits.append(
-                try await manager.queries.beginWait(for: ids, until: [], timeout: nil, for: ManagerFixture.caller))
+                try await manager.queries.beginWait(
+                    for: WaitGoal(.ids(ids)), timeout: nil, for: ManagerFixture.caller))
         }
         let answer = try await manager.queries.wait(
             for: ids, until: [.paused], timeout: nil, for: ManagerFixture.caller)

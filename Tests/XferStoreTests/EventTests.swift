@@ -149,6 +149,39 @@ struct EventTests {
         }
     }
 
+    /// Bounds of numbers and bytes end pages early, also within a series; nothing is lost and nothing comes twice.
+    @Test(arguments: [1, 2, 3, 4, 50], [1, 200, Int.max])
+    func pagesOfEventsThatBoundsEndEarlyAreTheSame(scan: Int, bytes: Int) async throws {
+        try await withStore { store in
+            try await store.write { tx throws in
+                for number in 1...9 as ClosedRange<Int64> {
+                    try tx.append([NewEvent(.taskResumed, taskID: TaskID(number))], at: noon)
+                    let series: [EventPayload] = [
+                        .taskStarted(attempt: 1, offset: 0),
+                        .taskCompleted(path: "/\(number)", size: 9, skipped: false, notModified: false),
+                    ]
+                    try tx.append([EventSeries(series, taskID: TaskID(number), owner: Owner(uid: 1))], at: noon)
+                }
+            }
+            try await store.read { reader throws in
+                for types in [nil, [.taskStarted], [.taskFailed]] as [Set<EventType>?] {
+                    let whole = try reader.events(since: 0, types: types, limit: 100)
+                    var (found, since, pages): ([Event], Int64, Int) = ([], 0, 0)
+                    while true {
+                        let bounds = PageBounds(limit: 4, scan: scan, bytes: bytes)
+                        let page = try reader.eventPage(since: since, types: types, within: bounds)
+                        found += page.events
+                        pages += 1
+                        guard page.reached > since else { break }
+                        since = page.reached
+                    }
+                    #expect(found == whole && since == 27 && pages <= 28)
+                }
+                #expect(try reader.eventPage(since: 27, within: PageBounds(limit: 1)).reached == 27)
+            }
+        }
+    }
+
     @Test func aSeriesIsTrimmedWhole() async throws {
         try await withStore { store in
             let end = EventPayload.taskCompleted(path: "/a", size: 1, skipped: false, notModified: false)

@@ -77,6 +77,108 @@ struct ListTests {
         }
     }
 
+    /// Pages that bounds of bytes and of inspected rows end early hold the same tasks, and each call makes progress.
+    @Test(arguments: 1...8) func pagesThatBoundsEndEarlyContainExactlyTheMatchingTasks(seed: UInt64) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                var random = SplitMix64(seed: seed)
+                try Self.fill(transaction, &random, count: 100)
+            }
+            try await store.read { reader throws in
+                var random = SplitMix64(seed: seed &+ 7)
+                let all = try reader.list(TaskQuery(), ascending: true, limit: 1000).tasks
+                for _ in 0..<60 {
+                    let filter = Sample(&random).filter
+                    let ascending = Bool.random(using: &random)
+                    let bounds = PageBounds(
+                        limit: Int.random(in: 1...40, using: &random), scan: Int.random(in: 1...120, using: &random),
+                        bytes: Int.random(in: 1...20_000, using: &random))
+                    let expected = all.filter { Self.matches($0, filter) }
+                    var (found, cursor, pages): ([TransferTask], String?, Int) = ([], nil, 0)
+                    repeat {
+                        var page = try reader.list(filter, ascending: ascending, within: bounds, cursor: cursor)
+                        #expect(page.tasks.count <= bounds.limit && page.places.map(\.id) == page.tasks.map(\.id))
+                        // What an answer does that takes no more.
+                        if page.tasks.count > 1, Bool.random(using: &random) {
+                            let count = Int.random(in: 1..<page.tasks.count, using: &random)
+                            page.cut(to: count)
+                            #expect(page.tasks.count == count && page.nextCursor != nil)
+                        }
+                        found += page.tasks
+                        cursor = page.nextCursor
+                        pages += 1
+                    } while cursor != nil && pages < 1000
+                    #expect(found == (ascending ? expected : expected.reversed()), "\(filter) \(bounds)")
+                    #expect(pages <= 201)
+                }
+            }
+        }
+    }
+
+    @Test func tasksAreFoundByKeyReasonURLAndTimes() async throws {
+        try await withStore { store in
+            try await store.write { tx throws in
+                for number in 1...6 as ClosedRange<Int64> {
+                    var spec = specification("a")
+                    spec.clientKey = "key-\(number)"
+                    spec.request.url = HTTPURL(
+                        scheme: .http, host: "a", port: 80, target: number < 4 ? "/one/\(number)" : "/two?k=\(number)")
+                    _ = try tx.insertTask(spec, state: .queued, at: noon.advanced(by: .seconds(number)))
+                }
+                try tx.setState(.completed, of: TaskID(5), finishedAt: noon.advanced(by: .seconds(50)))
+                try tx.setState(.completed, of: TaskID(6), finishedAt: noon.advanced(by: .seconds(60)))
+                func found(_ change: (inout TaskQuery) -> Void) throws -> [Int64] {
+                    var query = TaskQuery()
+                    change(&query)
+                    return try tx.list(query, ascending: true, limit: 9).tasks.map(\.id.rawValue)
+                }
+                func time(_ seconds: Int64) -> Timestamp { noon.advanced(by: .seconds(seconds)) }
+                #expect(try found { $0.clientKeys = ["key-2", "key-9"] } == [2])
+                #expect(try found { $0.urlPrefix = "http://a/one/" } == [1, 2, 3])
+                #expect(try found { $0.urlPrefix = "http://a/t" } == [4, 5, 6])
+                #expect(try found { $0.urlPrefix = "http://a/one/2x" } == [])
+                #expect(try found { $0.created = .init(from: time(2), before: time(4)) } == [2, 3])
+                #expect(try found { $0.finished = .init(from: time(51)) } == [6])
+                #expect(try found { $0.finished = .init(before: time(60)) } == [5])
+                #expect(try found { $0.reasons = [.httpStatus] } == [])
+                let queued = try tx.listQueue(
+                    {
+                        var query = TaskQuery()
+                        query.urlPrefix = "http://a/one"
+                        query.created = .init(before: time(3))
+                        return query
+                    }(), order: .fifo, limit: 9)
+                #expect(queued.tasks.map(\.id.rawValue) == [1, 2])
+                // Another time is another list.
+                var query = TaskQuery()
+                query.created.from = time(1)
+                let cursor = try tx.list(query, limit: 1).nextCursor
+                query.created.from = time(2)
+                #expect(throws: StoreError.invalidCursor) { try tx.list(query, limit: 1, cursor: cursor) }
+            }
+        }
+    }
+
+    @Test func aWalkThatFindsNothingEndsAtItsBoundAndGoesOnBehindIt() async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                try transaction.add(10)
+                try transaction.setState(.paused, of: TaskID(9))
+            }
+            try await store.read { reader throws in
+                let filter = TaskQuery(states: [.paused], kinds: [.upload])
+                // The only paused task is no upload: one row is inspected.
+                #expect(try reader.list(filter, within: PageBounds(limit: 5, scan: 1)).nextCursor != nil)
+                #expect(try reader.list(filter, within: PageBounds(limit: 5, scan: 2)).nextCursor == nil)
+                let downloads = TaskQuery(kinds: [.download])
+                let first = try reader.idPage(matching: downloads, upTo: TaskID(10), limit: 9, scan: 4)
+                #expect(first.ids.map(\.rawValue) == [1, 2, 3, 4] && first.reached == TaskID(4))
+                let whole = try reader.idPage(matching: downloads, upTo: TaskID(10), limit: 11, scan: 11)
+                #expect(whole.ids.count == 10 && whole.reached == nil)
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func aMatchingTaskIsListedOnceWhileOthersComeAndGo(ascending: Bool) async throws {
         try await withStore { store in

@@ -399,6 +399,24 @@ struct OldSchemaTests {
         let directory = try StoreDirectory()
         try directory.execute(SchemaFixture.sql(30))
         let store = try directory.open()
+        #expect(try await store.read { try !$0.hasOpenTargets(TaskID(1)) })
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aDatabaseOfSchema31IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(31))
+        let store = try directory.open()
+        #expect(try await store.read { try $0.storedBytes(of: Owner(uid: 1000)) } == 9000)
+        try store.close()
+        try TaskStore.check(at: directory.database, thoroughly: true)
+    }
+
+    @Test func aDatabaseOfSchema32IsOpened() async throws {
+        let directory = try StoreDirectory()
+        try directory.execute(SchemaFixture.sql(32))
+        let store = try directory.open()
         let second = UploadResumeData(
             url: HTTPURL(scheme: .https, host: "up.example", port: 443, target: "/parts/2"), offset: 500_000)
         let first = UploadResumeData(

@@ -62,6 +62,33 @@ struct QueueListTests {
         }
     }
 
+    @Test(arguments: QueueOrder.allCases, [1, 2, 3, 7, 30])
+    func aQueueThatIsReadInShortPagesIsTheSame(order: QueueOrder, scan: Int) async throws {
+        try await withStore { store in
+            try await store.write { transaction throws in
+                for (host, priority) in [("b", Priority.normal), ("a", .high), ("c", .normal), ("d", .low)] {
+                    try transaction.add(4, to: host, priority: priority)
+                }
+                for filter in [
+                    TaskQuery(), TaskQuery(hosts: ["c", "d"]), TaskQuery(ids: [3, 14].map { TaskID($0) }),
+                    TaskQuery(groups: ["none"]), TaskQuery(owners: [Owner(uid: 999)]), TaskQuery(labels: ["none"]),
+                ] {
+                    let whole = try transaction.listQueue(filter, order: order, limit: 100)
+                    #expect(whole.nextCursor == nil)
+                    var (found, cursor, pages): ([TaskID], String?, Int) = ([], nil, 0)
+                    repeat {
+                        let page = try transaction.listQueue(
+                            filter, order: order, within: PageBounds(limit: 5, scan: scan), cursor: cursor)
+                        found += page.tasks.map(\.id)
+                        cursor = page.nextCursor
+                        pages += 1
+                    } while cursor != nil && pages < 200
+                    #expect(found == whole.tasks.map(\.id), "\(filter)")
+                }
+            }
+        }
+    }
+
     @Test func aCursorStaysValidWhenTheTaskBeforeItStarts() async throws {
         try await withStore { store in
             try await store.write { transaction throws in

@@ -73,4 +73,4 @@ def test_a_token_that_only_adds_adds(logged_out: Page, daemon: Daemon, client: x
     logged_out.browser.switch_to.active_element.send_keys(f"{site.url}/small", Keys.CONTROL, Keys.ENTER)
     logged_out.click("Add", "#add-dialog")
     logged_out.wait_for_text("told", "Added task 1")
-    assert client.task.wait([1], timeout=30).tasks[0].state == "completed"
+    assert client.task.wait(ids=[1], timeout=30).tasks[0].state == "completed"

@@ -14,6 +14,8 @@ public final class RPCConnection: Sendable {
     private let sink: (@Sendable ([UInt8]) -> RPCNotification)?
     /// The connection on which this one acts: its client reads the answers.
     private let parent: RPCConnection?
+    /// Called with each client for which a route acts on this connection.
+    private let onActing: (@Sendable (HTTPClient) -> Void)?
     private let limits: RPCLimits
     private let channel: any Channel
     /// Counts waiting answer bytes; shared by all connections of the user.
@@ -32,8 +34,10 @@ public final class RPCConnection: Sendable {
 
     init(
         id: UInt64, peer: PeerCredentials, remote: RPCRemote? = nil, channel: any Channel, limits: RPCLimits,
-        output: UserOutput, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil, parent: RPCConnection? = nil
+        output: UserOutput, sink: (@Sendable ([UInt8]) -> RPCNotification)? = nil, parent: RPCConnection? = nil,
+        onActing: (@Sendable (HTTPClient) -> Void)? = nil
     ) {
+        self.onActing = onActing
         self.id = id
         self.sink = sink
         self.parent = parent
@@ -118,6 +122,7 @@ extension RPCConnection {
             id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output,
             sink: sink, parent: self)
         onClose { other.didClose() }
+        onActing?(client)
         return other
     }
 }

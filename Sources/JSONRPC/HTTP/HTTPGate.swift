@@ -8,8 +8,12 @@ public protocol HTTPGate: Sendable {
     /// Decides from the request's head, before its body is read.
     func decide(_ request: HTTPRequest) -> HTTPDecision
 
-    /// Called when an admitted request begins, before its body is read. The connection ends with the request, or with the WebSocket that the
-    /// request opened; `RPCConnection.close` ends both.
+    /// Called when it is known for whom a request is answered: when it was admitted, and again when a route has found a
+    /// client in its body.
+    func recognised(_ client: HTTPClient, on channel: any Channel)
+
+    /// Called when an admitted request begins, before its body is read. The connection ends with the request, or with
+    /// the WebSocket that the request opened; `RPCConnection.close` ends both.
     func opened(_ connection: RPCConnection, for request: HTTPRequest)
 
     /// Checks the handshake of a WebSocket; returns the header fields that accept it.
@@ -17,6 +21,10 @@ public protocol HTTPGate: Sendable {
 
     /// The handlers of an accepted WebSocket: they turn its messages into lines and lines into messages.
     func frameHandlers(for request: HTTPRequest) -> [any ChannelHandler]
+}
+
+extension HTTPGate {
+    public func recognised(_ client: HTTPClient, on channel: any Channel) {}
 }
 
 /// What a gate says to a request.

@@ -57,6 +57,7 @@ final class GatedRequests: Sendable {
             last += 1
             return last
         }
+        gate.recognised(client, on: channel)
         // Strangers have nothing in common: one that does not read must not keep the others from being answered.
         let output =
             client.remote.tokenID == 0
@@ -67,6 +68,7 @@ final class GatedRequests: Sendable {
                 return output
             }
         return RPCConnection(
-            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output)
+            id: id, peer: client.user, remote: client.remote, channel: channel, limits: limits, output: output,
+            onActing: { [gate] in gate.recognised($0, on: channel) })
     }
 }

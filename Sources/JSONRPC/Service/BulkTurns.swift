@@ -5,68 +5,131 @@ import NIOConcurrencyHelpers
 public final class BulkTurns: Sendable {
     private let order: NIOLockedValueBox<TurnOrder<CheckedContinuation<Void, Never>>>
 
-    /// `limit` requests at the same time.
-    public init(limit: Int) { order = NIOLockedValueBox(TurnOrder(limit: max(1, limit))) }
+    /// `limit` requests at the same time, and `reserved` further ones of privileged users.
+    public init(limit: Int, reserved: Int = 1) {
+        order = NIOLockedValueBox(TurnOrder(limit: max(1, limit), reserved: max(0, reserved)))
+    }
 
-    /// Waits for a turn, which has to be given back; false when the client has gone meanwhile.
+    /// Waits for a turn, which has to be given back with the same `isPrivileged`; false when the client has gone
+    /// meanwhile.
     ///
     /// A client that does not read its answers gets no turn for another one, so that little waits for it.
-    public func acquire(for connection: RPCConnection) async -> Bool {
+    public func acquire(for connection: RPCConnection, isPrivileged: Bool) async -> Bool {
         while await connection.whenWritable() {
-            await wait(connection.id)
+            let asker = TurnAsker(
+                user: connection.peer.userID, connection: connection.id, isPrivileged: isPrivileged)
+            await withCheckedContinuation { continuation in
+                if order.withLockedValue({ $0.ask(continuation, for: asker) }) { continuation.resume() }
+            }
             if connection.isWritable { return true }
-            giveBack()
+            giveBack(isPrivileged: isPrivileged)
         }
         return false
     }
 
-    public func giveBack() { order.withLockedValue { $0.giveBack() }?.resume() }
-
-    private func wait(_ connection: UInt64) async {
-        await withCheckedContinuation { continuation in
-            if order.withLockedValue({ $0.ask(continuation, for: connection) }) { continuation.resume() }
-        }
+    public func giveBack(isPrivileged: Bool) {
+        order.withLockedValue { $0.giveBack(isPrivileged: isPrivileged) }?.resume()
     }
 }
 
-/// Decides which request runs next: a limited number at a time, and connections take turns however many requests each
-/// has. A pure decision.
-struct TurnOrder<Waiter> {
-    private var free: Int
-    /// Connections that wait, the one that was served longest ago first.
-    private var rotation: [UInt64] = []
-    private var waiting: [UInt64: [Waiter]] = [:]
+/// Who asks for a turn.
+struct TurnAsker: Hashable {
+    var user: UInt32
+    var connection: UInt64
+    var isPrivileged = false
+}
 
-    /// `limit` turns at the same time.
-    init(limit: Int) { free = limit }
+/// Decides which request runs next: a limited number at a time. The users take turns however many connections each has,
+/// and so do a user's connections however many requests each has. Some turns only privileged users get. A pure
+/// decision.
+struct TurnOrder<Waiter> {
+    private let limit: Int
+    private let reserved: Int
+    private var ordinary = 0
+    private var privileged = 0
+    /// Those that wait, the one that was served longest ago first. A user's privileged requests wait by themselves.
+    private var users: Rotation<User, Rotation<UInt64, [Waiter]>> = Rotation()
+
+    private struct User: Hashable {
+        var id: UInt32
+        var isPrivileged: Bool
+    }
+
+    /// - Parameters:
+    ///   - limit: turns at the same time.
+    ///   - reserved: further turns of privileged users.
+    init(limit: Int, reserved: Int = 0) {
+        self.limit = limit
+        self.reserved = reserved
+    }
 
     /// Asks for a turn; true when it is given at once. Otherwise `giveBack` returns the waiter when its turn comes.
-    mutating func ask(_ waiter: Waiter, for connection: UInt64) -> Bool {
-        // A turn that becomes free goes to a waiting request, so a free turn means that none waits.
-        if free > 0 {
-            free -= 1
+    mutating func ask(_ waiter: Waiter, for asker: TurnAsker) -> Bool {
+        // A turn that becomes free goes to a waiting request, so a free turn means that none waits for it.
+        if isFree(forPrivileged: asker.isPrivileged) {
+            begin(isPrivileged: asker.isPrivileged)
             return true
         }
-        if waiting[connection] == nil { rotation.append(connection) }
-        waiting[connection, default: []].append(waiter)
+        users.change(User(id: asker.user, isPrivileged: asker.isPrivileged), else: Rotation()) { connections in
+            connections.change(asker.connection, else: []) { $0.append(waiter) }
+        }
         return false
     }
 
     /// Ends a turn; returns the waiter whose turn begins, if there is one.
-    mutating func giveBack() -> Waiter? {
-        guard let connection = rotation.first else {
-            free += 1
-            return nil
+    mutating func giveBack(isPrivileged: Bool) -> Waiter? {
+        if isPrivileged { privileged -= 1 } else { ordinary -= 1 }
+        let mayBeOrdinary = isFree(forPrivileged: false)
+        guard let user = users.first(where: { $0.isPrivileged || mayBeOrdinary }) else { return nil }
+        var next: Waiter?
+        users.serve(user) { connections in
+            guard let connection = connections.first(where: { _ in true }) else { return false }
+            connections.serve(connection) { waiters in
+                next = waiters.removeFirst()
+                return !waiters.isEmpty
+            }
+            return !connections.isEmpty
         }
-        rotation.removeFirst()
-        guard var mine = waiting.removeValue(forKey: connection), !mine.isEmpty else { return giveBack() }
-        let next = mine.removeFirst()
-        if !mine.isEmpty {
-            waiting[connection] = mine
-            rotation.append(connection)
-        }
+        if next != nil { begin(isPrivileged: user.isPrivileged) }
         return next
+    }
+
+    private func isFree(forPrivileged isPrivileged: Bool) -> Bool {
+        ordinary + privileged < limit + (isPrivileged ? reserved : 0)
+    }
+
+    private mutating func begin(isPrivileged: Bool) {
+        if isPrivileged { privileged += 1 } else { ordinary += 1 }
     }
 }
 
 extension TurnOrder: Sendable where Waiter: Sendable {}
+
+/// Values by key, the keys in the order in which they were served.
+private struct Rotation<Key: Hashable, Value> {
+    private var order: [Key] = []
+    private var values: [Key: Value] = [:]
+
+    var isEmpty: Bool { order.isEmpty }
+
+    func first(where predicate: (Key) -> Bool) -> Key? { order.first(where: predicate) }
+
+    /// Changes the value of a key, which is the last in the order if it is new.
+    mutating func change(_ key: Key, else value: Value, _ change: (inout Value) -> Void) {
+        if values[key] == nil { order.append(key) }
+        change(&values[key, default: value])
+    }
+
+    /// Takes something from the value of a key, which becomes the last in the order.
+    ///
+    /// - Parameter take: returns whether something is left; if not, the key is removed.
+    mutating func serve(_ key: Key, _ take: (inout Value) -> Bool) {
+        guard var value = values.removeValue(forKey: key) else { return }
+        order.removeAll { $0 == key }
+        guard take(&value) else { return }
+        values[key] = value
+        order.append(key)
+    }
+}
+
+extension Rotation: Sendable where Key: Sendable, Value: Sendable {}

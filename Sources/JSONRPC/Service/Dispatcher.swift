@@ -85,8 +85,9 @@ struct Dispatcher: Sendable {
         _ method: String, on connection: RPCConnection, _ body: () async -> [UInt8]?
     ) async -> [UInt8]? {
         guard service.isBulk(method) else { return await body() }
-        guard await turns.acquire(for: connection) else { return nil }
-        defer { turns.giveBack() }
+        let isPrivileged = service.isPrivileged(connection)
+        guard await turns.acquire(for: connection, isPrivileged: isPrivileged) else { return nil }
+        defer { turns.giveBack(isPrivileged: isPrivileged) }
         return await body()
     }
 

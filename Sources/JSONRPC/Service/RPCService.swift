@@ -34,6 +34,11 @@ extension RPCService {
 
     public func isPrivileged(_ peer: PeerCredentials) -> Bool { false }
 
+    /// Whether the client uses rights that its user has as a privileged one.
+    public func isPrivileged(_ connection: RPCConnection) -> Bool {
+        connection.remote?.isPrivileged ?? true && isPrivileged(connection.peer)
+    }
+
     public func isBulk(_ method: String) -> Bool { false }
 
     public func isBrief(_ method: String) -> Bool { false }

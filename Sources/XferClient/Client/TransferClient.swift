@@ -17,8 +17,8 @@ public import XferProtocol
 public final class TransferClient: Sendable {
     /// How long a client waits.
     public struct Options: Hashable, Sendable {
-        /// For a connection, and for each answer; more than zero. Default 60 seconds. `TaskWait` has a time of its own in
-        /// addition.
+        /// For a connection, and for each answer; more than zero. Default 60 seconds. `TaskWait` has a time of its own
+        /// in addition.
         public var timeout = Duration.seconds(60)
         /// How long `TaskHandle.wait`, `add` and events look for a daemon that went away. Default 60 seconds; nil is
         /// without end.
@@ -30,10 +30,13 @@ public final class TransferClient: Sendable {
     public let options: Options
     let connector: Connector
     private let pool: ConnectionPool
+    private let calls = CallPermits(ConnectionPool.most * CallTable.capacity)
+    private let waits = CallPermits(ConnectionPool.most * CallTable.capacity * 3 / 4)
 
     /// Does not connect yet.
     ///
-    /// - Parameter instance: which daemon. By default the one that `xferctl` finds: `XFERD_SOCKET`, then the user's, then
+    /// - Parameter instance: which daemon. By default the one that `xferctl` finds: `XFERD_SOCKET`, then the user's,
+    ///   then
     ///   the system's. `.socket` takes a path, `.server` an address on the network.
     public init(_ instance: SocketLocator.Instance = .automatic, options: Options = Options()) {
         self.options = options
@@ -89,6 +92,12 @@ public final class TransferClient: Sendable {
     private func exchange(
         _ method: String, _ params: JSONValue?, in storeID: String?, _ timeout: Duration?, isReading: Bool
     ) async throws -> (answer: JSONValue, storeID: String?) {
+        // Waits leave room for other calls.
+        let isWait = method == TaskWait.name
+        if isWait { try await waits.acquire() }
+        defer { if isWait { waits.release() } }
+        try await calls.acquire()
+        defer { calls.release() }
         var mayRepeat = isReading
         while true {
             let (connection, entry) = try await pool.reserve()

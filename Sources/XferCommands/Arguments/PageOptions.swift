@@ -39,8 +39,9 @@ struct PageOptions: ParsableArguments {
         repeat {
             let page = try page(min(left, largest), cursor)
             if options.output.json { document = Self.joined(document, page.raw) } else { entries += page.entries }
-            left -= max(1, page.entries.count)
-            cursor = page.next
+            left -= page.entries.count
+            // A page that its bounds end early may be empty; a place that does not move ends the list.
+            cursor = page.next == cursor ? nil : page.next
         } while cursor != nil && left > 0
         if let document { return Output.standard.document(JSONValue.object(document)) }
         let terminal = Terminal.standard
@@ -70,7 +71,7 @@ struct PageOptions: ParsableArguments {
     }
 
     /// Two pages as one: lists one behind the other, of everything else the later page's.
-    private static func joined(_ document: JSONObject?, _ page: JSONValue) -> JSONObject {
+    static func joined(_ document: JSONObject?, _ page: JSONValue) -> JSONObject {
         guard var document else { return page.objectValue ?? JSONObject() }
         for (name, value) in page.objectValue?.members ?? [] {
             if let earlier = document[name]?.arrayValue, let later = value.arrayValue {

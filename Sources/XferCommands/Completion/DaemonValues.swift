@@ -104,15 +104,15 @@ struct DaemonValueSource {
                 group.batch.map { Completion.Word(text: "\($0)", meaning: "group \(group.name)") }
             }
         case .profiles:
-            return try call(ProfileList.self, NoParams()).profiles.map {
+            return try call(ProfileList.self, NamedPageParams()).profiles.map {
                 Completion.Word(text: $0.name, meaning: $0.baseURL ?? "")
             }
         case .policies:
-            return try call(PolicyList.self, NoParams()).policies.map {
+            return try call(PolicyList.self, NamedPageParams()).policies.map {
                 Completion.Word(text: $0.name, meaning: $0.hosts.joined(separator: " "))
             }
         case .hooks:
-            return try call(HookList.self, NoParams()).hooks.map {
+            return try call(HookList.self, NamedPageParams()).hooks.map {
                 Completion.Word(text: $0.name, meaning: $0.argv.joined(separator: " "))
             }
         case .cacheEntries:

@@ -53,6 +53,20 @@ struct DaemonSession {
         try call(method, NoParams())
     }
 
+    /// All pages of a list of named objects as one answer.
+    func all<Method: RPCMethod>(_ method: Method.Type) throws(CommandFailure) -> Answer<Method.Result>
+    where Method.Params == NamedPageParams {
+        var document: JSONObject?
+        var params = NamedPageParams()
+        repeat {
+            let page = try call(method, params)
+            document = PageOptions.joined(document, page.raw)
+            let next = page.raw["next_cursor"]?.stringValue
+            params.cursor = next == params.cursor ? nil : next
+        } while params.cursor != nil
+        return try Self.read(.object(document ?? JSONObject()), method)
+    }
+
     /// Calls a method by name.
     func call(
         _ method: String, _ params: JSONValue?, timeout: Duration? = patience

@@ -32,7 +32,7 @@ struct FleetCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            let answer = try options.openFleet().call(FleetNodes.self)
+            let answer = try options.openFleet().all(FleetNodes.self)
             options.show(answer) { result, terminal in
                 FleetText.table(result.nodes).lines(on: terminal, orElse: "the fleet has no nodes")
             }

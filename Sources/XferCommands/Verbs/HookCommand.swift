@@ -17,7 +17,7 @@ struct HookCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(HookList.self)) { result, terminal in
+            options.show(try options.open().all(HookList.self)) { result, terminal in
                 var table = Table(columns: [
                     .init(title: "NAME"), .init(title: "TIMEOUT", alignment: .right), .init(title: "GUESTS"),
                     .init(title: "COMMAND", isFlexible: true),

@@ -19,7 +19,7 @@ struct PolicyCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(PolicyList.self)) { result, terminal in
+            options.show(try options.open().all(PolicyList.self)) { result, terminal in
                 PolicyText(style: terminal.style).table(result.policies).lines(on: terminal, orElse: "no policies")
             }
         }

@@ -20,7 +20,7 @@ struct ProfileCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(ProfileList.self)) { result, terminal in
+            options.show(try options.open().all(ProfileList.self)) { result, terminal in
                 ProfileText(style: terminal.style).table(result.profiles).lines(on: terminal, orElse: "no profiles")
             }
         }

@@ -42,6 +42,9 @@ enum SelectionText {
         _ result: SelectionResult, deed: String, states: Set<TaskState>, reason: SelectionReason
     ) -> [String] {
         switch result {
+        case .filter(let counted) where counted.refusedCount != nil:
+            let others = counted.unchangedCount == 0 ? "" : ", \(counted.unchangedCount) unchanged"
+            return ["\(counted.changedCount) \(deed)\(others)"]
         case .filter(let counted) where counted.changedCount == 0:
             guard counted.unchangedCount > 0 else { return ["nothing \(deed): \(reason.noMatch())"] }
             let found = counted.unchangedCount == 1 ? "1 task matches" : "\(counted.unchangedCount) tasks match"
@@ -73,12 +76,18 @@ enum SelectionText {
         return "\(state); \(condition(states, deed))"
     }
 
-    /// Throws if some ids name no task, or if a range has none. The daemon has acted on the other tasks nevertheless.
+    /// Throws if tasks were refused, some ids name no task, or a range has none. The daemon has acted on the other
+    /// tasks nevertheless.
     ///
     /// - Parameter required: the ids that have to be there; nil is all.
     static func refuseMissing(
         in result: SelectionResult, among required: Set<TaskID>? = nil
     ) throws(CommandFailure) {
+        if case .filter(let counted) = result, let count = counted.refusedCount {
+            let reasons = (counted.refused ?? []).prefix(10).map { "\n    " + SafeText.sanitised($0.message) }
+            let tasks = count == 1 ? "1 task was" : "\(count) tasks were"
+            throw CommandFailure(.refused, "\(tasks) refused:\(reasons.joined())")
+        }
         guard case .ids(let listed) = result else { return }
         let missing = listed.missing.filter { required?.contains($0) ?? true }
         if missing.isEmpty, !listed.missing.isEmpty, listed.changed.isEmpty, listed.unchanged.isEmpty {

@@ -18,7 +18,7 @@ struct StrictTransportCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(StrictTransportList.self)) { result, terminal in
+            options.show(try options.open().all(StrictTransportList.self)) { result, terminal in
                 var table = Table(columns: [
                     Table.Column(title: "HOST", isFlexible: true), Table.Column(title: "SUBDOMAINS"),
                     Table.Column(title: "UNTIL"),

@@ -18,7 +18,7 @@ struct TokenCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(TokenList.self)) { result, terminal in
+            options.show(try options.open().all(TokenList.self)) { result, terminal in
                 TokenText.lines(result.tokens, terminal)
             }
         }

@@ -113,18 +113,27 @@ struct WaitCommand: TaskVerb {
         }
     }
 
-    /// Everything to be waited for has happened: what is asked for is the state of things. One document, though one call
-    /// takes a bounded number of ids.
+    /// Everything to be waited for has happened: what is asked for is the state of things. One document, though one
+    /// call takes a bounded number of ids.
     private static func printAnswer(_ daemon: DaemonSession, _ ids: [TaskID]) throws(CommandFailure) {
         var tasks: [JSONValue] = []
         var document = JSONObject()
+        var missing: [TaskID] = []
         for start in stride(from: 0, to: ids.count, by: TaskLimits.batchSize) {
-            let part = Array(ids[start..<min(start + TaskLimits.batchSize, ids.count)])
-            let answer = try daemon.call(TaskWait.name, TaskWait.Params(ids: part, timeout: 0).wire)
-            tasks += answer["tasks"]?.arrayValue ?? []
-            if document["timed_out"] != true { document = answer.objectValue ?? JSONObject() }
+            var part = Array(ids[start..<min(start + TaskLimits.batchSize, ids.count)])
+            // One answer has as many tasks as fit, and names the others.
+            while !part.isEmpty {
+                let answer = try daemon.call(TaskWait.self, TaskWait.Params(ids: part, timeout: 0))
+                tasks += answer.raw["tasks"]?.arrayValue ?? []
+                missing += answer.value.missing ?? []
+                if document["timed_out"] != true { document = answer.raw.objectValue ?? JSONObject() }
+                let omitted = answer.value.omitted ?? []
+                part = omitted.count < part.count ? omitted : []
+            }
         }
         document["tasks"] = .array(tasks)
+        document["omitted"] = nil
+        document["missing"] = missing.isEmpty ? nil : .array(missing.map { .integer($0.rawValue) })
         Output.standard.document(JSONValue.object(document))
     }
 }

@@ -18,7 +18,7 @@ struct WebhookCommand: ParsableCommand {
         @OptionGroup var options: VerbOptions
 
         func run() throws {
-            options.show(try options.open().call(WebhookList.self)) { result, terminal in
+            options.show(try options.open().all(WebhookList.self)) { result, terminal in
                 WebhookText(style: terminal.style).lines(result.webhooks, terminal)
             }
         }

@@ -137,15 +137,19 @@ struct TaskWaiter {
             params.filter?.ids = OneOrMany(ids.map { TaskID($0) })
             params.fields = TaskSummary.columns
             params.limit = TaskPages.largest
-            for record in try session.daemon.call(TaskList.self, params).value.tasks {
-                present.insert(record.id.rawValue)
-                let task = TaskSummary(record)
-                if let end = board.onListed(task) {
-                    ended.append(end)
-                } else if task.waitReason != nil {
-                    held.append(standing(task, now: .now))
+            repeat {
+                let page = try session.daemon.call(TaskList.self, params).value
+                for record in page.tasks {
+                    present.insert(record.id.rawValue)
+                    let task = TaskSummary(record)
+                    if let end = board.onListed(task) {
+                        ended.append(end)
+                    } else if task.waitReason != nil {
+                        held.append(standing(task, now: .now))
+                    }
                 }
-            }
+                params.cursor = page.nextCursor
+            } while params.cursor != nil
         }
         let missing = board.onListingEnd(present: present)
         if isFirst, let first = missing.first { throw CommandFailure(.refused, "there is no task \(first)") }

@@ -55,8 +55,9 @@ public enum DeliveryRules {
 /// The deliveries that are being tried. They take none of the slots of tasks.
 public struct DeliverySlots: Hashable, Sendable {
     /// Deliveries that are tried at the same time: all, and those to one host.
-    public static let maxAtOnce = 8
-    public static let maxPerHost = 4
+    public static let maxAtOnce = 32
+    /// A receiver that takes 100 ms for each gets 160 a second.
+    public static let maxPerHost = 16
 
     private var countByHost: [String: Int] = [:]
     private var countByWebhook: [String: Int] = [:]

@@ -152,13 +152,16 @@ public enum Daemon {
         try WallClockWatch.start { Task { await manager.onClockSet() } }
         let notifier = ServiceNotifier(environment: instance.environment)
         var listening: [any Service] = [
-            SocketService(server: server, endpoints: endpoints, notifier: notifier, logger: logger)
+            SocketService(server: server, endpoints: endpoints, notifier: notifier, logger: logger) {
+                manager.endWaits()
+            }
         ]
         if let gateway {
             try await manager.tokens.load()
             tokens.refresh()
             manager.tokens.onRevocation { gateway.revoke(tokenID: $0) }
-            listening.append(GatewayService(gateway: gateway, listeners: settings.listen, logger: logger))
+            listening.append(
+                GatewayService(gateway: gateway, listeners: settings.listen, logger: logger) { manager.endWaits() })
         }
         let group = ServiceGroup(
             services: [ManagerService(manager: manager, shutdown: shutdown)] + listening + [
@@ -179,8 +182,8 @@ public enum Daemon {
         return await check.value ? .needsAttention : .success
     }
 
-    /// Lets clients wait while the daemon starts. Nil if the file cannot be made: then the socket cannot be either, whose
-    /// error says why.
+    /// Lets clients wait while the daemon starts. Nil if the file cannot be made: then the socket cannot be either,
+    /// whose error says why.
     private static func lockSocket(_ path: String) throws(RPCServerError) -> SocketLock? {
         do throws(SystemCallError) {
             guard let lock = try SocketLock.acquire(forSocket: path) else {

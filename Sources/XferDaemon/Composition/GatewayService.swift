@@ -12,8 +12,14 @@ package struct GatewayService: Service {
     private let gateway: Gateway
     private let listeners: [Settings.Listener]
     private let logger: Logger
+    /// Called when the service stops, while calls under way are still answered.
+    private let onStopping: @Sendable () -> Void
 
-    package init(gateway: Gateway, listeners: [Settings.Listener], logger: Logger) {
+    package init(
+        gateway: Gateway, listeners: [Settings.Listener], logger: Logger,
+        onStopping: @escaping @Sendable () -> Void = {}
+    ) {
+        self.onStopping = onStopping
         self.gateway = gateway
         self.listeners = listeners
         self.logger = logger
@@ -38,6 +44,7 @@ package struct GatewayService: Service {
             throw error
         }
         try? await gracefulShutdown()
+        onStopping()
         await gateway.shutdown(grace: Self.grace)
     }
 }

@@ -52,6 +52,7 @@ package struct Instance: Sendable {
         result.isPolite = settings.queue.isPolite
         result.order = settings.queue.order
         result.retryFor = settings.queue.retryFor.components.seconds
+        result.maxStoredPerUser = settings.access.maxStored
         result.negativeTTL = settings.sharing.negativeTTL.components.seconds
         result.sharesBetweenOwners = settings.sharing.betweenOwners
         result.cacheMaxBytes = settings.cache.maxBytes

@@ -26,8 +26,14 @@ package struct SocketService: Service {
     let endpoints: [RPCEndpoint]
     let notifier: ServiceNotifier
     let logger: Logger
+    /// Called when the service stops, while calls under way are still answered.
+    let onStopping: @Sendable () -> Void
 
-    package init(server: RPCServer, endpoints: [RPCEndpoint], notifier: ServiceNotifier, logger: Logger) {
+    package init(
+        server: RPCServer, endpoints: [RPCEndpoint], notifier: ServiceNotifier, logger: Logger,
+        onStopping: @escaping @Sendable () -> Void = {}
+    ) {
+        self.onStopping = onStopping
         self.server = server
         self.endpoints = endpoints
         self.notifier = notifier
@@ -48,6 +54,7 @@ package struct SocketService: Service {
         logger.notice("ready", metadata: ["socket": "\(endpoints.map(\.description).joined(separator: ", "))"])
         try? await gracefulShutdown()
         notifier.send(.stopping, .status("stopping"))
+        onStopping()
         await server.shutdown(grace: Self.grace)
     }
 }
@@ -146,6 +153,7 @@ struct StatusService: Service {
         let subscription = manager.hub.subscribe(EventFilter(types: [.activityChanged, .networkChanged, .queueIdle]))
         await cancelWhenGracefulShutdown {
             while await subscription.next() != nil {
+                subscription.skip()
                 guard let counts = try? await manager.queries.counts() else { continue }
                 var parts = [TaskState.running, .queued, .waiting, .paused].compactMap { state in
                     counts[state].flatMap { $0 > 0 ? "\($0) \(state.rawValue)" : nil }
@@ -172,7 +180,10 @@ struct MemoryService: Service {
         memory.scheduleRelease()
         let subscription = manager.hub.subscribe(EventFilter(types: [.queueIdle]))
         await cancelWhenGracefulShutdown {
-            while await subscription.next() != nil { memory.scheduleRelease() }
+            while await subscription.next() != nil {
+                subscription.skip()
+                memory.scheduleRelease()
+            }
         }
         manager.hub.unsubscribe(subscription)
     }

@@ -70,11 +70,11 @@ package final class ConnectionSubscriptions: Sendable {
         state.withLockedValue { _ = $0.pumps[connection]?.removeValue(forKey: id) }
     }
 
-    /// Sends the feed's events until it or the connection ends. It waits while the connection is full; events
-    /// then gather in the feed's mailbox, which overflows at its limit.
+    /// Sends the feed's events until it or the connection ends. While the connection is full, it takes none from the
+    /// feed, which then falls behind and holds nothing.
     private static func pump(_ feed: some EventSource, as subscription: Int64, to connection: RPCConnection) async {
         var prevSeq = feed.gapBefore.map { $0.subtractingSaturated(1) } ?? 0
-        while let messages = try? await feed.next() {
+        while await connection.whenWritable(), let messages = try? await feed.next() {
             for message in messages {
                 var text: [UInt8] = []
                 text.reserveCapacity(512)

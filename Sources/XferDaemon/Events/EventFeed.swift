@@ -3,7 +3,8 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// One ordered stream of events for one reader: first the stored events after `since`, then new ones.
+/// One ordered stream of events for one reader: first the stored events after `since`, then new ones. A reader that is
+/// too slow for these gets them from the store, too, until it has caught up.
 ///
 /// The subscription begins before the replay, so that no event is lost between the two.
 actor EventFeed: EventSource {
@@ -12,8 +13,9 @@ actor EventFeed: EventSource {
     private let filter: EventFilter
     private let subscription: EventSubscription
     private let lease: EventLease
-    /// The last event of the replay read so far; nil once the replay is over.
-    private var replayed: Int64?
+    /// The last event that was read from the store; nil while events come from the subscription.
+    private var position: Int64?
+    private var hasEnded = false
 
     /// Set when events after `since` were removed: the oldest one that is kept.
     nonisolated let gapBefore: Int64?
@@ -21,60 +23,68 @@ actor EventFeed: EventSource {
     nonisolated var startSeq: Int64 { subscription.startSeq }
 
     /// Events that one feed reads from the store at once: all of them are in memory until its client has taken them.
-    private static var pageSize: Int { 200 }
+    private static var page: PageBounds { PageBounds(limit: 32, bytes: 64 << 10) }
 
     init(_ hub: EventHub, _ queries: TaskQueries, filter: EventFilter, since: Int64?, lease: EventLease) async throws {
         self.hub = hub
         self.queries = queries
         self.filter = filter
         self.lease = lease
-        subscription = hub.subscribe(filter, within: lease.budget)
         guard let since else {
             gapBefore = nil
+            subscription = hub.subscribe(filter, within: lease.budget)
             return
         }
-        do {
-            switch try await queries.events(since: since, filter, limit: 1) {
-            case .events:
-                gapBefore = nil
-                replayed = since
-            case .gap(let firstSeq, _):
-                gapBefore = firstSeq
-                replayed = firstSeq.subtractingSaturated(1)
-            }
-        } catch {
-            hub.unsubscribe(subscription)
-            throw error
+        let start: Int64
+        switch try await queries.events(since: since, filter, within: PageBounds(limit: 1, scan: 1)) {
+        case .events(_, let reached):
+            guard reached >= since else { throw RPCFailure.beyondTheLog(newest: reached) }
+            gapBefore = nil
+            start = since
+        case .gap(let firstSeq, _):
+            gapBefore = firstSeq
+            start = firstSeq.subtractingSaturated(1)
         }
+        position = start
+        subscription = hub.subscribe(filter, within: lease.budget, behind: start)
     }
 
     deinit { hub.unsubscribe(subscription) }
 
-    /// The next events, at least one; nil after an overflow or when the reading task is cancelled.
+    /// The next events, at least one; nil at the end, or when the reading task is cancelled.
     func next() async throws -> [EventMessage]? {
-        if let events = try await nextReplayed() { return events }
-        guard let deliveries = await subscription.next() else { return nil }
-        return deliveries.map { delivery in
-            switch delivery {
-            case .event(let event): EventMessage(event)
-            case .progress(let snapshot): EventMessage(snapshot, at: Clocks.wall())
-            case .overflow(let lastSeq): EventMessage(overflowAfter: lastSeq, at: Clocks.wall())
+        while !hasEnded, !Task.isCancelled {
+            if let position {
+                if let messages = try await stored(after: position) { return messages }
+                continue
             }
+            guard let deliveries = await subscription.next() else { return nil }
+            var messages: [EventMessage] = []
+            for delivery in deliveries {
+                switch delivery {
+                case .event(let event): messages.append(EventMessage(event))
+                case .progress(let snapshot): messages.append(EventMessage(snapshot, at: Clocks.wall()))
+                case .behind(let seq): position = seq
+                }
+            }
+            if !messages.isEmpty { return messages }
         }
+        return nil
     }
 
-    private func nextReplayed() async throws -> [EventMessage]? {
-        guard let since = replayed else { return nil }
-        let last = subscription.startSeq
-        guard since < last,
-            case .events(let page, _) = try await queries.events(since: since, filter, limit: Self.pageSize)
-        else {
-            replayed = nil
+    /// The next stored events. Nil if there is none in this page, or none at all: then the subscription delivers them.
+    private func stored(after seq: Int64) async throws -> [EventMessage]? {
+        switch try await queries.events(since: seq, filter, within: Self.page) {
+        case .events(let events, let reached):
+            position = reached
+            if !events.isEmpty { return events.map { EventMessage($0) } }
+            if subscription.catchUp(to: reached) { position = nil }
             return nil
+        case .gap(_, let lastSeq):
+            // The reader was so slow that what it has missed is not kept any more.
+            hasEnded = true
+            return [EventMessage(overflowAfter: min(seq, lastSeq), at: Clocks.wall())]
         }
-        let due = page.filter { $0.seq <= last }
-        replayed = due.count == Self.pageSize ? due.last?.seq : nil
-        return due.isEmpty ? nil : due.map { EventMessage($0) }
     }
 }
 

@@ -8,7 +8,7 @@ struct CacheHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(CacheStats.self, stats), Handler(CacheList.self, list), Handler(CacheGet.self, get),
+            Handler(CacheStats.self, stats), Handler(CacheList.self, encoding: list), Handler(CacheGet.self, get),
             Handler(CacheRemove.self, remove),
             Handler(CacheClear.self) { _, _ in CacheClear.Result(try await cache.clear()) },
             Handler(CacheTrim.self) { params, _ in
@@ -27,13 +27,17 @@ struct CacheHandlers: Sendable {
         return result
     }
 
-    private func list(_ params: CacheList.Params, _ context: CallContext) async throws -> CacheList.Result {
+    private func list(
+        _ params: CacheList.Params, _ context: CallContext, _: (CacheList.Result) -> [UInt8]
+    ) async throws -> [UInt8] {
         let page = try await cache.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
-        return CacheList.Result(
-            entries: page.entries.map { CacheEntryRecord($0, freshUntil: cache.freshUntil($0)) },
-            nextCursor: page.nextCursor)
+        return PageText.entries(page.entries, page.cursors, page.nextCursor) {
+            CacheEntryRecord($0, freshUntil: cache.freshUntil($0))
+        } result: {
+            CacheList.Result(entries: [], nextCursor: $0)
+        }
     }
 
     private func get(_ params: CacheGet.Params, _ context: CallContext) async throws -> CacheGet.Result {

@@ -13,7 +13,7 @@ struct EventHandlers: Sendable {
     var all: [Handler] {
         [
             Handler(EventsSubscribe.self, subscribe), Handler(EventsUnsubscribe.self, unsubscribe),
-            Handler(EventsSince.self, since),
+            Handler(EventsSince.self, encoding: since),
         ]
     }
 
@@ -52,16 +52,16 @@ struct EventHandlers: Sendable {
         return Done()
     }
 
-    private func since(_ params: EventsSince.Params, _ context: CallContext) async throws -> EventsSince.Result {
+    private func since(
+        _ params: EventsSince.Params, _ context: CallContext, _ encode: (EventsSince.Result) -> [UInt8]
+    ) async throws -> [UInt8] {
         let filter = EventFilter(
             types: params.types?.values, taskIDs: params.taskIDs?.values, caller: context.caller)
-        switch try await queries.events(since: params.seq, filter, limit: params.limit) {
+        switch try await queries.events(since: params.seq, filter, within: PageBounds(limit: params.limit)) {
         case .gap(let firstSeq, _):
-            return .gap(EventsSince.Gap(firstSeq: firstSeq))
-        case .events(let events, let lastSeq):
-            let isFull = events.count == params.limit
-            let reached = isFull ? events.last?.seq ?? lastSeq : lastSeq
-            return .events(EventsSince.Page(events: events.map { EventMessage($0) }, lastSeq: reached))
+            return encode(.gap(EventsSince.Gap(firstSeq: firstSeq)))
+        case .events(let events, let reached):
+            return PageText.events(events.map { EventMessage($0) }, reached: reached)
         }
     }
 }

@@ -8,7 +8,7 @@ struct FailedURLHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(FailedURLList.self, list), Handler(FailedURLRemove.self, remove),
+            Handler(FailedURLList.self, encoding: list), Handler(FailedURLRemove.self, remove),
             Handler(FailedURLClear.self) { _, context in
                 FailedURLClear.Result(
                     removedCount: try await failedURLs.clear(for: context.caller.principal))
@@ -16,12 +16,17 @@ struct FailedURLHandlers: Sendable {
         ]
     }
 
-    private func list(_ params: FailedURLList.Params, _ context: CallContext) async throws -> FailedURLList.Result {
+    private func list(
+        _ params: FailedURLList.Params, _ context: CallContext, _: (FailedURLList.Result) -> [UInt8]
+    ) async throws -> [UInt8] {
         let (page, timeToLive) = try await failedURLs.list(
             ascending: params.order == .ascending, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
-        return FailedURLList.Result(
-            entries: page.entries.map { FailedURLRecord($0, timeToLive: timeToLive) }, nextCursor: page.nextCursor)
+        return PageText.entries(page.entries, page.cursors, page.nextCursor) {
+            FailedURLRecord($0, timeToLive: timeToLive)
+        } result: {
+            FailedURLList.Result(entries: [], nextCursor: $0)
+        }
     }
 
     private func remove(

@@ -8,9 +8,13 @@ struct HookHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(HookList.self) { _, _ in
-                HookList.Result(hooks: hooks().map { HookRecord($0) })
-            }
+            Handler(
+                HookList.self,
+                encoding: { params, _, _ in
+                    PageText.named(hooks(), params, name: \.name, record: { HookRecord($0) }) {
+                        HookList.Result(hooks: [], nextCursor: $0)
+                    }
+                })
         ]
     }
 }

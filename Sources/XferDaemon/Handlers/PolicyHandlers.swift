@@ -8,9 +8,13 @@ struct PolicyHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(PolicyList.self) { _, _ in
-                PolicyList.Result(policies: policies.all.map { PolicyRecord($0) })
-            },
+            Handler(
+                PolicyList.self,
+                encoding: { params, _, _ in
+                    PageText.named(policies.all, params, name: \.policy.name, record: { PolicyRecord($0) }) {
+                        PolicyList.Result(policies: [], nextCursor: $0)
+                    }
+                }),
             Handler(PolicyGet.self) { params, _ in
                 PolicyGet.Result(policy: PolicyRecord(try policies.get(params.name)))
             },

@@ -8,9 +8,15 @@ struct ProfileHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(ProfileList.self) { _, _ in
-                ProfileList.Result(profiles: try await profiles.list().map { ProfileRecord($0) })
-            },
+            Handler(
+                ProfileList.self,
+                encoding: { params, _, _ in
+                    PageText.named(
+                        try await profiles.list(), params, name: \.profile.name, record: { ProfileRecord($0) }
+                    ) {
+                        ProfileList.Result(profiles: [], nextCursor: $0)
+                    }
+                }),
             Handler(ProfileGet.self) { params, _ in
                 ProfileGet.Result(profile: ProfileRecord(try await profiles.get(params.name)))
             },

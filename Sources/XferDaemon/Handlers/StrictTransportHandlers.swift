@@ -1,4 +1,5 @@
 import XferManager
+import XferModel
 import XferProtocol
 
 /// `hsts.*`: decode, authorise, call, encode.
@@ -7,10 +8,14 @@ struct StrictTransportHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(StrictTransportList.self) { _, _ in
-                let (mode, known) = hosts.list()
-                return StrictTransportList.Result(mode: mode, hosts: known.map { SecureHostRecord($0) })
-            },
+            Handler(
+                StrictTransportList.self,
+                encoding: { params, _, _ in
+                    let (mode, known) = hosts.list()
+                    return PageText.named(known, params, name: \.host, record: { SecureHostRecord($0) }) {
+                        StrictTransportList.Result(mode: mode, hosts: [], nextCursor: $0)
+                    }
+                }),
             Handler(StrictTransportClear.self) { params, _ in
                 StrictTransportClear.Result(removed: try await hosts.clear(params.hosts))
             },

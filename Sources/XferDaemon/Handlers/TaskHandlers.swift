@@ -13,12 +13,14 @@ struct TaskHandlers: Sendable {
     let owners: TaskOwners
     /// The turns of waits for many tasks.
     let turns = BulkTurns(limit: RPCLimits().bulkRequests)
+    /// The turns of changes to what a filter selects.
+    let changes = BulkTurns(limit: RPCLimits().bulkRequests)
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
 
     var all: [Handler] {
         [
-            Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, list),
+            Handler(TaskAdd.self, add), Handler(TaskGet.self, get), Handler(TaskList.self, encoding: list),
             Handler(TaskWait.self, encoding: wait), Handler(TaskUpdate.self, update), Handler(TaskMove.self, move),
             Handler(TaskSetSource.self, setSource), Handler(TaskResult.self, result),
             Handler(TaskRead.self, read), Handler(TaskCommit.self, commit),
@@ -49,41 +51,67 @@ struct TaskHandlers: Sendable {
         return TaskGet.Result(task: try await records(of: [task], params.fields ?? .all).first ?? TaskRecord(task))
     }
 
-    private func list(_ params: TaskList.Params, _ context: CallContext) async throws -> TaskList.Result {
+    private func list(
+        _ params: TaskList.Params, _ context: CallContext, _: (TaskList.Result) -> [UInt8]
+    ) async throws -> [UInt8] {
         let order: TaskQueries.ListOrder =
             switch params.order {
             case .ascending: .ascending
             case .descending: .descending
             case .queue: .starting
             }
-        let page = try await queries.list(
+        var page = try await queries.list(
             params.filter?.stored ?? TaskQuery(), order, limit: params.limit, cursor: params.cursor,
             for: context.caller.principal)
-        return TaskList.Result(
-            tasks: try await records(of: page.tasks, params.fields ?? .listing), nextCursor: page.nextCursor,
-            unreadable: page.unreadable)
+        var text = PageText()
+        for record in try await records(of: page.tasks, params.fields ?? .listing) where !text.append(record) {
+            page.cut(to: text.count)
+            break
+        }
+        return text.answer(
+            TaskList.Result(tasks: [], nextCursor: page.nextCursor, unreadable: page.unreadable))
     }
 
     /// An answer about so many tasks is read and made in a turn.
     private static let longWait = 50
 
     private func wait(
-        _ params: TaskWait.Params, _ context: CallContext, _ encode: (TaskWait.Result) -> [UInt8]
+        _ params: TaskWait.Params, _ context: CallContext, _: (TaskWait.Result) -> [UInt8]
     ) async throws -> [UInt8] {
+        let tasks: WaitGoal.Tasks =
+            if let filter = params.filter { .matching(filter.stored) } else { .ids(params.ids ?? []) }
         let wait = try await queries.beginWait(
-            for: params.ids, until: Set(params.until?.values ?? []), timeout: params.timeout,
-            for: context.caller.principal)
+            for: WaitGoal(tasks, until: Set(params.until?.values ?? []), isAny: params.any == true),
+            timeout: params.timeout, for: context.caller.principal)
         defer { wait.end() }
+        let columns = params.fields ?? .listing
         while true {
             let isTimedOut = try await !wait.ended()
-            let isLong = params.ids.count > Self.longWait
-            if isLong { guard await turns.acquire(for: context.connection) else { throw CancellationError() } }
-            defer { if isLong { turns.giveBack() } }
-            let (tasks, areOver) = try await wait.tasks()
-            guard areOver || isTimedOut else { continue }
-            let records = try await records(of: tasks, params.fields ?? .listing)
-            return encode(TaskWait.Result(tasks: records, timedOut: !areOver))
+            let isLong = params.filter != nil || params.ids?.count ?? 0 > Self.longWait
+            let isOperator = context.caller.isOperator
+            if isLong {
+                guard await turns.acquire(for: context.connection, isPrivileged: isOperator) else {
+                    throw CancellationError()
+                }
+            }
+            defer { if isLong { turns.giveBack(isPrivileged: isOperator) } }
+            let outcome = try await wait.outcome(rows: !columns.names.isEmpty)
+            guard outcome.isOver || isTimedOut else { continue }
+            return try await answer(outcome, columns)
         }
+    }
+
+    /// Rows as far as one answer takes them; of the others the ids.
+    private func answer(_ outcome: WaitOutcome, _ columns: TaskColumns) async throws -> [UInt8] {
+        var text = PageText()
+        for record in try await records(of: outcome.tasks, columns) where !text.append(record) { break }
+        var result = TaskWait.Result(tasks: [], timedOut: !outcome.isOver)
+        let omitted = outcome.tasks[text.count...].map(\.id) + outcome.unread
+        result.omitted = omitted.isEmpty ? nil : Array(omitted.prefix(TaskLimits.batchSize))
+        result.open = outcome.open.isEmpty ? nil : Array(outcome.open.prefix(TaskLimits.batchSize))
+        result.openCount = outcome.open.count > TaskLimits.batchSize ? outcome.open.count : nil
+        result.missing = outcome.missing.isEmpty ? nil : outcome.missing
+        return text.answer(result)
     }
 
     private func update(_ params: TaskUpdate.Params, _ context: CallContext) async throws -> TaskUpdate.Result {
@@ -130,8 +158,8 @@ struct TaskHandlers: Sendable {
     private func commit(_ params: TaskCommit.Params, _ context: CallContext) async throws -> TaskCommit.Result {
         let principal = context.caller.principal
         if let filter = params.filter {
-            let counts = try await staging.commit(filter.stored, for: principal)
-            return .filter(SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
+            let counts = try await inTurn(context) { try await staging.commit(filter.stored, for: principal) }
+            return .filter(SelectionResult.Counted(counts))
         }
         return .ids(SelectionResult.Listed(try await staging.commit(params.ids ?? [], for: principal)))
     }
@@ -146,8 +174,10 @@ struct TaskHandlers: Sendable {
     ) async throws -> SelectionResult {
         let principal = context.caller.principal
         if let filter = selection.filter {
-            let counts = try await tasks.apply(verb, to: filter.stored, for: principal)
-            return .filter(SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged))
+            let counts = try await inTurn(context) {
+                try await tasks.apply(verb, to: filter.stored, for: principal)
+            }
+            return .filter(SelectionResult.Counted(counts))
         }
         return .ids(SelectionResult.Listed(try await tasks.apply(verb, to: selection.ids ?? [], for: principal)))
     }
@@ -156,8 +186,10 @@ struct TaskHandlers: Sendable {
         guard params.files == true else { return try await apply(.remove, to: params.selection, context) }
         let principal = context.caller.principal
         if let filter = params.filter {
-            let (counts, files) = try await tasks.removeWithFiles(filter.stored, for: principal)
-            var result = SelectionResult.Counted(changedCount: counts.changed, unchangedCount: counts.unchanged)
+            let (counts, files) = try await inTurn(context) {
+                try await tasks.removeWithFiles(filter.stored, for: principal)
+            }
+            var result = SelectionResult.Counted(counts)
             result.files = SelectionResult.RemovedFiles(files)
             return .filter(result)
         }
@@ -167,10 +199,32 @@ struct TaskHandlers: Sendable {
         return .ids(result)
     }
 
+    /// Runs `body`, which may change any number of tasks, when it is the caller's turn. A client that is gone ends its
+    /// call no sooner: a change that was asked for is carried out.
+    private func inTurn<Value>(
+        _ context: CallContext, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let isOperator = context.caller.isOperator
+        let hasTurn = await changes.acquire(for: context.connection, isPrivileged: isOperator)
+        defer { if hasTurn { changes.giveBack(isPrivileged: isOperator) } }
+        return try await body()
+    }
+
     // MARK: Records
 
     private func records(of tasks: [TransferTask], _ columns: TaskColumns) async throws -> [TaskRecord] {
         try await TaskRecords(queries: queries).records(of: tasks, columns)
+    }
+}
+
+extension SelectionResult.Counted {
+    fileprivate init(_ counts: VerbCounts) {
+        self.init(changedCount: counts.changed, unchangedCount: counts.unchanged)
+        guard counts.refused > 0 else { return }
+        refusedCount = counts.refused
+        refused = counts.refusals.map {
+            SelectionResult.Refusal(id: $0.id, reason: $0.reason, message: $0.message)
+        }
     }
 }
 
@@ -186,9 +240,15 @@ extension SelectionResult.RemovedFiles {
 extension TaskFilter {
     /// The filter as a query for the store.
     var stored: TaskQuery {
-        TaskQuery(
+        var query = TaskQuery(
             states: state?.values, kinds: kind?.values, groups: group?.values, labels: label?.values,
-            owners: owner?.values, hosts: host?.values, ids: ids?.values, slots: slot?.values)
+            owners: owner?.values, hosts: host?.values, ids: ids?.values, slots: slot?.values, batches: batch?.values)
+        query.clientKeys = clientKey?.values
+        query.reasons = reason?.values
+        query.urlPrefix = urlPrefix
+        query.created = TaskQuery.TimeRange(from: createdFrom, before: createdBefore)
+        query.finished = TaskQuery.TimeRange(from: finishedFrom, before: finishedBefore)
+        return query
     }
 }
 

@@ -12,9 +12,13 @@ package struct TokenHandlers: Sendable {
     var all: [Handler] {
         [
             Handler(TokenAdd.self, add),
-            Handler(TokenList.self) { _, _ in
-                TokenList.Result(tokens: try await tokens.list().map { TokenRecord($0) })
-            },
+            Handler(
+                TokenList.self,
+                encoding: { params, _, _ in
+                    PageText.named(try await tokens.list(), params, name: \.name, record: { TokenRecord($0) }) {
+                        TokenList.Result(tokens: [], nextCursor: $0)
+                    }
+                }),
             Handler(TokenRevoke.self) { params, context in
                 try Self.requireSocket(context)
                 _ = try await tokens.revoke(params.name)

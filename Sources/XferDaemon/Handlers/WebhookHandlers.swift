@@ -8,9 +8,15 @@ struct WebhookHandlers: Sendable {
 
     var all: [Handler] {
         [
-            Handler(WebhookList.self) { _, _ in
-                WebhookList.Result(webhooks: try await webhooks.list().map { WebhookRecord($0) })
-            },
+            Handler(
+                WebhookList.self,
+                encoding: { params, _, _ in
+                    PageText.named(
+                        try await webhooks.list(), params, name: \.definition.name, record: { WebhookRecord($0) }
+                    ) {
+                        WebhookList.Result(webhooks: [], nextCursor: $0)
+                    }
+                }),
             Handler(WebhookTest.self) { params, _ in
                 let result = try await webhooks.test(params.name)
                 return WebhookTest.Result(

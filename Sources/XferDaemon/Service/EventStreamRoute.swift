@@ -1,11 +1,11 @@
 package import JSONRPC
 import StrictJSON
-import XferProtocol
+package import XferProtocol
 
 /// `GET /events`: server-sent events (HTML Living Standard §9.2); `Last-Event-ID`, or `since` in the query, resumes.
 package struct EventStreamRoute: Sendable {
-    /// Makes the stream after an event, or from now on; nil if the user has too many.
-    package typealias Open = @Sendable (_ since: Int64?, RPCConnection) async throws -> (any EventSource)?
+    /// Makes the stream that a request asks for; nil if the user has too many.
+    package typealias Open = @Sendable (EventsSubscribe.Params, RPCConnection) async throws -> (any EventSource)?
 
     private let open: Open
 
@@ -14,24 +14,98 @@ package struct EventStreamRoute: Sendable {
     package var route: HTTPRoute { HTTPRoute("/events", respond: respond) }
 
     private func respond(_ request: HTTPRequest, _ connection: RPCConnection) async -> HTTPAnswer {
-        let query = request.query?.split(separator: "&").first { $0.hasPrefix("since=") }?.dropFirst(6)
-        let wanted = request.header("Last-Event-ID") ?? query.map(String.init)
-        let since = wanted.flatMap { Int64($0, radix: 10) }
-        guard (wanted == nil) == (since == nil), EventsSince.sequenceNumbers.contains(since ?? 0) else {
-            let range = EventsSince.sequenceNumbers
-            return .text(
-                "Last-Event-ID: expected a sequence number from \(range.lowerBound) to \(range.upperBound)\n",
-                status: 400)
+        let params: EventsSubscribe.Params
+        do throws(EventQueryError) {
+            params = try EventsSubscribe.Params(query: request.query, lastEventID: request.header("Last-Event-ID"))
+        } catch {
+            return .text("\(error.description)\n", status: 400)
         }
         do {
-            guard let feed = try await open(since, connection) else {
+            guard let feed = try await open(params, connection) else {
                 return .text("a user can have \(EventLeases.maxPerUser) event streams\n", status: 503)
             }
             return HTTPAnswer(
                 contentType: "text/event-stream", headers: [("Cache-Control", "no-store")],
                 body: .stream(ServerSentEvents(feed: feed)))
+        } catch let error as RPCFailure {
+            return .text("\(error.message)\n", status: 400)
         } catch {
             return .text("\(error)\n", status: 500)
+        }
+    }
+}
+
+/// Why the query of `GET /events` is refused.
+package struct EventQueryError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+}
+
+extension EventsSubscribe.Params {
+    /// Reads the query: `since`, and `types` and `task_ids` with commas between their values; each at most once.
+    ///
+    /// - Parameter lastEventID: a browser's, which comes again after a lost connection; it counts instead of `since`.
+    package init(query: String?, lastEventID: String?) throws(EventQueryError) {
+        var object = JSONObject()
+        for pair in query?.split(separator: "&") ?? [] {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let (name, text) = (parts[0], parts.count > 1 ? parts[1] : "")
+            guard object[name] == nil else { throw EventQueryError(description: "\(name): expected once") }
+            guard let value = text.removingPercentEncoding() else {
+                throw EventQueryError(description: "\(name): expected UTF-8 in percent encoding")
+            }
+            let list = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            switch name {
+            case "since": object[name] = try Self.number(value, name)
+            case "types": object[name] = .array(list.map(JSONValue.string))
+            case "task_ids":
+                var ids: [JSONValue] = []
+                for text in list { ids.append(try Self.number(text, name)) }
+                object[name] = .array(ids)
+            default:
+                throw EventQueryError(
+                    description: "there is no parameter \(name.prefix(64)), expected since, types or task_ids")
+            }
+        }
+        if let lastEventID { object["since"] = try Self.number(lastEventID, "Last-Event-ID") }
+        do throws(WireError) {
+            try self.init(wire: .object(object), mode: .strict)
+        } catch {
+            throw EventQueryError(description: error.description)
+        }
+    }
+
+    private static func number(_ text: String, _ name: String) throws(EventQueryError) -> JSONValue {
+        let range = EventsSince.sequenceNumbers
+        guard let number = Int64(text, radix: 10), range.contains(number) else {
+            throw EventQueryError(
+                description: "\(name): expected a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return .integer(number)
+    }
+}
+
+extension String {
+    /// The text without its percent encoding (RFC 3986 §2.1); nil if it is none, or not UTF-8.
+    fileprivate func removingPercentEncoding() -> String? {
+        var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(utf8)[...])
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let high = Self.digit(rest.removeFirst()), let low = Self.digit(rest.removeFirst())
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
         }
     }
 }

@@ -31,9 +31,12 @@ struct HTTPRoutes: Sendable {
     }
 
     /// Nil if the user has too many streams.
-    private func events(since: Int64?, _ connection: RPCConnection) async throws -> (any EventSource)? {
-        let filter = EventFilter(types: nil, taskIDs: nil, caller: try service.caller(connection))
+    private func events(
+        _ params: EventsSubscribe.Params, _ connection: RPCConnection
+    ) async throws -> (any EventSource)? {
+        let filter = EventFilter(
+            types: params.types?.values, taskIDs: params.taskIDs?.values, caller: try service.caller(connection))
         guard let lease = leases.lease(for: connection) else { return nil }
-        return try await EventFeed(hub, queries, filter: filter, since: since, lease: lease)
+        return try await EventFeed(hub, queries, filter: filter, since: params.since, lease: lease)
     }
 }

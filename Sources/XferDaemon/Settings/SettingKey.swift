@@ -249,7 +249,7 @@ extension SettingKey {
             "How long a request may take from its first byte to its last"),
         SettingKey(
             "rpc.max_waiting", \.rpc.maxWaiting, .size(65_536...(1 << 30)), reload: false,
-            "Bytes of events that wait for one client that does not read; beyond them its subscriptions end"),
+            "Bytes of events that wait for one client that does not read; beyond them it gets them from the database"),
         SettingKey(
             "rpc.max_waiting_per_user", \.rpc.maxWaitingPerUser, .size(65_536...(1 << 34)), reload: false,
             "Bytes of events, and of answers, that wait for all clients of a user"),
@@ -277,6 +277,9 @@ extension SettingKey {
         SettingKey(
             "access.groups", \.access.groups, .grants, reload: true,
             "Groups whose members may call"),
+        SettingKey(
+            "access.max_stored", \.access.maxStored, .size(1 << 20...(1 << 50)), reload: true,
+            "Bytes of contents, responses and long options kept for the tasks of one user who is no operator"),
     ]
 
     private static let redaction: [SettingKey] = [

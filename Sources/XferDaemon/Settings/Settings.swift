@@ -177,7 +177,8 @@ public struct Settings: Hashable, Sendable {
         public var reservedClients = 16
         /// How long a request may take from its first byte to its last.
         public var requestTimeout = Duration.seconds(30)
-        /// Bytes of events that wait for one connection, and for all of a user's, before their streams end in an overflow.
+        /// Bytes of events that wait for one connection, and for all of a user's, before their streams end in an
+        /// overflow.
         public var maxWaiting: Int64 = 8_388_608
         public var maxWaitingPerUser: Int64 = 33_554_432
         /// Requests of one client that are being worked on; beyond that its socket is not read.
@@ -203,6 +204,8 @@ public struct Settings: Hashable, Sendable {
         public var users: [String: Grant] = [:]
         /// Groups whose members may call, by name or decimal gid.
         public var groups: [String: Grant] = [:]
+        /// Bytes that are kept for the tasks of one user who is no operator.
+        public var maxStored: Int64 = 256 << 20
 
         /// Whether anyone but operators may call.
         public var isConfigured: Bool { !users.isEmpty || !groups.isEmpty }

@@ -164,8 +164,8 @@ public enum FleetAgent {
                     contentType: "text/plain; version=0.0.4; charset=utf-8",
                     body: .bytes(Array(await metrics.text().utf8)))
             },
-            EventStreamRoute { since, connection in
-                try await face.stream(since: since, for: service.caller(connection))
+            EventStreamRoute { params, connection in
+                try await face.stream(params, for: service.caller(connection))
             }.route,
             HTTPRoute("/healthz") { _, _ in
                 let standing = node.standing.withLockedValue { $0 }

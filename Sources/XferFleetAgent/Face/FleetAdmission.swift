@@ -8,8 +8,8 @@ import XferProtocol
 
 /// Judges a new task for the fleet: what of it the database may keep, and what any node could carry out.
 struct FleetAdmission: Sendable {
-    /// The longest task that the database keeps, in bytes of JSON. A node hands it to its xferd in a message, whose limit
-    /// is 4 MiB by default.
+    /// The longest task that the database keeps, in bytes of JSON. A node hands it to its xferd in a message, whose
+    /// limit is 4 MiB by default.
     static let largestTask = 3 << 20
 
     /// The node that is asked: files that are sent lie on it.
@@ -32,13 +32,13 @@ struct FleetAdmission: Sendable {
                 .permissionDenied, "\(path)priority: at most \(caller.maxPriority) is granted",
                 data: ErrorData(reason: "permission_denied", path: path + "priority"))
         }
+        if !caller.isOperator, let field = NewTask.wireFields.first(in: task, where: Self.fieldsOfOperators.contains) {
+            throw RPCFailure(
+                .permissionDenied, "\(path)\(field.name): only operators may give it",
+                data: ErrorData(reason: "permission_denied", path: path + field.name))
+        }
         var owner = caller.name
         if let named = task.owner {
-            guard caller.isOperator else {
-                throw RPCFailure(
-                    .permissionDenied, "\(path)owner: only operators may add tasks for another user",
-                    data: ErrorData(reason: "permission_denied", path: path + "owner"))
-            }
             owner = named
         }
         let pinned = Self.sendsFile(task) ? FleetPlace.node(node) : nil
@@ -87,8 +87,8 @@ struct FleetAdmission: Sendable {
         }
     }
 
-    /// A token without the scope `operate` chooses no directory of a node, no hidden name, and replaces no file: the nodes
-    /// do not know what such tokens published elsewhere.
+    /// A token without the scope `operate` chooses no directory of a node, no hidden name, and replaces no file: the
+    /// nodes do not know what such tokens published elsewhere.
     private static func requireConfined(
         _ task: NewTask, at place: FleetPlace?, _ path: String
     ) throws(RPCFailure) {
@@ -115,6 +115,9 @@ struct FleetAdmission: Sendable {
     }
 
     // MARK: Fields
+
+    /// The fields that an xferd takes from operators alone, by their declarations.
+    private static let fieldsOfOperators = Set(NewTask.wireFields.filter { $0.access == .operators }.map(\.name))
 
     private struct Refused {
         let name: String
@@ -220,6 +223,8 @@ struct FleetCaller: Sendable {
     let name: String
     let isOperator: Bool
     let maxPriority: Priority
+    /// The highest number of its unfinished tasks in the fleet; nil is any number.
+    let maxTasks: Int?
     /// True if it calls over the network without the scope `operate`.
     let isConfined: Bool
 
@@ -227,6 +232,7 @@ struct FleetCaller: Sendable {
         name = AccountDirectory.name(of: caller.peer.uid) ?? String(caller.peer.uid)
         isOperator = caller.isOperator
         maxPriority = caller.maxPriority
+        maxTasks = caller.maxTasks
         isConfined = caller.confinement != nil
     }
 

@@ -9,19 +9,21 @@ import XferProtocol
 extension FleetFace {
     var eventHandlers: [Handler] {
         [
-            Handler(EventsSince.self) { params, context in
-                let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
-                let page = try await attempt { () throws(FleetError) in
-                    try await database.events(
-                        since: params.seq, limit: min(params.limit, FleetEventPage.limit), filter: filter)
-                }
-                if page.oldest > params.seq.addingSaturated(1), params.seq > 0 {
-                    return .gap(EventsSince.Gap(firstSeq: page.oldest))
-                }
-                let messages = page.events.map { records.message($0) }
-                    .filter { FleetRecords.isWanted($0, params.types?.values) }
-                return .events(EventsSince.Page(events: messages, lastSeq: page.next))
-            },
+            Handler(
+                EventsSince.self,
+                encoding: { params, context, encode in
+                    let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
+                    let page = try await attempt { () throws(FleetError) in
+                        try await database.events(
+                            since: params.seq, limit: min(params.limit, FleetEventPage.limit), filter: filter)
+                    }
+                    if page.oldest > params.seq.addingSaturated(1), params.seq > 0 {
+                        return encode(.gap(EventsSince.Gap(firstSeq: page.oldest)))
+                    }
+                    let messages = page.events.map { records.message($0) }
+                        .filter { FleetRecords.isWanted($0, params.types?.values) }
+                    return PageText.events(messages, reached: page.next)
+                }),
             Handler(EventsSubscribe.self) { params, context in try await subscribe(params, context) },
             Handler(EventsUnsubscribe.self) { params, context in
                 guard subscriptions.stop(params.subscription, of: context.connection.id) else {
@@ -63,9 +65,11 @@ extension FleetFace {
 }
 
 extension FleetFace {
-    /// Server-sent events; all that the caller may see.
-    func stream(since: Int64?, for caller: Caller) async throws -> any EventSource {
-        try await feed(filter(nil, nil, FleetCaller(caller)), types: nil, since: since).feed
+    /// Server-sent events.
+    func stream(_ params: EventsSubscribe.Params, for caller: Caller) async throws -> any EventSource {
+        let types = params.types?.values
+        let filter = filter(types, params.taskIDs?.values, FleetCaller(caller))
+        return try await feed(filter, types: types, since: params.since).feed
     }
 
     /// The events after `since`, or from now on, and the newest one there is.
@@ -73,6 +77,7 @@ extension FleetFace {
         _ filter: FleetEventFilter, types: [EventName]?, since: Int64?
     ) async throws -> (feed: FleetFeed, newest: Int64) {
         let newest = try await attempt { () throws(FleetError) in try await database.queueFigures() }.newestEvent
+        if let since, since > newest { throw RPCFailure.beyondTheLog(newest: newest) }
         let start = since ?? newest
         let page = try await attempt { () throws(FleetError) in
             try await database.events(since: start, limit: 1, filter: filter)

@@ -19,11 +19,13 @@ extension FleetFace {
     var groupHandlers: [Handler] {
         [
             Handler(GroupList.self) { params, context in
-                guard params.cursor == nil else {
-                    throw Self.unsupported("cursor", "all groups of a fleet are one page")
-                }
-                let rows = try await groups(FleetCaller(context.caller))
-                return GroupList.Result(groups: try await groupRecords(rows.prefix(params.limit)), nextCursor: nil)
+                // The cursor is the last group of the page before.
+                let rows = try await groups(FleetCaller(context.caller)).sorted { $0.place < $1.place }
+                    .filter { params.cursor.map(Place.init)?.precedes($0.place) ?? true }
+                let page = rows.prefix(params.limit)
+                return GroupList.Result(
+                    groups: try await groupRecords(page),
+                    nextCursor: rows.count > page.count ? page.last?.place.cursor : nil)
             },
             Handler(GroupGet.self) { params, context in
                 GroupGet.Result(record: try await group(params.name, params.owner, FleetCaller(context.caller)))
@@ -129,7 +131,7 @@ extension FleetFace {
             admitted.append(member)
         }
         try await addNamedSettings(of: tasks.map(\.task), to: &admitted) { "tasks[\(tasks[$0].index)]." }
-        result.ids = try await insert(admitted) { "tasks[\(tasks[$0].index)]." }.ids
+        result.ids = try await insert(admitted, caller) { "tasks[\(tasks[$0].index)]." }.ids
         result.batch = try await batch(id, caller)
         return result
     }
@@ -215,4 +217,32 @@ extension BatchGet.Result {
         self.init()
         batch = record
     }
+}
+
+/// The place of a group in the list of all: by owner, then by name, in the order of bytes.
+private struct Place: Comparable {
+    let owner: String
+    let name: String
+
+    init(owner: String, name: String) { (self.owner, self.name) = (owner, name) }
+
+    /// - Parameter cursor: owner and name with a tab between them, which neither may have.
+    init(_ cursor: String) {
+        let parts = cursor.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        self.init(owner: parts[0], name: parts.count > 1 ? parts[1] : "")
+    }
+
+    var cursor: String { owner + "\t" + name }
+
+    func precedes(_ other: Place) -> Bool { self < other }
+
+    static func < (left: Place, right: Place) -> Bool {
+        left.owner == right.owner
+            ? left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+            : left.owner.utf8.lexicographicallyPrecedes(right.owner.utf8)
+    }
+}
+
+extension FleetGroupRow {
+    fileprivate var place: Place { Place(owner: owner, name: name) }
 }

@@ -12,10 +12,13 @@ extension FleetFace {
     var fleetHandlers: [Handler] {
         [
             Handler(FleetStatus.self) { _, _ in try await status() },
-            Handler(FleetNodes.self) { _, _ in
-                let nodes = try await nodes()
-                return FleetNodes.Result(nodes: nodes)
-            },
+            Handler(
+                FleetNodes.self,
+                encoding: { params, _, _ in
+                    PageText.named(try await nodes(), params, name: \.name, record: { $0 }) {
+                        FleetNodes.Result(nodes: [], nextCursor: $0)
+                    }
+                }),
             Handler(FleetMove.self) { params, context in
                 guard let place = FleetPlace(params.place) else {
                     throw RPCFailure(.invalidParams, "place: expected \(FleetPlace.expected)")

@@ -20,8 +20,10 @@ extension FleetFace {
                 let found = try await task(params.id, for: FleetCaller(context.caller))
                 return TaskGet.Result(task: record(found, params.fields ?? .all))
             },
-            Handler(TaskList.self) { params, context in try await list(params, FleetCaller(context.caller)) },
-            Handler(TaskWait.self) { params, context in try await wait(params, FleetCaller(context.caller)) },
+            Handler(
+                TaskList.self, encoding: { params, context, _ in try await list(params, FleetCaller(context.caller)) }),
+            Handler(
+                TaskWait.self, encoding: { params, context, _ in try await wait(params, FleetCaller(context.caller)) }),
             Handler(TaskUpdate.self) { params, context in try await update(params, FleetCaller(context.caller)) },
             Handler(TaskMove.self) { params, context in try await reorder(params, FleetCaller(context.caller)) },
             Handler(TaskResult.self) { params, context in try await result(params, FleetCaller(context.caller)) },
@@ -61,7 +63,7 @@ extension FleetFace {
             admitted.append(try admission.admit(task, at: place, for: caller, path: path(index)))
         }
         try await addNamedSettings(of: tasks, to: &admitted, path: path)
-        return try await insert(admitted, path: path)
+        return try await insert(admitted, caller, path: path)
     }
 
     /// Notes what policies and profiles that tasks name are on this node.
@@ -98,7 +100,10 @@ extension FleetFace {
     }
 
     /// Adds tasks whose calls may be repeated; 1,000 of them are one transaction.
-    func insert(_ tasks: [FleetNewTask], path: (Int) -> String) async throws -> TaskAdd.Many {
+    func insert(
+        _ tasks: [FleetNewTask], _ caller: FleetCaller, path: (Int) -> String
+    ) async throws -> TaskAdd.Many {
+        try await requireRoom(for: tasks.count, caller)
         var (ids, existing): ([TaskID], [Int]) = ([], [])
         for chunk in tasks.chunks(of: 1000) {
             for outcome in try await attempt({ () throws(FleetError) in try await database.add(chunk) }) {
@@ -118,15 +123,31 @@ extension FleetFace {
         return TaskAdd.Many(ids: ids, existing: existing)
     }
 
+    /// Refuses tasks beyond the caller's number of unfinished ones. Nodes that add at the same moment may exceed it by
+    /// what each adds.
+    private func requireRoom(for count: Int, _ caller: FleetCaller) async throws {
+        guard let maxTasks = caller.maxTasks else { return }
+        var filter = FleetTaskFilter()
+        filter.owner = caller.name
+        let wanted = filter
+        let counts = try await attempt { () throws(FleetError) in try await database.counts(wanted) }
+        let unfinished = counts.byState.filter { !$0.key.isEnd }.values.reduce(0) { $0.addingSaturated($1) }
+        guard unfinished.addingSaturated(Int64(clamping: count)) <= Int64(clamping: maxTasks) else {
+            throw RPCFailure(
+                .limitExceeded,
+                "this user has \(unfinished) unfinished tasks in the fleet, \(maxTasks) are granted (max_tasks)",
+                data: ErrorData(reason: "limit_exceeded", limit: Int64(clamping: maxTasks)))
+        }
+    }
+
     // MARK: Reading
 
-    private func list(_ params: TaskList.Params, _ caller: FleetCaller) async throws -> TaskList.Result {
+    private func list(_ params: TaskList.Params, _ caller: FleetCaller) async throws -> [UInt8] {
         guard params.order != .queue else {
             throw RPCFailure(
                 .invalidParams, "order: a fleet has no order over all nodes, expected asc or desc",
                 data: ErrorData(reason: "not_in_fleet", path: "order", expected: "asc or desc"))
         }
-        if let ids = params.filter?.ids?.values { return try await list(ids, params, caller) }
         let after = try params.cursor.map { cursor throws(RPCFailure) in
             guard let id = Int64(cursor, radix: 10), id > 0 else {
                 throw RPCFailure(
@@ -135,38 +156,51 @@ extension FleetFace {
             }
             return FleetTaskID(id)
         }
+        if let ids = params.filter?.ids?.values { return try await list(ids, after: after, params, caller) }
         let filter = try filter(params.filter, caller)
         let page = try await attempt { () throws(FleetError) in
             try await database.tasks(
                 filter, after: after, newestFirst: params.order == .descending, limit: params.limit)
         }
-        return TaskList.Result(
-            tasks: try await withSpecifications(page.tasks, params.fields).map { record($0, params.fields) },
-            nextCursor: page.next.map { String($0.rawValue) })
+        return try await text(page.tasks, params.fields, next: page.next.map { String($0.rawValue) })
     }
 
-    /// Pages have no specifications: those whose fields are wanted are read one by one.
-    private func withSpecifications(_ tasks: [FleetTask], _ columns: TaskColumns?) async throws -> [FleetTask] {
+    /// A page of tasks. Its cursor is the last task's id.
+    private func text(_ tasks: [FleetTask], _ columns: TaskColumns?, next: String?) async throws -> [UInt8] {
+        let text = try await records(of: tasks, columns)
+        let isWhole = text.count == tasks.count
+        return text.answer(
+            TaskList.Result(tasks: [], nextCursor: isWhole ? next : String(tasks[text.count - 1].id.rawValue)))
+    }
+
+    /// Records of the first of these tasks, as many as one answer takes. Pages of tables have no specifications: those
+    /// whose fields are wanted are read one by one.
+    private func records(of tasks: [FleetTask], _ columns: TaskColumns?) async throws -> PageText {
         let wanted = columns ?? .listing
         let hasThem = ["url", "output", "dir", "kind", "meta", "method"].contains { wanted.contains($0) }
-        guard hasThem else { return tasks }
-        var complete: [FleetTask] = []
+        var text = PageText()
         for task in tasks {
-            let whole = try await attempt { () throws(FleetError) in try await database.task(task.id) }
-            complete.append(whole ?? task)
+            let whole =
+                hasThem ? try await attempt { () throws(FleetError) in try await database.task(task.id) } : nil
+            guard text.append(record(whole ?? task, columns)) else { break }
         }
-        return complete
+        return text
     }
 
     private func list(
-        _ ids: [TaskID], _ params: TaskList.Params, _ caller: FleetCaller
-    ) async throws -> TaskList.Result {
-        guard ids.count <= 1000 else { throw Self.unsupported("filter.ids", "at most 1,000 ids in a fleet") }
-        var found: [TaskRecord] = []
-        for id in params.order == .ascending ? ids.sorted() : ids.sorted().reversed() {
-            if let task = try? await task(id, for: caller) { found.append(record(task, params.fields)) }
+        _ ids: [TaskID], after: FleetTaskID?, _ params: TaskList.Params, _ caller: FleetCaller
+    ) async throws -> [UInt8] {
+        let isAscending = params.order == .ascending
+        let wanted = Set(ids).filter { id in
+            after.map { isAscending ? id.rawValue > $0.rawValue : id.rawValue < $0.rawValue } ?? true
         }
-        return TaskList.Result(tasks: found, nextCursor: nil)
+        let order = isAscending ? wanted.sorted() : wanted.sorted().reversed()
+        let page = Array(order.prefix(params.limit))
+        // Those that are gone are left out.
+        let found = try await visibleTasks(Set(page), for: caller, withSpecs: false)
+        return try await text(
+            page.compactMap { found[$0] }, params.fields,
+            next: order.count > page.count ? page.last.map { String($0.rawValue) } : nil)
     }
 
     /// - Throws: for conditions that the fleet's tables do not have.
@@ -187,6 +221,10 @@ extension FleetFace {
             result.owner = name
         }
         if filter.slot != nil { throw Self.unsupported("filter.slot", "slots are not supported in a fleet") }
+        if filter.hasLaterCondition {
+            throw Self.unsupported("filter", "a fleet selects by state, group, label, host, owner, batch and ids")
+        }
+        result.batch = try Self.single(filter.batch, "batch").map { FleetBatchID($0.rawValue) }
         if filter.kind != nil { throw Self.unsupported("filter.kind", "a fleet does not select by kind") }
         return result
     }
@@ -203,29 +241,73 @@ extension FleetFace {
         RPCFailure(.invalidParams, "\(path): \(reason)", data: ErrorData(reason: "not_in_fleet", path: path))
     }
 
-    private func wait(_ params: TaskWait.Params, _ caller: FleetCaller) async throws -> TaskWait.Result {
+    private func wait(_ params: TaskWait.Params, _ caller: FleetCaller) async throws -> [UInt8] {
         let end = params.timeout.map { Clocks.monotonic().advanced(by: .seconds($0)) }
         let until = Set(params.until?.values ?? [])
         func isOver(_ task: FleetTask) -> Bool { task.state.isEnd || until.contains(task.state.local) }
+        let ids = if let filter = params.filter { try await self.ids(filter, caller) } else { params.ids ?? [] }
+        let wanted = Set(ids)
         return try await changes.with { bell in
-            var open = Set(params.ids)
+            var open = wanted
             while true {
                 // One query a turn, about those that have not ended.
-                open = Set(
-                    try await tasks(open, for: caller, withSpecs: false).filter { !isOver($0.value) }.keys)
+                open = try await openTasks(among: open, caller, isOver)
                 let isTimedOut = end.map { Clocks.monotonic() >= $0 } ?? false
-                if open.isEmpty || isTimedOut || Task.isCancelled {
-                    let all = try await tasks(Set(params.ids), for: caller)
+                func isReached() -> Bool { open.isEmpty || params.any == true && open.count < wanted.count }
+                if isReached() || isTimedOut || Task.isCancelled {
+                    let all = try await visibleTasks(wanted, for: caller, withSpecs: false)
                     // One may have been retried since.
                     open = Set(all.filter { !isOver($0.value) }.keys)
-                    if open.isEmpty || isTimedOut || Task.isCancelled {
-                        let records = params.ids.compactMap { all[$0] }.map { record($0, params.fields) }
-                        return TaskWait.Result(tasks: records, timedOut: !open.isEmpty)
+                    if isReached() || isTimedOut || Task.isCancelled {
+                        return try await answer(ids, all, open: open, timedOut: !isReached(), params.fields)
                     }
                 }
                 await bell.wait(atMost: configuration.interval)
             }
         }
+    }
+
+    /// The unfinished tasks that match.
+    private func ids(_ filter: TaskFilter, _ caller: FleetCaller) async throws -> [TaskID] {
+        let filter = try self.filter(filter, caller)
+        var (ids, after): ([TaskID], FleetTaskID?) = ([], nil)
+        repeat {
+            let from = after
+            let page = try await attempt { () throws(FleetError) in
+                try await database.tasks(filter, after: from, newestFirst: false, limit: 1000)
+            }
+            ids += page.tasks.filter { !$0.state.isEnd }.map { TaskID($0.id.rawValue) }
+            guard ids.count <= TaskLimits.batchSize else {
+                let limit = TaskLimits.batchSize
+                throw RPCFailure(
+                    .limitExceeded, "filter: more than \(limit) unfinished tasks match; use events.subscribe",
+                    data: ErrorData(reason: "limit_exceeded", path: "filter", limit: Int64(clamping: limit)))
+            }
+            after = page.next
+        } while after != nil
+        return ids
+    }
+
+    /// Those of these tasks that have not ended; one that is gone has.
+    private func openTasks(
+        among ids: Set<TaskID>, _ caller: FleetCaller, _ isOver: (FleetTask) -> Bool
+    ) async throws -> Set<TaskID> {
+        Set(try await visibleTasks(ids, for: caller, withSpecs: false).filter { !isOver($0.value) }.keys)
+    }
+
+    private func answer(
+        _ ids: [TaskID], _ tasks: [TaskID: FleetTask], open: Set<TaskID>, timedOut: Bool, _ columns: TaskColumns?
+    ) async throws -> [UInt8] {
+        let wanted = columns?.names.isEmpty == true ? [] : ids.compactMap { tasks[$0] }
+        let text = try await records(of: wanted, columns)
+        var result = TaskWait.Result(tasks: [], timedOut: timedOut)
+        let omitted = wanted.dropFirst(text.count).map { TaskID($0.id.rawValue) }
+        result.omitted = omitted.isEmpty ? nil : omitted
+        result.open = open.isEmpty ? nil : Array(open.sorted().prefix(TaskLimits.batchSize))
+        result.openCount = open.count > TaskLimits.batchSize ? open.count : nil
+        let missing = ids.filter { tasks[$0] == nil }
+        result.missing = missing.isEmpty ? nil : missing
+        return text.answer(result)
     }
 
     private func result(_ params: TaskResult.Params, _ caller: FleetCaller) async throws -> TaskResult.Result {

@@ -11,10 +11,14 @@ extension FleetFace {
     var tokenHandlers: [Handler] {
         [
             Handler(TokenAdd.self) { params, context in try await add(params, context) },
-            Handler(TokenList.self) { _, _ in
-                let tokens = try await attempt { () throws(FleetError) in try await database.tokens() }
-                return TokenList.Result(tokens: tokens.map { record($0) })
-            },
+            Handler(
+                TokenList.self,
+                encoding: { params, _, _ in
+                    let tokens = try await attempt { () throws(FleetError) in try await database.tokens() }
+                    return PageText.named(tokens.map { record($0) }, params, name: \.name, record: { $0 }) {
+                        TokenList.Result(tokens: [], nextCursor: $0)
+                    }
+                }),
             Handler(TokenRevoke.self) { params, context in
                 try TokenHandlers.requireSocket(context)
                 guard

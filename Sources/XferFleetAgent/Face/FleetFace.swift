@@ -68,8 +68,8 @@ struct FleetFace: Sendable {
         return found
     }
 
-    /// These tasks, each of which the caller sees, in one query.
-    func tasks(
+    /// Those of these tasks that the caller sees, in one query.
+    func visibleTasks(
         _ ids: Set<TaskID>, for caller: FleetCaller, withSpecs: Bool = true
     ) async throws(RPCFailure) -> [TaskID: FleetTask] {
         let wanted = ids.sorted().map { FleetTaskID($0.rawValue) }
@@ -79,6 +79,14 @@ struct FleetFace: Sendable {
         for task in found where caller.isOperator || task.owner == caller.name {
             tasks[TaskID(task.id.rawValue)] = task
         }
+        return tasks
+    }
+
+    /// These tasks, each of which the caller sees, in one query.
+    func tasks(
+        _ ids: Set<TaskID>, for caller: FleetCaller, withSpecs: Bool = true
+    ) async throws(RPCFailure) -> [TaskID: FleetTask] {
+        let tasks = try await visibleTasks(ids, for: caller, withSpecs: withSpecs)
         if let missing = ids.filter({ tasks[$0] == nil }).min() { throw .noSuchTask(missing) }
         return tasks
     }

@@ -57,7 +57,11 @@ struct LocalDaemon: Sendable {
             var filter = TaskFilter()
             filter.ids = OneOrMany(chunk)
             (params.filter, params.fields, params.limit) = (filter, fields, 1000)
-            for record in try await client.call(TaskList.self, params).tasks { records[record.id] = record }
+            repeat {
+                let page = try await client.call(TaskList.self, params)
+                for record in page.tasks { records[record.id] = record }
+                params.cursor = page.nextCursor
+            } while params.cursor != nil
         }
         return records
     }

@@ -209,8 +209,10 @@ extension NodeAgent {
         }
         let ended = page.events.compactMap(\.taskID).filter { held[$0] != nil }
         try await gather(Set(ended).sorted())
+        // A page also ends after so many events of other types.
+        let isShort = page.lastSeq.subtractingSaturated(cursor) >= Int64(clamping: PageBounds.usualScan)
         cursor = max(cursor, page.lastSeq)
-        return page.events.count >= LocalDaemon.page
+        return isShort || page.events.count >= LocalDaemon.page
     }
 
     /// Puts how these tasks ended into the outbox.

@@ -66,12 +66,13 @@ struct Aria2Client: Sendable {
         _ method: Method.Type, _ params: Method.Params
     ) async throws -> Method.Result {
         let isBulk = facade.service.isBulk(Method.name)
+        let isPrivileged = facade.service.isPrivileged(connection)
         if isBulk {
-            guard await facade.turns.acquire(for: connection) else {
+            guard await facade.turns.acquire(for: connection, isPrivileged: isPrivileged) else {
                 throw Aria2Fault("the connection was closed")
             }
         }
-        defer { if isBulk { facade.turns.giveBack() } }
+        defer { if isBulk { facade.turns.giveBack(isPrivileged: isPrivileged) } }
         let answer = try await facade.service.respond(to: Method.name, params: params.wire, on: connection)
         return try Self.read(answer, method)
     }

@@ -14,9 +14,6 @@ final class Aria2Sockets: Sendable {
     private let connections: OpenConnections<Int64>
     private let open = NIOLockedValueBox<[UInt64: Aria2Session]>([:])
 
-    /// How long a WebSocket may stay without a valid token.
-    private static let patience = Duration.seconds(60)
-
     init(_ facade: Aria2Facade, _ connections: OpenConnections<Int64>) {
         self.facade = facade
         self.connections = connections
@@ -28,16 +25,9 @@ final class Aria2Sockets: Sendable {
     /// Called when a handshake at aria2's path begins.
     func opened(_ connection: RPCConnection) {
         let session = session(of: connection)
-        if let token = connection.remote.flatMap({ facade.tokens.token($0.tokenID) }) {
-            _ = session.connection(for: token)
-            return
-        }
-        // Without a limit connections of strangers could stay forever and use up the clients' number.
-        let deadline = Task {
-            try await Task.sleep(for: Self.patience)
-            if session.isAnonymous { connection.close() }
-        }
-        connection.onClose { deadline.cancel() }
+        // One that shows no token is closed as every stranger's connection.
+        guard let token = connection.remote.flatMap({ facade.tokens.token($0.tokenID) }) else { return }
+        _ = session.connection(for: token)
     }
 
     /// Answers a call of a WebSocket.
@@ -121,11 +111,6 @@ extension Aria2Client {
     func subscribe() async {
         _ = try? await attempt(EventsSubscribe.self, EventsSubscribe.Params(types: Aria2Notification.events))
     }
-}
-
-extension Aria2Session {
-    /// Whether no valid token has been shown.
-    var isAnonymous: Bool { tokenCount == 0 }
 }
 
 extension RPCError {

@@ -16,6 +16,9 @@ public final class Gateway: Sendable {
         var certificates: [CertificateFiles] = []
         /// Channels that clients have opened.
         var clients: [ObjectIdentifier: any Channel] = [:]
+        var seats: ClientSeats<ObjectIdentifier, [UInt8]>
+        /// When strangers that have requested a page are closed if no token is shown.
+        var deadlines: [ObjectIdentifier: NIODeadline] = [:]
         var isStopped = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -32,7 +35,7 @@ public final class Gateway: Sendable {
     private let turns: BulkTurns
     private let browserSessions = BrowserSessions()
     private let refusals: RefusalRecorder
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
 
     /// How long a client may wait before it begins a request.
     private static let idleTime = Duration.seconds(60)
@@ -51,6 +54,7 @@ public final class Gateway: Sendable {
         var limits = limits
         limits.idleTime = limits.idleTime ?? Self.idleTime
         self.limits = limits
+        state = NIOLockedValueBox(State(seats: ClientSeats(capacity: limits.clients)))
         self.tokens = tokens
         self.logger = logger
         let scoped = ScopedService(service: service, tokens: tokens, fields: RestrictedFields())
@@ -74,7 +78,8 @@ public final class Gateway: Sendable {
         let gate = AccessGate(
             browser: BrowserRules(configuration), service: service, tokens: tokens, connections: connections,
             users: users, browserSessions: browserSessions, refusals: refusals, aria2: aria2,
-            messageBytes: limits.messageBytes)
+            messageBytes: limits.messageBytes
+        ) { [weak self] client, channel in self?.recognise(client, on: channel) }
         let requests = HTTPSessions(service: service, routes: routes, limits: limits, turns: turns, gate: gate)
         let bootstrap = ServerBootstrap(group: eventLoops())
             .serverChannelOption(.backlog, value: 512)
@@ -154,10 +159,19 @@ public final class Gateway: Sendable {
 
 extension Gateway {
     private func setUp(_ channel: any Channel, _ requests: HTTPSessions, _ certificates: CertificateFiles?) throws {
-        let isAdmitted = state.withLockedValue { state in
-            guard !state.isStopped, state.clients.count < limits.clients else { return false }
-            state.clients[ObjectIdentifier(channel)] = channel
-            return true
+        let id = ObjectIdentifier(channel)
+        let site = channel.remoteAddress?.ipAddress.flatMap { NumericAddress($0)?.site } ?? []
+        let (isAdmitted, victim) = state.withLockedValue { state -> (Bool, (any Channel)?) in
+            guard !state.isStopped, case .admitted(let victim) = state.seats.admit(id, from: site) else {
+                return (false, nil)
+            }
+            state.clients[id] = channel
+            state.deadlines[id] = .now() + TimeAmount(limits.strangerTime)
+            return (true, victim.flatMap { state.clients[$0] })
+        }
+        if let victim {
+            refusals.record(.tooManyClients)
+            victim.close(promise: nil)
         }
         guard isAdmitted else {
             refusals.record(.tooManyClients)
@@ -167,14 +181,40 @@ extension Gateway {
             return
         }
         channel.closeFuture.whenComplete { [self] _ in remove(channel) }
+        endStranger(channel)
         let pipeline = channel.pipeline.syncOperations
         if let certificates { try certificates.addHandler(to: pipeline) }
         try pipeline.addHandlers(requests.handlers())
     }
 
+    /// Closes a connection on which no token is shown in time.
+    private func endStranger(_ channel: any Channel) {
+        let deadline = state.withLockedValue { $0.deadlines[ObjectIdentifier(channel)] }
+        guard let deadline else { return }
+        guard deadline > .now() else { return channel.close(promise: nil) }
+        channel.eventLoop.scheduleTask(deadline: deadline) { [weak self] in self?.endStranger(channel) }
+    }
+
+    /// Notes for whom a request of a connection is answered. What needs no token, such as the web page, gives a
+    /// stranger more time.
+    private func recognise(_ client: HTTPClient, on channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        state.withLockedValue { state in
+            guard state.clients[id] != nil, state.seats.isStranger(id) else { return }
+            if client.remote.tokenID == HTTPClient.anonymousToken {
+                state.deadlines[id] = .now() + TimeAmount(limits.strangerTime)
+            } else {
+                state.seats.recognise(id)
+                state.deadlines[id] = nil
+            }
+        }
+    }
+
     private func remove(_ channel: any Channel) {
         let waiters = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
             state.clients[ObjectIdentifier(channel)] = nil
+            state.seats.remove(ObjectIdentifier(channel))
+            state.deadlines[ObjectIdentifier(channel)] = nil
             guard state.clients.isEmpty else { return [] }
             defer { state.waiters = [] }
             return state.waiters

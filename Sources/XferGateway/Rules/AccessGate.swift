@@ -16,6 +16,8 @@ struct AccessGate: HTTPGate {
     let aria2: Aria2Sockets
     /// Most bytes of a message of a WebSocket.
     let messageBytes: Int
+    /// Called for each request that is answered.
+    let onClient: @Sendable (HTTPClient, any Channel) -> Void
 
     /// How long a wrong token waits for its answer. Tokens cannot be guessed; the delay keeps a client with a wrong one
     /// from repeating it at full speed.
@@ -118,6 +120,8 @@ struct AccessGate: HTTPGate {
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return parts[1].split(separator: " ").first.map(String.init)
     }
+
+    func recognised(_ client: HTTPClient, on channel: any Channel) { onClient(client, channel) }
 
     func opened(_ connection: RPCConnection, for request: HTTPRequest) {
         if Self.opensAria2Socket(request) { aria2.opened(connection) }

@@ -24,4 +24,11 @@ struct NumericAddress: Hashable, Sendable {
     }
 
     var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
+
+    /// The network that one client has for itself: an IPv4 address, also in the form of IPv6 (RFC 4291 §2.5.5.2), or
+    /// the first 64 bits of an IPv6 address.
+    var site: [UInt8] {
+        guard isIPv6, !bytes.prefix(10).allSatisfy({ $0 == 0 }) else { return bytes }
+        return Array(bytes.prefix(8))
+    }
 }

@@ -72,6 +72,8 @@ export class EventStream extends EventTarget {
         const address = this.#lastSeq === null ? "/events" : `/events?since=${this.#lastSeq}`;
         const answer = await fetch(address, { ...credentials(), signal: this.#connection.signal });
         if (answer.status === 401) throw new Unauthorized();
+        // The database was replaced by an older one of itself.
+        if (answer.status === 400) this.#lastSeq = null;
         if (!answer.ok) throw new Error((await answer.text()).trim() || `the daemon answered ${answer.status}`);
         hasConnected();
         // A listener that reads the state now misses nothing: later changes come as events.

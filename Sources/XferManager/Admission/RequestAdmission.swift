@@ -88,7 +88,7 @@ struct RequestAdmission: Sendable {
 
     private func profile(named name: String?) async throws -> Profile? {
         guard let name else { return nil }
-        return try await store.read { try $0.profiles().first { $0.profile.name == name }?.profile }
+        return try await store.read { try $0.profile(named: name)?.profile }
     }
 
     private func check(

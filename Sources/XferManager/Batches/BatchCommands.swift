@@ -68,6 +68,7 @@ public struct BatchCommands: ManagerPart, Sendable {
         guard entries.tasks.count <= TaskCommands.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: TaskCommands.largestAdd)
         }
+        try await tasks.requireStateRoom(for: principal)
         let owner = principal.owner
         if let existing = try await store.read({ try $0.existingBatch(options, of: owner) }) { return existing }
         let (admitted, refused) = try await admit(entries, options, defaults, for: principal)
@@ -81,7 +82,7 @@ public struct BatchCommands: ManagerPart, Sendable {
                     let answer = try tx.insert(
                         admitted, entries.refusals + refused, options, rules, followedBy: &aftermath)
                     if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
-                    try tx.requireRoom(of: principal)
+                    try tx.requireRoom(of: principal, maxStored: rules.maxStored)
                     return (answer, aftermath.effects)
                 }
             }
@@ -112,6 +113,7 @@ public struct BatchCommands: ManagerPart, Sendable {
         let places = entries.places
         let judged = try await admission(for: principal).admitEach(
             entries.tasks, asked: [], defaults, path: { "tasks[\(places[$0])]." })
+        try TaskCommands.requireFewDependencies(of: judged.compactMap { try? $0.get() })
         var admitted: [AdmittedEntry] = []
         var refusals: [BatchRefusal] = []
         do {

@@ -80,7 +80,7 @@ struct AccessResolver: Sendable {
         guard let name, request.usesProfileSecrets || request.usesCookies else { return nil }
         let found: StoredProfile?
         do {
-            found = try await store.read { try $0.profiles().first { $0.profile.name == name } }
+            found = try await store.read { try $0.profile(named: name) }
         } catch {
             throw TransferError(.internalError, "the profile \"\(name)\" cannot be read: \(error)", isRetriable: true)
         }

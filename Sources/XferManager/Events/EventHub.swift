@@ -5,20 +5,21 @@ public import XferModel
 ///
 /// The store calls `publish` after each commit, in commit order, so a subscriber sees one ordered stream without gaps.
 /// A slow subscriber delays no other: its progress is coalesced, and beyond `capacity` durable events, or its budget,
-/// its subscription ends in an overflow.
+/// it falls behind and reads from the store.
 public final class EventHub: Sendable {
     private struct State {
         var lastSeq: Int64
         var subscriptions: [Int: EventSubscription] = [:]
         var followers: [Int: ChangedTasks] = [:]
         var nextID = 1
+        var refusesFollowers = false
     }
 
     private let state: NIOLockedValueBox<State>
     /// Durable events that may wait for one subscriber.
     private let capacity: Int
 
-    public init(capacity: Int = 10_000) {
+    public init(capacity: Int = 256) {
         state = NIOLockedValueBox(State(lastSeq: 0))
         self.capacity = capacity
     }
@@ -47,11 +48,16 @@ public final class EventHub: Sendable {
 
     /// Starts a subscription: until it ends, every event after its `startSeq` that its filter selects reaches it once.
     ///
-    /// - Parameter budget: limits the pending events; when it is exhausted, the subscription ends in an overflow.
-    public func subscribe(_ filter: EventFilter, within budget: EventBudget? = nil) -> EventSubscription {
+    /// - Parameters:
+    ///   - budget: limits the pending events; when it is exhausted, the subscriber falls behind.
+    ///   - position: the subscriber begins behind: it reads the events after this number from the store first.
+    public func subscribe(
+        _ filter: EventFilter, within budget: EventBudget? = nil, behind position: Int64? = nil
+    ) -> EventSubscription {
         state.withLockedValue { state in
             let subscription = EventSubscription(
-                id: state.nextID, filter: filter, startSeq: state.lastSeq, capacity: capacity, budget: budget)
+                id: state.nextID, filter: filter, startSeq: state.lastSeq, capacity: capacity, budget: budget,
+                behind: position)
             state.subscriptions[state.nextID] = subscription
             state.nextID += 1
             return subscription
@@ -69,8 +75,21 @@ public final class EventHub: Sendable {
             let changed = ChangedTasks(id: state.nextID, tasks, types: types)
             state.followers[state.nextID] = changed
             state.nextID += 1
+            if state.refusesFollowers { changed.end() }
             return changed
         }
+    }
+
+    /// Whether `endFollowers` was called.
+    var refusesFollowers: Bool { state.withLockedValue(\.refusesFollowers) }
+
+    /// Ends what callers follow, now and later: the service stops.
+    func endFollowers() {
+        let followers = state.withLockedValue { state in
+            state.refusesFollowers = true
+            return Array(state.followers.values)
+        }
+        for follower in followers { follower.end() }
     }
 
     func unfollow(_ tasks: ChangedTasks) {

@@ -2,13 +2,17 @@ import NIOConcurrencyHelpers
 public import XferModel
 
 /// The queue of one subscriber: durable events in order, and the latest progress of each task.
+///
+/// A subscriber that does not read falls behind: its queue is dropped, and it reads the events that it has missed from
+/// the store, where all of them are. Only progress is lost.
 public final class EventSubscription: Sendable {
     /// What a subscriber receives.
     public enum Delivery: Hashable, Sendable {
         case event(Event)
         case progress(ProgressSnapshot)
-        /// The subscriber fell behind. Nothing follows; `events.since` continues from `lastSeq`.
-        case overflow(lastSeq: Int64)
+        /// The subscriber fell behind. The events after this number are in the store; nothing is delivered until
+        /// `catchUp` or `skip`.
+        case behind(after: Int64)
     }
 
     private struct State {
@@ -17,35 +21,19 @@ public final class EventSubscription: Sendable {
         var inHand = 0
         /// Deliveries reserved in the budget.
         var counted = 0
-        var progress: [TaskID: ProgressSnapshot] = [:]
-        /// The newest counters of each task, needed for its last progress when it ends.
+        /// Tasks whose newest counters the reader has not got.
+        var pending: Set<TaskID> = []
+        /// The newest counters of each task; those that are not pending are needed for its last progress when it ends.
         var latest: [TaskID: ProgressSnapshot] = [:]
-        /// The newest event that the reader has got. Events queued after it are lost in an overflow.
+        /// The newest event that the reader has got. Events queued after it are dropped when it falls behind.
         var lastTaken: Int64
+        /// Events up to this number are not delivered.
+        var floor: Int64
+        /// The newest event that was not queued; nil unless the subscriber is behind.
+        var newestMissed: Int64?
+        /// Whether the reader was notified that it is behind.
+        var knowsItIsBehind = false
         var hasEnded = false
-
-        /// Drops the pending and the newest counters of the event's task.
-        mutating func forgetProgress(of event: Event) {
-            guard let taskID = event.taskID else { return }
-            progress[taskID] = nil
-            latest[taskID] = nil
-        }
-
-        /// Queues a task's last progress before its terminal event; it shows 100 % if the task completed.
-        mutating func queueLastProgress(before event: Event) {
-            guard let taskID = event.taskID else { return }
-            progress[taskID] = nil
-            var last = latest.removeValue(forKey: taskID)
-            if case .taskCompleted(_, let size, _, _) = event.payload, let owner = event.owner {
-                last =
-                    last
-                    ?? ProgressSnapshot(
-                        taskID: taskID, owner: owner, phase: .publishing, received: size, total: size, rate: 0)
-                if last?.kind == .upload { last?.sent = size } else { last?.received = size }
-                last?.total = size
-            }
-            if let last { queue.append(.progress(last)) }
-        }
     }
 
     public let id: Int
@@ -56,27 +44,43 @@ public final class EventSubscription: Sendable {
     private let budget: EventBudget?
     private let state: AwaitedState<State>
 
-    /// The highest number of deliveries returned at once.
-    private static let largestBatch = 200
-    /// The estimated memory of one delivery, including its texts, in bytes.
+    /// The highest number of deliveries returned at once: the reader holds them until its client has taken them.
+    static let largestBatch = 32
+    /// The estimated memory of one delivery in bytes. The texts of an event are shared by all subscribers.
     static let cost = MemoryLayout<Delivery>.stride + 128
+    /// The estimated memory of a task's newest counters.
+    static let progressCost = 2 * (MemoryLayout<ProgressSnapshot>.stride + MemoryLayout<TaskID>.stride)
 
-    init(id: Int, filter: EventFilter, startSeq: Int64, capacity: Int, budget: EventBudget? = nil) {
+    /// - Parameter position: the subscriber begins behind: it has the events up to this number.
+    init(
+        id: Int, filter: EventFilter, startSeq: Int64, capacity: Int, budget: EventBudget? = nil,
+        behind position: Int64? = nil
+    ) {
         self.id = id
         self.filter = filter
         self.startSeq = startSeq
         self.capacity = capacity
         self.budget = budget
-        state = AwaitedState(State(lastTaken: startSeq)) {
-            !$0.queue.isEmpty || !$0.progress.isEmpty || $0.hasEnded
+        var first = State(lastTaken: position ?? startSeq, floor: startSeq)
+        if position != nil {
+            first.newestMissed = startSeq
+            first.knowsItIsBehind = true
+        }
+        state = AwaitedState(first) { state in
+            if state.hasEnded { return true }
+            if state.newestMissed != nil { return !state.knowsItIsBehind }
+            return !state.queue.isEmpty || !state.pending.isEmpty
         }
     }
 
-    deinit { budget?.give(state.withLock(\.counted) * Self.cost) }
+    deinit {
+        let (counted, tasks) = state.withLock { ($0.counted, $0.latest.count) }
+        budget?.give(counted * Self.cost + tasks * Self.progressCost)
+    }
 
-    /// Returns the deliveries since the last call, at least one and at most `largestBatch`; nil once the subscription
-    /// has ended and everything was read. For one reader at a time, which must have finished with the last batch when
-    /// it calls again.
+    /// Returns the deliveries since the last call, at least one and at most `largestBatch` events; nil once the
+    /// subscription has ended and everything was read. For one reader at a time, which must have finished with the last
+    /// batch when it calls again.
     public func next() async -> [Delivery]? {
         while true {
             let (batch, hasEnded) = removeAll()
@@ -86,27 +90,57 @@ public final class EventSubscription: Sendable {
         }
     }
 
+    /// Notes that the reader has read all events up to this number from the store. Returns true if it is not behind any
+    /// more: later events are delivered. False: the store has newer ones.
+    public func catchUp(to seq: Int64) -> Bool {
+        state.withLock { state in
+            guard let missed = state.newestMissed else { return true }
+            state.lastTaken = max(state.lastTaken, seq)
+            guard missed <= seq else { return false }
+            state.floor = max(state.floor, seq)
+            state.newestMissed = nil
+            state.knowsItIsBehind = false
+            return true
+        }
+    }
+
+    /// Gives up the events that were missed, if there are some: for readers to whom only the present matters.
+    public func skip() {
+        state.withLock { state in
+            guard let missed = state.newestMissed else { return }
+            state.floor = max(state.floor, missed)
+            state.newestMissed = nil
+            state.knowsItIsBehind = false
+        }
+    }
+
     /// Deliveries that wait for the reader.
     var backlog: Int { state.withLock { $0.queue.count } }
 
     func deliver(_ events: [Event]) {
         state.change { state in
-            for event in events where !state.hasEnded && event.seq > startSeq {
+            for event in events where !state.hasEnded && event.seq > state.floor {
                 guard filter.accepts(event) else {
                     // The counters of an ended task are not needed any more.
-                    if event.type.isTerminal { state.forgetProgress(of: event) }
+                    if event.type.isTerminal { forgetProgress(of: event, in: &state) }
+                    continue
+                }
+                if state.newestMissed != nil {
+                    state.newestMissed = event.seq
+                    if event.type.isTerminal { forgetProgress(of: event, in: &state) }
                     continue
                 }
                 let begun = state.queue.count
-                if event.type.isTerminal, filter.includesProgress { state.queueLastProgress(before: event) }
+                if event.type.isTerminal, filter.includesProgress { queueLastProgress(before: event, in: &state) }
                 state.queue.append(.event(event))
                 guard begun < capacity, reserve(state.queue.count - begun, in: &state) else {
                     settle(state.counted - state.inHand, in: &state)
-                    state.queue = [.overflow(lastSeq: state.lastTaken)]
-                    state.progress = [:]
+                    state.queue = []
+                    budget?.give(state.latest.count * Self.progressCost)
+                    state.pending = []
                     state.latest = [:]
-                    state.hasEnded = true
-                    return
+                    state.newestMissed = event.seq
+                    continue
                 }
             }
         }
@@ -116,10 +150,37 @@ public final class EventSubscription: Sendable {
         state.change { state in
             guard !state.hasEnded else { return }
             for snapshot in snapshots where filter.accepts(snapshot) {
-                state.progress[snapshot.taskID] = snapshot
+                // Without room the counters of further tasks are dropped.
+                guard state.latest[snapshot.taskID] != nil || budget?.reserve(Self.progressCost) ?? true else {
+                    continue
+                }
                 state.latest[snapshot.taskID] = snapshot
+                state.pending.insert(snapshot.taskID)
             }
         }
+    }
+
+    /// Drops the pending and the newest counters of the event's task.
+    private func forgetProgress(of event: Event, in state: inout State) {
+        guard let taskID = event.taskID else { return }
+        state.pending.remove(taskID)
+        if state.latest.removeValue(forKey: taskID) != nil { budget?.give(Self.progressCost) }
+    }
+
+    /// Queues a task's last progress before its terminal event; it shows 100 % if the task completed.
+    private func queueLastProgress(before event: Event, in state: inout State) {
+        guard let taskID = event.taskID else { return }
+        var last = state.latest[taskID]
+        forgetProgress(of: event, in: &state)
+        if case .taskCompleted(_, let size, _, _) = event.payload, let owner = event.owner {
+            last =
+                last
+                ?? ProgressSnapshot(
+                    taskID: taskID, owner: owner, phase: .publishing, received: size, total: size, rate: 0)
+            if last?.kind == .upload { last?.sent = size } else { last?.received = size }
+            last?.total = size
+        }
+        if let last { state.queue.append(.progress(last)) }
     }
 
     private func reserve(_ deliveries: Int, in state: inout State) -> Bool {
@@ -141,6 +202,12 @@ public final class EventSubscription: Sendable {
     private func removeAll() -> (batch: [Delivery], hasEnded: Bool) {
         state.withLock { state in
             settle(state.inHand, in: &state)
+            state.inHand = 0
+            if state.newestMissed != nil {
+                guard !state.knowsItIsBehind else { return ([], state.hasEnded) }
+                state.knowsItIsBehind = true
+                return ([.behind(after: state.lastTaken)], state.hasEnded)
+            }
             var batch = Array(state.queue.prefix(Self.largestBatch))
             for case .event(let event) in batch { state.lastTaken = event.seq }
             state.inHand = min(batch.count, state.counted)
@@ -148,9 +215,9 @@ public final class EventSubscription: Sendable {
                 state.queue.removeFirst(batch.count)
                 return (batch, state.hasEnded)
             }
-            batch += state.progress.values.sorted { $0.taskID < $1.taskID }.map(Delivery.progress)
+            batch += state.pending.sorted().compactMap { state.latest[$0].map(Delivery.progress) }
             state.queue = []
-            state.progress.removeAll(keepingCapacity: true)
+            state.pending.removeAll(keepingCapacity: true)
             return (batch, state.hasEnded)
         }
     }

@@ -25,6 +25,7 @@ struct ManagerContext: Sendable {
     /// Threads for reading servers' certificates and key files, which may block.
     let inspections = BlockingPool("xferd-inspect", threadCount: 2)
     let disks = DiskFigures(pool: BlockingPool("xferd-disks", threadCount: 1))
+    let room = StateRoom()
     /// One copy of the database at a time.
     let copying = AsyncLock()
     /// Holds the lock that allows one daemon per state directory.

@@ -162,6 +162,10 @@ extension TransferManager {
     /// From now on no task starts, and adds are refused.
     public func beginShutdown() { context.isShuttingDown.withLockedValue { $0 = true } }
 
+    /// Ends the calls that wait for tasks: they are answered `shutting_down`. For the time when no call is taken any
+    /// more.
+    public func endWaits() { hub.endFollowers() }
+
     /// Waits for the runs and the publishing calls under way. None begins after `beginShutdown`.
     private func workEnded() async {
         await scheduler.allRunsEnded()

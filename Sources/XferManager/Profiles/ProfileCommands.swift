@@ -20,10 +20,9 @@ public struct ProfileCommands: ManagerPart, Sendable {
 
     /// - Throws: `ManagerError.profileNotFound`.
     public func get(_ name: String) async throws -> ProfileEntry {
-        guard let found = try await list().first(where: { $0.profile.name == name }) else {
-            throw ManagerError.profileNotFound(name)
-        }
-        return found
+        let found = try await translatingStoreErrors { try await store.read { try $0.profile(named: name) } }
+        guard let found else { throw ManagerError.profileNotFound(name) }
+        return ProfileEntry(found)
     }
 
     /// Writes a profile, replacing the one of that name.
@@ -129,7 +128,7 @@ extension StoreTransaction {
     /// - Throws: `ManagerError.profileIsConfigured` for one of the configuration file.
     @discardableResult
     fileprivate func requireOwn(_ name: String) throws -> Bool {
-        guard let found = try profiles().first(where: { $0.profile.name == name }) else { return false }
+        guard let found = try profile(named: name) else { return false }
         if found.isConfigured { throw ManagerError.profileIsConfigured(name) }
         return true
     }

@@ -52,23 +52,20 @@ public actor StagedPublishing: ManagerPart {
         return try await translatingStoreErrors { try await publish(ids, for: principal, touching: &touched) }
     }
 
-    /// As above, for every staged task that matches and exists at the call, each by itself.
-    ///
-    /// - Throws: `notCommitted` for the first that could not be published, after all were tried.
+    /// As above, for every staged task that matches and exists at the call, each by itself. One that cannot be
+    /// published stays staged and is counted as refused.
     public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
         var counts = VerbCounts()
-        var refusal: ManagerError?
         try await forEachStep(of: filter, for: principal) { ids in
             for id in ids {
                 do {
                     counts.add(try await commit([id], for: principal))
                 } catch let error as ManagerError {
                     guard case .notCommitted = error else { throw error }
-                    refusal = refusal ?? error
+                    counts.refuse(id, error.failure)
                 }
             }
         }
-        if let refusal { throw refusal }
         return counts
     }
 

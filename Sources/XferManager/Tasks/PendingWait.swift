@@ -2,12 +2,49 @@ import NIOConcurrencyHelpers
 public import XferModel
 import XferStore
 
+/// Which tasks a wait is for, and when it ends.
+public struct WaitGoal: Hashable, Sendable {
+    public enum Tasks: Hashable, Sendable {
+        case ids([TaskID])
+        /// Those that match when the wait begins and have not ended.
+        case matching(TaskQuery)
+    }
+
+    public var tasks: Tasks
+    /// States that end the wait for a task beside terminal ones and staged.
+    public var states: Set<TaskState>
+    /// Whether one task's end is enough.
+    public var isAny: Bool
+
+    public init(_ tasks: Tasks, until states: Set<TaskState> = [], isAny: Bool = false) {
+        self.tasks = tasks
+        self.states = states
+        self.isAny = isAny
+    }
+
+    func isOver(_ state: TaskState) -> Bool { state.isTerminal || state == .staged || states.contains(state) }
+}
+
+/// What has become of the tasks of a wait, in one state of the database.
+public struct WaitOutcome: Hashable, Sendable {
+    /// The rows of tasks, in the order of the ids: of all if they were asked for and take no more memory than a page.
+    public var tasks: [TransferTask] = []
+    /// Tasks whose rows were asked for and not read. `tasks` does not have them.
+    public var unread: [TaskID] = []
+    /// Tasks whose state does not end the wait.
+    public var open: [TaskID] = []
+    /// Ids that name no task of the caller's, and those of tasks that were removed meanwhile.
+    public var missing: [TaskID] = []
+    /// Whether the goal is reached.
+    public var isOver = false
+}
+
 /// A call that waits until tasks have ended. It keeps the ids of those that have not, and no rows.
 public final class PendingWait: Sendable {
     private let ids: [TaskID]
     /// The number of different tasks among the ids.
     private let count: Int
-    private let states: Set<TaskState>
+    private let goal: WaitGoal
     private let principal: Principal
     private let context: ManagerContext
     private let changed: ChangedTasks
@@ -17,24 +54,18 @@ public final class PendingWait: Sendable {
     private static let page = 500
 
     fileprivate init(
-        _ ids: [TaskID], until states: Set<TaskState>, timeout: Double?, for principal: Principal,
-        _ context: ManagerContext
+        _ ids: [TaskID], _ goal: WaitGoal, timeout: Double?, for principal: Principal, _ context: ManagerContext
     ) throws(ManagerError) {
         self.ids = ids
         let tasks = Set(ids)
         count = tasks.count
-        self.states = states
+        self.goal = goal
         self.principal = principal
         self.context = context
-        guard context.waitedTasks.reserve(tasks.count, for: principal.owner) else {
-            throw .limitExceeded(
-                reason:
-                    "tasks in all open task.wait calls of this user; wait for fewer tasks at a time, or use events.subscribe",
-                limit: WaitedTasks.maxPerUser)
-        }
+        guard context.waitedTasks.reserve(tasks.count, for: principal.owner) else { throw Self.tooMany }
         let hub = context.hub
         // For states that a task passes through, any event may matter.
-        let endsOnly = states.allSatisfy { $0.isTerminal || $0 == .staged }
+        let endsOnly = goal.states.allSatisfy { $0.isTerminal || $0 == .staged }
         let changed = hub.follow(tasks, types: endsOnly ? Self.ends : nil)
         self.changed = changed
         alarm = timeout.map { seconds in
@@ -44,6 +75,11 @@ public final class PendingWait: Sendable {
             }
         }
     }
+
+    fileprivate static let tooMany = ManagerError.limitExceeded(
+        reason:
+            "tasks in all open task.wait calls of this user; wait for fewer tasks at a time, or use events.subscribe",
+        limit: WaitedTasks.maxPerUser)
 
     private static let ends = Set(
         EventType.allCases.filter { $0.isTerminal || $0 == .taskStaged || $0 == .taskRemoved })
@@ -55,43 +91,35 @@ public final class PendingWait: Sendable {
         context.waitedTasks.release(count, of: principal.owner)
     }
 
-    /// Waits until each task has been seen in a state that ends the wait; false when the time was over first. May be
-    /// called again if `tasks` then finds one that has left that state.
+    /// Waits until tasks have been seen in states that reach the goal; false when the time was over first. May be
+    /// called again if `outcome` then finds that one has left that state.
     ///
-    /// - Throws: `ManagerError.notFound`, `CancellationError`.
+    /// - Throws: `CancellationError`, `ManagerError.shuttingDown`.
     public func ended() async throws -> Bool {
         var unread = changed.followed
         while true {
             try await inspect(unread)
-            guard !changed.followed.isEmpty else { return true }
+            let open = changed.followed.count
+            guard open > 0, !goal.isAny || open == count else { return true }
             guard let next = await changed.next() else {
                 try Task.checkCancellation()
+                if context.hub.refusesFollowers { throw ManagerError.shuttingDown }
                 return false
             }
             unread = next
         }
     }
 
-    /// Stops to follow those of these tasks that have ended.
+    /// Stops to follow those of these tasks that have ended or are gone.
     private func inspect(_ tasks: Set<TaskID>) async throws {
         var rest = tasks.sorted()[...]
         while !rest.isEmpty {
             let page = Array(rest.prefix(Self.page))
             rest = rest.dropFirst(page.count)
-            let read = { @Sendable [context, states, principal] () async throws -> [TaskID] in
+            let read = { @Sendable [context, goal, principal] () async throws -> [TaskID] in
                 try await context.services.store.read { reader in
-                    let outlines = try reader.outlines(of: page)
-                    return try page.filter { id in
-                        guard let outline = outlines[id] else {
-                            // It does not exist, or its row is damaged.
-                            let task = try reader.visibleTask(id, to: principal)
-                            return try Self.isOver(task.orThrow(id).state, states)
-                        }
-                        guard principal.isOperator || outline.owner == principal.owner else {
-                            throw ManagerError.notFound(id)
-                        }
-                        return Self.isOver(outline.state, states)
-                    }
+                    let states = try reader.states(of: page, visibleTo: principal)
+                    return page.filter { id in states[id].map(goal.isOver) ?? true }
                 }
             }
             // What a single event concerns is read at once.
@@ -101,36 +129,77 @@ public final class PendingWait: Sendable {
         }
     }
 
-    /// The tasks as they are now, and whether the state of each ends the wait. Those of others are followed again.
-    public func tasks() async throws -> (tasks: [TransferTask], areOver: Bool) {
-        let tasks = try await context.services.store.read { [ids, principal] reader in
-            var known: [TaskID: TransferTask] = [:]
-            return try ids.map { id in
-                if let task = known[id] { return task }
-                let task = try reader.visibleTask(id, to: principal).orThrow(id)
-                known[id] = task
-                return task
+    /// The tasks as they are now. If the goal is not reached, those that have not ended are followed again.
+    ///
+    /// - Parameter rows: whether their rows are wanted, too.
+    public func outcome(rows: Bool) async throws -> WaitOutcome {
+        let outcome = try await context.services.store.read { [ids, goal, principal] reader in
+            var outcome = WaitOutcome()
+            var seen: Set<TaskID> = []
+            for start in stride(from: 0, to: ids.count, by: Self.page) {
+                let page = ids[start..<min(start + Self.page, ids.count)].filter { seen.insert($0).inserted }
+                let states = try reader.states(of: page, visibleTo: principal)
+                for id in page {
+                    guard let state = states[id] else {
+                        outcome.missing.append(id)
+                        continue
+                    }
+                    if !goal.isOver(state) { outcome.open.append(id) }
+                }
+            }
+            let ended = seen.count - outcome.open.count
+            outcome.isOver = outcome.open.isEmpty || goal.isAny && ended > 0
+            guard rows else { return outcome }
+            try reader.read(ids, except: Set(outcome.missing), into: &outcome)
+            return outcome
+        }
+        if !outcome.isOver { changed.follow(outcome.open) }
+        return outcome
+    }
+}
+
+extension StoreReader {
+    /// The states of those of these tasks that there are and that the caller may see.
+    fileprivate func states(
+        of ids: [TaskID], visibleTo principal: Principal
+    ) throws -> [TaskID: TaskState] {
+        let outlines = try outlines(of: ids)
+        var states: [TaskID: TaskState] = [:]
+        for id in ids {
+            if let outline = outlines[id] {
+                if principal.isOperator || outline.owner == principal.owner { states[id] = outline.state }
+            } else if let task = try StoreError.nilIfUnreadable({
+                // It does not exist, or what an outline has of its row is damaged.
+                try visibleTask(id, to: principal)
+            }) {
+                states[id] = task.state
             }
         }
-        let open = tasks.filter { !Self.isOver($0.state, states) }.map(\.id)
-        changed.follow(open)
-        return (tasks, open.isEmpty)
+        return states
     }
 
-    private static func isOver(_ state: TaskState, _ states: Set<TaskState>) -> Bool {
-        state.isTerminal || state == .staged || states.contains(state)
+    /// Reads the rows of these tasks, as many as one page may have.
+    fileprivate func read(
+        _ ids: [TaskID], except missing: Set<TaskID>, into outcome: inout WaitOutcome
+    ) throws {
+        var left = PageBounds(limit: ids.count).bytes
+        var last: TransferTask?
+        for id in ids where !missing.contains(id) {
+            if last?.id != id {
+                guard left > 0, let task = try StoreError.nilIfUnreadable({ try task(id) }) else {
+                    outcome.unread.append(id)
+                    continue
+                }
+                last = task
+                left = left.subtractingSaturated(task.variableBytes)
+            }
+            if let last { outcome.tasks.append(last) }
+        }
     }
 }
 
-extension TransferTask? {
-    fileprivate func orThrow(_ id: TaskID) throws(ManagerError) -> TransferTask {
-        guard let task = self else { throw .notFound(id) }
-        return task
-    }
-}
-
-/// Counts the tasks that the open calls of `task.wait` of each user name, and lets the long ones read one at a time, the
-/// users in turns.
+/// Counts the tasks that the open calls of `task.wait` of each user name, and lets the long ones read one at a time,
+/// the users in turns.
 final class WaitedTasks: Sendable {
     /// The highest number for one user; a task counts once for each call that names it.
     static let maxPerUser = 100_000
@@ -164,28 +233,54 @@ final class WaitedTasks: Sendable {
 }
 
 extension TaskQueries {
-    /// Begins to wait until each task is terminal or staged, or in one of `states`, for at most `timeout` seconds. The
-    /// caller has to `end` it.
+    /// Begins to wait for a goal, for at most `timeout` seconds. The caller has to `end` it.
     ///
     /// - Throws: `ManagerError.limitExceeded`.
     public func beginWait(
-        for ids: [TaskID], until states: Set<TaskState>, timeout: Double?, for principal: Principal
+        for goal: WaitGoal, timeout: Double?, for principal: Principal
     ) async throws -> PendingWait {
-        let wait = try PendingWait(ids, until: states, timeout: timeout, for: principal, context)
-        if states.contains(.running) { await scheduler.showBriefRuns() }
+        let ids: [TaskID]
+        switch goal.tasks {
+        case .ids(let named): ids = named
+        case .matching(let filter): ids = try await openTasks(filter, goal, for: principal)
+        }
+        let wait = try PendingWait(ids, goal, timeout: timeout, for: principal, context)
+        if goal.states.contains(.running) { await scheduler.showBriefRuns() }
         return wait
     }
 
-    /// Waits until each task is terminal or staged, or in one of `states`, or `timeout` seconds have passed.
-    public func wait(
+    /// The matching tasks that have not reached the goal.
+    private func openTasks(
+        _ filter: TaskQuery, _ goal: WaitGoal, for principal: Principal
+    ) async throws -> [TaskID] {
+        var filter = filter
+        filter.states = (filter.states ?? TaskState.allCases).filter { !goal.isOver($0) }
+        await scheduler.showBriefRuns()
+        var ids: [TaskID] = []
+        try await forEachStep(of: filter, for: principal, atMost: StoreTransaction.largestStepAlike) { step in
+            ids += step
+            guard ids.count <= WaitedTasks.maxPerUser else { throw PendingWait.tooMany }
+        }
+        return ids
+    }
+
+    /// Waits until each task is terminal or staged, or in one of `states`, or `timeout` seconds have passed. Returns
+    /// the tasks of which there are rows.
+    func wait(
         for ids: [TaskID], until states: Set<TaskState>, timeout: Double?, for principal: Principal
     ) async throws -> (tasks: [TransferTask], isTimedOut: Bool) {
-        let wait = try await beginWait(for: ids, until: states, timeout: timeout, for: principal)
+        let outcome = try await wait(for: WaitGoal(.ids(ids), until: states), timeout: timeout, for: principal)
+        return (outcome.tasks, !outcome.isOver)
+    }
+
+    /// Waits for a goal, or until `timeout` seconds have passed.
+    func wait(for goal: WaitGoal, timeout: Double?, for principal: Principal) async throws -> WaitOutcome {
+        let wait = try await beginWait(for: goal, timeout: timeout, for: principal)
         defer { wait.end() }
         while true {
             let isTimedOut = try await !wait.ended()
-            let (tasks, areOver) = try await wait.tasks()
-            if areOver || isTimedOut { return (tasks, !areOver) }
+            let outcome = try await wait.outcome(rows: true)
+            if outcome.isOver || isTimedOut { return outcome }
         }
     }
 }

@@ -1,7 +1,9 @@
 import XferCore
 import XferCurl
 public import XferModel
+import XferProtocol
 import XferStore
+import XferSystem
 
 /// A command over tasks.
 public enum TaskVerb: String, Sendable, CaseIterable {
@@ -55,6 +57,25 @@ extension MovePosition {
 public struct VerbCounts: Hashable, Sendable {
     public var changed = 0
     public var unchanged = 0
+    /// Tasks about which the verb failed. `refusals` has the first of them.
+    public var refused = 0
+    public var refusals: [Refusal] = []
+
+    /// Why the verb failed for a task.
+    public struct Refusal: Hashable, Sendable {
+        public var id: TaskID
+        public var reason: String
+        public var message: String
+    }
+
+    /// The highest number of refusals with their reasons.
+    static let largestReport = 100
+
+    mutating func refuse(_ id: TaskID, _ failure: RPCFailure) {
+        refused += 1
+        guard refusals.count < Self.largestReport else { return }
+        refusals.append(Refusal(id: id, reason: failure.data?.reason ?? "", message: failure.message))
+    }
 
     mutating func add(_ step: VerbOutcome) {
         changed += step.changed.count
@@ -75,24 +96,29 @@ extension TaskCommands {
         return outcome
     }
 
-    /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them. Cancelled
-    /// tasks are retried only if the filter names their state: a group that is retried does not bring back what was
-    /// cancelled in it.
+    /// Applies a verb to every matching task that exists at the call, step by step; not atomic over all of them.
+    /// Cancelled tasks are retried only if the filter names their state: a group that is retried does not bring back
+    /// what was cancelled in it.
     public func apply(_ verb: TaskVerb, to filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
         var filter = filter
         if verb == .retry, filter.states == nil { filter.states = TaskState.allCases.filter { $0 != .cancelled } }
         // The filter has to find running tasks as running ones.
         await scheduler.commitAllStarts()
         var counts = VerbCounts()
+        var size = StepSize(largest: StoreTransaction.largestStepAlike)
         try await forEachStep(of: filter, for: principal, atMost: StoreTransaction.largestStepAlike) { ids in
             var rest = ids[...]
             while !rest.isEmpty {
-                let (ids, now) = (rest, clock())
-                let step = try await translatingStoreErrors {
-                    try await store.write(.rows(ids.count)) {
-                        try $0.apply(verb, to: ids, for: principal, atMost: StoreTransaction.largestStep, at: now)
+                let (ids, now) = (rest.prefix(size.count), clock())
+                let (step, duration) = try await translatingStoreErrors {
+                    try await store.write(.rows(ids.count)) { tx in
+                        let begunAt = Clocks.monotonic()
+                        let step = try tx.apply(
+                            verb, to: ids, for: principal, atMost: StoreTransaction.largestStep, at: now)
+                        return (step, begunAt.duration(to: Clocks.monotonic()))
                     }
                 }
+                size.record(step.count, took: duration)
                 await scheduler.perform(step.effects)
                 counts.add(step.outcome)
                 rest = rest.dropFirst(step.count)
@@ -157,12 +183,12 @@ extension ManagerPart {
         guard let last = try await store.read({ try $0.maxTaskID() }) else { return }
         var after: TaskID?
         while true {
-            let ids = try await store.read { [after] in
-                try $0.ids(matching: filter, after: after, upTo: last, limit: limit)
+            let page = try await store.read { [after] in
+                try $0.idPage(matching: filter, after: after, upTo: last, limit: limit)
             }
-            guard let newest = ids.last else { return }
-            try await body(ids)
-            after = newest
+            if !page.ids.isEmpty { try await body(page.ids) }
+            guard let reached = page.reached else { return }
+            after = reached
         }
     }
 }

@@ -5,8 +5,8 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler carry out
-/// what follows. It has no state of its own.
+/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler carry
+/// out what follows. It has no state of its own.
 public struct TaskCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler
@@ -57,10 +57,12 @@ extension TaskCommands {
         guard tasks.count <= Self.largestAdd else {
             throw ManagerError.limitExceeded(reason: "tasks in one add", limit: Self.largestAdd)
         }
+        try await requireStateRoom(for: principal)
         let asked = tasks.contains { $0.clientKey != nil } ? tasks.map(\.asked) : []
         if let earlier = try await earlierAdds(of: tasks, asked, for: principal.owner, answer) { return earlier }
         let admission = admission(for: principal)
         let judged = try await admission.admit(tasks, asked: asked, defaults, path: path)
+        try Self.requireFewDependencies(of: judged)
         let spooling = try await services.spoolSources(of: judged, path: path)
         let admitted = spooling.tasks
         let rules = addRules(for: principal)
@@ -75,10 +77,18 @@ extension TaskCommands {
                         if !admitted[run.lowerBound].isIndependent {
                             tasks = [try admitted[run.lowerBound].resolvingReferences(to: added)]
                         }
-                        added += try tx.add(tasks, rules, followedBy: &aftermath)
+                        do {
+                            added += try tx.add(tasks, rules, followedBy: &aftermath)
+                        } catch ManagerError.keyReused(let existing, let path) {
+                            // An id that this transaction gives is given again once it was rolled back.
+                            guard let index = added.firstIndex(where: { $0.id == existing && !$0.isExisting }) else {
+                                throw ManagerError.keyReused(existing: existing, path: path)
+                            }
+                            throw ManagerError.keyRepeated(path: path, earlier: "tasks[\(index)]")
+                        }
                     }
                     if aftermath.hasEnded { try tx.appendIdleIfNothingRuns(at: rules.now) }
-                    try tx.requireRoom(of: principal)
+                    try tx.requireRoom(of: principal, maxStored: rules.maxStored)
                     return (try answer(added, aftermath.newest, tx), aftermath)
                 }
             }
@@ -91,6 +101,21 @@ extension TaskCommands {
         let needsPass = added.aftermath.hasEnded || admitted.contains { !$0.specification.schedule.isEmpty }
         await scheduler.schedule(unlessHeld: !needsPass)
         return added.answer
+    }
+
+    /// Refuses an add whose tasks name so many others in `after` that the transaction would delay all other changes.
+    static func requireFewDependencies(of admitted: some Sequence<AdmittedTask>) throws(ManagerError) {
+        let count = admitted.reduce(0) { $0.addingSaturated($1.specification.schedule.after.count) }
+        guard count > TaskLimits.dependenciesOfCall else { return }
+        throw .limitExceeded(
+            reason: "tasks in after of all tasks of one add", limit: TaskLimits.dependenciesOfCall)
+    }
+
+    /// Refuses adds of users who are no operators while there is little room for the state.
+    func requireStateRoom(for principal: Principal) async throws(ManagerError) {
+        guard !principal.isOperator, await context.room.isLow(at: context.stateDirectory.path) else { return }
+        throw .storageUnavailable(
+            reason: "there is little room on the disk of the state directory, and what is left is kept for operators")
     }
 
     /// The result of an add that is repeated as a whole: it is not judged a second time, because conditions may have
@@ -115,6 +140,8 @@ extension TaskCommands {
     }
 
     func addRules(for principal: Principal) -> AddRules {
-        AddRules(principal: principal, failedURLs: failedURLs, inputs: conditionInputs, now: clock())
+        AddRules(
+            principal: principal, failedURLs: failedURLs, maxStored: settings.maxStoredPerUser, inputs: conditionInputs,
+            now: clock())
     }
 }

@@ -155,16 +155,22 @@ public struct TaskQueries: ManagerPart, Sendable {
     public func list(
         _ filter: TaskQuery, _ order: ListOrder, limit: Int, cursor: String?, for principal: Principal
     ) async throws -> TaskPage {
+        try await list(filter, order, within: PageBounds(limit: limit), cursor: cursor, for: principal)
+    }
+
+    public func list(
+        _ filter: TaskQuery, _ order: ListOrder, within bounds: PageBounds, cursor: String?, for principal: Principal
+    ) async throws -> TaskPage {
         let filter = filter.restricted(to: principal)
         await scheduler.showBriefRuns()
         do {
             let page: TaskPage
             if order == .starting {
                 let order = await scheduler.activity.limits.order
-                page = try await store.read { try $0.listQueue(filter, order: order, limit: limit, cursor: cursor) }
+                page = try await store.read { try $0.listQueue(filter, order: order, within: bounds, cursor: cursor) }
             } else {
                 page = try await store.read {
-                    try $0.list(filter, ascending: order == .ascending, limit: limit, cursor: cursor)
+                    try $0.list(filter, ascending: order == .ascending, within: bounds, cursor: cursor)
                 }
             }
             if !page.unreadable.isEmpty {
@@ -200,22 +206,29 @@ public struct TaskQueries: ManagerPart, Sendable {
         await scheduler.progressOfAll(visibleTo: owner)
     }
 
+    /// As `events(since:_:within:)`, with no bound but the number of events.
+    func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {
+        try await events(since: seq, filter, within: PageBounds(limit: limit, scan: .max, bytes: .max))
+    }
+
     /// Events after `seq`; `gap` if some of them have been trimmed.
-    public func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {
+    public func events(since seq: Int64, _ filter: EventFilter, within bounds: PageBounds) async throws -> EventPage {
         try await store.read { reader in
             let last = try reader.lastSeq()
             let first = try reader.firstSeq() ?? last.addingSaturated(1)
             guard seq.addingSaturated(1) >= first else { return .gap(firstSeq: first, lastSeq: last) }
-            let events = try reader.events(
-                since: seq, types: filter.types, taskIDs: filter.taskIDs, owner: filter.owner, limit: limit)
-            return .events(events, lastSeq: last)
+            let page = try reader.eventPage(
+                since: seq, types: filter.types, taskIDs: filter.taskIDs, owner: filter.owner, within: bounds)
+            return .events(page.events, reached: page.reached)
         }
     }
 }
 
 /// The result of `events(since:)`.
 public enum EventPage: Sendable {
-    case events([Event], lastSeq: Int64)
+    /// `reached` is the number after which the next page begins. A page may have fewer events than its limit, even
+    /// none, although `reached` is not that of the newest event.
+    case events([Event], reached: Int64)
     /// Events after the requested number have been trimmed.
     case gap(firstSeq: Int64, lastSeq: Int64)
 }

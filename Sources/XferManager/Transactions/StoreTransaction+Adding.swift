@@ -13,6 +13,8 @@ public struct AddedTask: Hashable, Sendable {
 struct AddRules: Sendable {
     var principal: Principal
     var failedURLs: FailedURLList
+    /// See `ManagerSettings.maxStoredPerUser`.
+    var maxStored: Int64
     var inputs: ConditionInputs
     var now: Timestamp
 }
@@ -66,7 +68,9 @@ extension StoreTransaction {
             let earlier = try earlierAdd(
                 of: insertion.specification, body: insertion.body, asked: insertion.asked)
         else { return nil }
-        guard earlier.askedForTheSame else { throw ManagerError.keyReused(existing: earlier.id) }
+        guard earlier.askedForTheSame else {
+            throw ManagerError.keyReused(existing: earlier.id, path: admitted.path + "client_key")
+        }
         return AddedTask(id: earlier.id, isExisting: true)
     }
 
@@ -115,7 +119,16 @@ extension StoreTransaction {
 
     /// Checks the owner's limit. Tasks just added count, tasks they superseded do not; an error rolls back the
     /// transaction.
-    func requireRoom(of principal: Principal) throws {
+    func requireRoom(of principal: Principal, maxStored: Int64) throws {
+        if !principal.isOperator {
+            let stored = try storedBytes(of: principal.owner)
+            guard stored <= maxStored else {
+                throw ManagerError.limitExceeded(
+                    reason:
+                        "bytes kept for this user's tasks, \(stored) with these (access.max_stored): remove ended tasks, or send files",
+                    limit: Int(clamping: maxStored))
+            }
+        }
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }

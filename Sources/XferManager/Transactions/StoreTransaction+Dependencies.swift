@@ -13,7 +13,9 @@ extension StoreTransaction {
     func requireTargets(
         _ targets: [TaskID], for principal: Principal, field: String
     ) throws {
-        for (index, target) in targets.enumerated() where try visibleTask(target, to: principal) == nil {
+        guard !targets.isEmpty else { return }
+        let found = try existing(targets, of: principal.visibleOwner)
+        for (index, target) in targets.enumerated() where !found.contains(target) {
             throw ManagerError.dependencyNotFound(target, path: "\(field)[\(index)]")
         }
     }
@@ -88,6 +90,8 @@ extension StoreTransaction {
             let dependents = try openDependents(of: ended.id, limit: left)
             for id in dependents {
                 try settleDependency(of: id, on: ended.id, ended.outcome)
+                // While it waits for others, one more that has completed changes nothing.
+                if ended.outcome == .completed, try hasOpenTargets(id) { continue }
                 guard let task = try StoreError.nilIfUnreadable({ try task(id) }) else {
                     try setAside([id])
                     continue

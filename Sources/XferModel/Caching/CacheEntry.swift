@@ -36,11 +36,14 @@ public struct CacheEntryID: RawRepresentable, Hashable, Comparable, Sendable, Cu
 /// One page of the cache's entries.
 public struct CachePage: Hashable, Sendable {
     public var entries: [CacheEntry]
+    /// The place behind each entry.
+    public var cursors: [String]
     /// Nil on the last page.
     public var nextCursor: String?
 
-    public init(entries: [CacheEntry], nextCursor: String? = nil) {
+    public init(entries: [CacheEntry], cursors: [String] = [], nextCursor: String? = nil) {
         self.entries = entries
+        self.cursors = cursors
         self.nextCursor = nextCursor
     }
 }

@@ -42,11 +42,14 @@ public struct FailedURLID: RawRepresentable, Hashable, Comparable, Sendable, Cus
 /// One page of the failed-URL list.
 public struct FailedURLPage: Hashable, Sendable {
     public var entries: [FailedURL]
+    /// The place behind each entry.
+    public var cursors: [String]
     /// Nil on the last page.
     public var nextCursor: String?
 
-    public init(entries: [FailedURL], nextCursor: String? = nil) {
+    public init(entries: [FailedURL], cursors: [String] = [], nextCursor: String? = nil) {
         self.entries = entries
+        self.cursors = cursors
         self.nextCursor = nextCursor
     }
 }

@@ -4,6 +4,7 @@ public struct TaskQuery: Hashable, Sendable {
     public var states: [TaskState]?
     public var kinds: [TaskKind]?
     public var groups: [String]?
+    public var batches: [BatchID]?
     public var labels: [String]?
     /// The slot a task was added to, even if it has left it.
     public var slots: [String]?
@@ -11,10 +12,29 @@ public struct TaskQuery: Hashable, Sendable {
     /// As the scheduler counts them, see `HTTPURL.hostKey`.
     public var hosts: [String]?
     public var ids: [TaskID]?
+    public var clientKeys: [String]?
+    /// Reasons of the last failures.
+    public var reasons: [FailureReason]?
+    /// The beginning of the URL, without a query.
+    public var urlPrefix: String?
+    public var created = TimeRange()
+    public var finished = TimeRange()
+
+    /// Times from `from` on and before `before`; nil is without end.
+    public struct TimeRange: Hashable, Sendable {
+        public var from: Timestamp?
+        public var before: Timestamp?
+
+        public init(from: Timestamp? = nil, before: Timestamp? = nil) {
+            self.from = from
+            self.before = before
+        }
+    }
 
     public init(
         states: [TaskState]? = nil, kinds: [TaskKind]? = nil, groups: [String]? = nil, labels: [String]? = nil,
-        owners: [Owner]? = nil, hosts: [String]? = nil, ids: [TaskID]? = nil, slots: [String]? = nil
+        owners: [Owner]? = nil, hosts: [String]? = nil, ids: [TaskID]? = nil, slots: [String]? = nil,
+        batches: [BatchID]? = nil
     ) {
         self.states = states
         self.kinds = kinds
@@ -24,6 +44,26 @@ public struct TaskQuery: Hashable, Sendable {
         self.hosts = hosts
         self.ids = ids
         self.slots = slots
+        self.batches = batches
+    }
+}
+
+/// Bounds of one page of a list. The first one that is reached ends the page; its cursor goes on from there.
+public struct PageBounds: Hashable, Sendable {
+    /// The highest number of elements.
+    public var limit: Int
+    /// The highest number of rows that are inspected, whether they match or not.
+    public var scan: Int
+    /// The highest number of bytes of variable length that the elements have in memory, beside the first one.
+    public var bytes: Int
+
+    /// Some milliseconds of reading.
+    public static let usualScan = 10_000
+
+    public init(limit: Int, scan: Int = usualScan, bytes: Int = 4 << 20) {
+        self.limit = limit
+        self.scan = scan
+        self.bytes = bytes
     }
 }
 
@@ -32,11 +72,35 @@ public struct TaskPage: Hashable, Sendable {
     public var tasks: [TransferTask]
     /// Tasks of this page whose rows are damaged: they are left out of `tasks`.
     public var unreadable: [TaskID] = []
-    /// Nil on the last page.
+    /// The place behind each task of the page, damaged ones included, as a cursor. In the order of the list.
+    public var places: [Place] = []
+    /// Nil on the last page. A page that is not the last one may have fewer tasks than its limit, even none.
     public var nextCursor: String?
+
+    /// The place behind a task of the page.
+    public struct Place: Hashable, Sendable {
+        public var id: TaskID
+        public var cursor: String
+
+        public init(id: TaskID, cursor: String) {
+            self.id = id
+            self.cursor = cursor
+        }
+    }
 
     public init(tasks: [TransferTask], nextCursor: String? = nil) {
         self.tasks = tasks
         self.nextCursor = nextCursor
+    }
+
+    /// Ends the page behind its first `count` tasks, for an answer that takes no more of them.
+    public mutating func cut(to count: Int) {
+        guard count < tasks.count, count > 0, let last = places.firstIndex(where: { $0.id == tasks[count - 1].id })
+        else { return }
+        tasks.removeSubrange(count...)
+        let kept = Set(places[...last].map(\.id))
+        unreadable.removeAll { !kept.contains($0) }
+        nextCursor = places[last].cursor
+        places.removeSubrange((last + 1)...)
     }
 }

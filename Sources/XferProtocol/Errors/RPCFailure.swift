@@ -36,6 +36,16 @@ extension RPCFailure {
     }
 }
 
+extension RPCFailure {
+    /// A position in the log of events that it does not have: that of another database, or of one that was restored.
+    public static func beyondTheLog(newest: Int64) -> RPCFailure {
+        RPCFailure(
+            .invalidParams, "since: expected the number of an event that there was, the newest is \(newest)",
+            data: ErrorData(
+                reason: "beyond_the_log", path: "since", expected: "at most \(newest)", limit: newest))
+    }
+}
+
 extension RPCFailure: WireValue {
     /// Reads the `error` member of an answer. `data` of another shape is left out.
     public init(wire value: JSONValue, mode: WireMode) throws(WireError) {

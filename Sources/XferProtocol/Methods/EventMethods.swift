@@ -140,7 +140,10 @@ public enum EventsSince: RPCMethod {
             .optional("types", \.types, "Types of events; default all.", .count(1...1000)),
             .optional(
                 "task_ids", \.taskIDs, "Only events about these tasks; default all.", .count(1...TaskLimits.batchSize)),
-            .defaulted("limit", \.limit, "Most events in one answer.", .range(1...10_000)),
+            .defaulted(
+                "limit", \.limit,
+                "Most events in one answer. A page also ends at 1 MiB, or after 10,000 numbers: it may have fewer, even none, "
+                    + "although last_seq is above seq.", .range(1...10_000)),
         ]
     }
 
@@ -167,7 +170,7 @@ public enum EventsSince: RPCMethod {
             .required(
                 "last_seq", \.lastSeq,
                 "How far this answer reaches, filtered-out events included: the seq to ask with next. "
-                    + "Equal to the seq asked with when there is nothing more."),
+                    + "Equal to the seq asked with when there is nothing more; below it if the log ends there."),
         ]
     }
 

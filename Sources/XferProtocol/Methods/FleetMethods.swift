@@ -100,7 +100,7 @@ public struct FleetNodeRecord: WireRecord, Hashable {
 
 /// `fleet.nodes`: all nodes.
 public enum FleetNodes: RPCMethod {
-    public typealias Params = NoParams
+    public typealias Params = NamedPageParams
 
     public static let name = "fleet.nodes"
     public static let access = MethodAccess.users
@@ -113,12 +113,19 @@ public enum FleetNodes: RPCMethod {
 
     public struct Result: WireRecord, Hashable {
         public var nodes: [FleetNodeRecord] = []
+        public var nextCursor: String?
 
         public init() {}
-        public init(nodes: [FleetNodeRecord]) { self.nodes = nodes }
+        public init(nodes: [FleetNodeRecord], nextCursor: String?) {
+            self.nodes = nodes
+            self.nextCursor = nextCursor
+        }
 
         public static let summary = "The nodes by name."
-        public static let wireFields: WireFields<Self> = [.required("nodes", \.nodes, "The nodes.")]
+        public static let wireFields: WireFields<Self> = [
+            .required("nodes", \.nodes, "The nodes."),
+            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+        ]
     }
 }
 

@@ -8,7 +8,7 @@ enum HookMethods {
 
 /// `hook.list`: the operator's commands.
 public enum HookList: RPCMethod {
-    public typealias Params = NoParams
+    public typealias Params = NamedPageParams
 
     public static let name = "hook.list"
     public static let access = MethodAccess.operators
@@ -26,12 +26,19 @@ public enum HookList: RPCMethod {
 
     public struct Result: WireRecord, Hashable {
         public var hooks: [HookRecord] = []
+        public var nextCursor: String?
 
         public init() {}
-        public init(hooks: [HookRecord]) { self.hooks = hooks }
+        public init(hooks: [HookRecord], nextCursor: String?) {
+            self.hooks = hooks
+            self.nextCursor = nextCursor
+        }
 
         public static let summary = "All hooks."
-        public static let wireFields: WireFields<Self> = [.required("hooks", \.hooks, "By name.")]
+        public static let wireFields: WireFields<Self> = [
+            .required("hooks", \.hooks, "By name."),
+            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+        ]
     }
 }
 

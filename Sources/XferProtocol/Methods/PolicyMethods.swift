@@ -9,7 +9,7 @@ enum PolicyMethods {
 
 /// `policy.list`: all trust policies.
 public enum PolicyList: RPCMethod {
-    public typealias Params = NoParams
+    public typealias Params = NamedPageParams
 
     public static let name = "policy.list"
     public static let access = MethodAccess.operators
@@ -37,12 +37,19 @@ public enum PolicyList: RPCMethod {
 
     public struct Result: WireRecord, Hashable {
         public var policies: [PolicyRecord] = []
+        public var nextCursor: String?
 
         public init() {}
-        public init(policies: [PolicyRecord]) { self.policies = policies }
+        public init(policies: [PolicyRecord], nextCursor: String?) {
+            self.policies = policies
+            self.nextCursor = nextCursor
+        }
 
         public static let summary = "All trust policies."
-        public static let wireFields: WireFields<Self> = [.required("policies", \.policies, "By name.")]
+        public static let wireFields: WireFields<Self> = [
+            .required("policies", \.policies, "By name."),
+            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+        ]
     }
 }
 

@@ -7,7 +7,7 @@ enum ProfileMethods {
 
 /// `profile.list`: all profiles.
 public enum ProfileList: RPCMethod {
-    public typealias Params = NoParams
+    public typealias Params = NamedPageParams
 
     public static let name = "profile.list"
     public static let access = MethodAccess.operators
@@ -25,12 +25,19 @@ public enum ProfileList: RPCMethod {
 
     public struct Result: WireRecord, Hashable {
         public var profiles: [ProfileRecord] = []
+        public var nextCursor: String?
 
         public init() {}
-        public init(profiles: [ProfileRecord]) { self.profiles = profiles }
+        public init(profiles: [ProfileRecord], nextCursor: String?) {
+            self.profiles = profiles
+            self.nextCursor = nextCursor
+        }
 
         public static let summary = "All profiles."
-        public static let wireFields: WireFields<Self> = [.required("profiles", \.profiles, "By name.")]
+        public static let wireFields: WireFields<Self> = [
+            .required("profiles", \.profiles, "By name."),
+            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+        ]
     }
 }
 

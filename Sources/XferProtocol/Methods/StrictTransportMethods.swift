@@ -8,7 +8,7 @@ enum StrictTransportMethods {
 
 /// `hsts.list`: the hosts that have demanded https.
 public enum StrictTransportList: RPCMethod {
-    public typealias Params = NoParams
+    public typealias Params = NamedPageParams
 
     public static let name = "hsts.list"
     public static let access = MethodAccess.operators
@@ -32,12 +32,14 @@ public enum StrictTransportList: RPCMethod {
     public struct Result: WireRecord, Hashable {
         public var mode: OpenEnum<StrictTransportMode> = OpenEnum(.upgrade)
         public var hosts: [SecureHostRecord] = []
+        public var nextCursor: String?
 
         public init() {}
 
-        public init(mode: StrictTransportMode, hosts: [SecureHostRecord]) {
+        public init(mode: StrictTransportMode, hosts: [SecureHostRecord], nextCursor: String?) {
             self.mode = OpenEnum(mode)
             self.hosts = hosts
+            self.nextCursor = nextCursor
         }
 
         public static let summary = "The hosts and what happens to their http URLs."
@@ -46,7 +48,8 @@ public enum StrictTransportList: RPCMethod {
                 "mode", \.mode,
                 "The setting trust.hsts: http URLs go over https (upgrade), are refused (deny), or "
                     + "nothing is remembered (off)."),
-            .required("hosts", \.hosts, "By name, 4,096 at most."),
+            .required("hosts", \.hosts, "By name, 4,096 at most on all pages."),
+            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
         ]
     }
 }

@@ -86,6 +86,8 @@ public enum SelectionResult: WireValue, Hashable {
     public struct Counted: WireRecord, Hashable {
         public var changedCount = 0
         public var unchangedCount = 0
+        public var refusedCount: Int?
+        public var refused: [Refusal]?
         public var files: RemovedFiles?
 
         public init() {}
@@ -100,7 +102,32 @@ public enum SelectionResult: WireValue, Hashable {
         public static let wireFields: WireFields<Self> = [
             .required("changed_count", \.changedCount, "Tasks that changed."),
             .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
+            .optional("refused_count", \.refusedCount, "Of task.commit: staged tasks that could not be published now."),
+            .optional("refused", \.refused, "The first 100 of them, with the reasons."),
             .optional("files", \.files, "Of task.remove with files: what became of them."),
+        ]
+    }
+
+    /// A task that a filter selected and for which the verb failed.
+    public struct Refusal: WireRecord, Hashable {
+        public var id = TaskID(0)
+        public var reason = ""
+        public var message = ""
+
+        public init() {}
+
+        public init(id: TaskID, reason: String, message: String) {
+            self.id = id
+            self.reason = reason
+            self.message = message
+        }
+
+        public static let schemaName = "SelectionRefusal"
+        public static let summary = "A task for which the verb failed."
+        public static let wireFields: WireFields<Self> = [
+            .required("id", \.id, "The task."),
+            .required("reason", \.reason, "As data.reason of the error that task.commit of this task alone answers."),
+            .required("message", \.message, "What happened, in English."),
         ]
     }
 

@@ -117,7 +117,10 @@ public enum TaskList: RPCMethod {
                 "By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by priority, then host by host "
                     + "(and group and profile) in the order in which these are served next, and for each as they start."
             ),
-            .defaulted("limit", \.limit, "Most tasks in one answer.", .range(1...1000)),
+            .defaulted(
+                "limit", \.limit,
+                "Most tasks in one answer. A page also ends at 1 MiB, or when 10,000 tasks were looked at: it may have fewer, "
+                    + "even none, and a next_cursor.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; filter and order must be the same.",
                 .length(1...1024)),
@@ -164,8 +167,9 @@ public enum TaskWait: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "Answers when each task is terminal or staged, or in a state of until; or when the timeout has passed. The open calls of a user may name 100,000 tasks together."
-    public static let errors: [ErrorCode] = [.notFound, .limitExceeded, .shuttingDown]
+        "Answers when each task (with any: one) is terminal or staged, in a state of until, or gone; or when the timeout has "
+        + "passed. The open calls of a user may name 100,000 tasks together."
+    public static let errors: [ErrorCode] = [.limitExceeded, .shuttingDown]
 
     public static let examples = [
         MethodExample(
@@ -173,11 +177,17 @@ public enum TaskWait: RPCMethod {
             result: [
                 "tasks": [["id": 17, "state": "completed", "final_path": "/home/ada/Downloads/README.txt"]],
                 "timed_out": false,
-            ])
+            ]),
+        MethodExample(
+            "what is left of a group after a minute, without rows",
+            params: ["filter": ["group": "isos"], "timeout": 60, "fields": []],
+            result: ["tasks": [], "timed_out": true, "open": [19, 23]]),
     ]
 
     public struct Params: WireInput, WireParams, Hashable {
-        public var ids: [TaskID] = []
+        public var ids: [TaskID]?
+        public var filter: TaskFilter?
+        public var any: Bool?
         public var until: OneOrMany<TaskState>?
         public var timeout: Double?
         public var fields: TaskColumns?
@@ -190,18 +200,43 @@ public enum TaskWait: RPCMethod {
             self.fields = fields
         }
 
-        public static let summary = "What to wait for."
+        public init(filter: TaskFilter, timeout: Double? = nil, fields: TaskColumns? = nil) {
+            self.filter = filter
+            self.timeout = timeout
+            self.fields = fields
+        }
+
+        public static let summary = "What to wait for: ids or a filter."
         public static let wireFields: WireFields<Self> = [
-            .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
+            .optional("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
+            .optional(
+                "filter", \.filter,
+                "The unfinished tasks that match at the call, 100,000 at most; tasks that are added later are not waited for."
+            ),
+            .optional("any", \.any, "True: answer when one task has ended; default when all have."),
             .optional("until", \.until, "States that end the waiting too.", .count(1...8)),
             .optional("timeout", \.timeout, "Most seconds to wait; default without end.", .number(0...31_536_000)),
-            .optional("fields", \.fields, "Fields to give; default all but response_headers."),
+            .optional(
+                "fields", \.fields, "Fields to give; default all but response_headers. None ([]) gives no tasks at all."
+            ),
         ]
+
+        public func validate() throws(WireError) {
+            switch (ids, filter) {
+            case (nil, nil): throw WireError(.missing, expected: "ids or filter")
+            case (_?, _?): throw WireError(.conflictingFields, at: "filter", expected: "either ids or filter")
+            default: return
+            }
+        }
     }
 
     public struct Result: WireRecord, Hashable {
         public var tasks: [TaskRecord] = []
         public var timedOut = false
+        public var open: [TaskID]?
+        public var openCount: Int?
+        public var missing: [TaskID]?
+        public var omitted: [TaskID]?
 
         public init() {}
 
@@ -212,8 +247,15 @@ public enum TaskWait: RPCMethod {
 
         public static let summary = "The tasks as they are now."
         public static let wireFields: WireFields<Self> = [
-            .required("tasks", \.tasks, "The tasks, in the order of ids."),
+            .required("tasks", \.tasks, "The tasks, in the order of ids; as many as 1 MiB takes."),
             .required("timed_out", \.timedOut, "Whether the timeout ended the waiting."),
+            .optional("open", \.open, "Tasks that have not ended, after a timeout or with any; 10,000 at most."),
+            .optional(
+                "open_count", \.openCount, "The number of tasks that have not ended, if open has not all of them."),
+            .optional("missing", \.missing, "Ids that do not exist or belong to others."),
+            .optional(
+                "omitted", \.omitted,
+                "Tasks that the answer has no room for, 10,000 at most: task.list with filter.ids gives them."),
         ]
     }
 }

@@ -93,7 +93,7 @@ public enum TokenAdd: RPCMethod {
 
 /// `token.list`: the tokens that exist.
 public enum TokenList: RPCMethod {
-    public typealias Params = NoParams
+    public typealias Params = NamedPageParams
 
     public static let name = "token.list"
     public static let access = MethodAccess.operators
@@ -114,12 +114,19 @@ public enum TokenList: RPCMethod {
 
     public struct Result: WireRecord, Hashable {
         public var tokens: [TokenRecord] = []
+        public var nextCursor: String?
 
         public init() {}
-        public init(tokens: [TokenRecord]) { self.tokens = tokens }
+        public init(tokens: [TokenRecord], nextCursor: String?) {
+            self.tokens = tokens
+            self.nextCursor = nextCursor
+        }
 
         public static let summary = "All tokens."
-        public static let wireFields: WireFields<Self> = [.required("tokens", \.tokens, "By name.")]
+        public static let wireFields: WireFields<Self> = [
+            .required("tokens", \.tokens, "By name."),
+            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+        ]
     }
 }
 

@@ -8,7 +8,7 @@ enum WebhookMethods {
 
 /// `webhook.list`: the operator's receivers of events.
 public enum WebhookList: RPCMethod {
-    public typealias Params = NoParams
+    public typealias Params = NamedPageParams
 
     public static let name = "webhook.list"
     public static let access = MethodAccess.operators
@@ -34,12 +34,19 @@ public enum WebhookList: RPCMethod {
 
     public struct Result: WireRecord, Hashable {
         public var webhooks: [WebhookRecord] = []
+        public var nextCursor: String?
 
         public init() {}
-        public init(webhooks: [WebhookRecord]) { self.webhooks = webhooks }
+        public init(webhooks: [WebhookRecord], nextCursor: String?) {
+            self.webhooks = webhooks
+            self.nextCursor = nextCursor
+        }
 
         public static let summary = "All webhooks."
-        public static let wireFields: WireFields<Self> = [.required("webhooks", \.webhooks, "By name.")]
+        public static let wireFields: WireFields<Self> = [
+            .required("webhooks", \.webhooks, "By name."),
+            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+        ]
     }
 }
 

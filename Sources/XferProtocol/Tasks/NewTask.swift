@@ -223,6 +223,8 @@ public enum TaskLimits {
     public static let longestWait: Int64 = 315_360_000
     /// Tasks in `after`.
     public static let dependencies = 1000
+    /// Tasks in `after` of all tasks of one call.
+    public static let dependenciesOfCall = 50_000
     /// Tasks in one `task.add`, ids in one call.
     public static let batchSize = 10_000
 }

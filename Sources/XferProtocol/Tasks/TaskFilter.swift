@@ -6,11 +6,19 @@ public struct TaskFilter: WireInput, Hashable {
     public var state: OneOrMany<TaskState>?
     public var kind: OneOrMany<TaskKind>?
     public var group: OneOrMany<String>?
+    public var batch: OneOrMany<BatchID>?
     public var label: OneOrMany<String>?
     public var slot: OneOrMany<String>?
     public var owner: OneOrMany<Owner>?
     public var host: OneOrMany<String>?
     public var ids: OneOrMany<TaskID>?
+    public var clientKey: OneOrMany<String>?
+    public var reason: OneOrMany<FailureReason>?
+    public var urlPrefix: String?
+    public var createdFrom: Timestamp?
+    public var createdBefore: Timestamp?
+    public var finishedFrom: Timestamp?
+    public var finishedBefore: Timestamp?
     public var all: Bool?
 
     public init() {}
@@ -29,18 +37,35 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("state", \.state, "States.", .count(1...1000)),
         .optional("kind", \.kind, "Kinds.", .count(1...1000)),
         .optional("group", \.group, "Groups.", .count(1...1000)),
+        .optional("batch", \.batch, "Batches.", .count(1...1000)),
         .optional("label", \.label, "Labels.", .count(1...1000)),
         .optional("slot", \.slot, "Slots they were added to.", .count(1...1000)),
         .optional("owner", \.owner, "Owners' uids; only operators see others' tasks.", .count(1...1000))
             .restricted(to: .ownUID),
         .optional("host", \.host, "Hosts of the URLs; with :port where it is not the scheme's.", .count(1...1000)),
         .optional("ids", \.ids, "Ids.", .count(1...TaskLimits.batchSize)),
+        .optional("client_key", \.clientKey, "Client keys they were added with.", .count(1...1000)),
+        .optional("reason", \.reason, "Reasons of their last failures, as error.reason.", .count(1...1000)),
+        .optional(
+            "url_prefix", \.urlPrefix, "How their URLs begin, before a query; secrets in a query cannot be searched.",
+            .length(1...2048),
+            .form("^[^?#]*$", expected: "a text without ? and #") { !$0.contains { "?#".contains($0) } }),
+        .optional("created_from", \.createdFrom, "Added at this time or later."),
+        .optional("created_before", \.createdBefore, "Added before this time."),
+        .optional("finished_from", \.finishedFrom, "Whose last run ended at this time or later."),
+        .optional("finished_before", \.finishedBefore, "Whose last run ended before this time."),
         .optional("all", \.all, "True: everything the caller may touch; then no other field."),
     ]
 
     private var hasCondition: Bool {
         state != nil || kind != nil || group != nil || label != nil || slot != nil || owner != nil || host != nil
-            || ids != nil
+            || ids != nil || batch != nil || hasLaterCondition
+    }
+
+    /// Whether it has a condition that a fleet does not know.
+    public var hasLaterCondition: Bool {
+        clientKey != nil || reason != nil || urlPrefix != nil || createdFrom != nil || createdBefore != nil
+            || finishedFrom != nil || finishedBefore != nil
     }
 
     public func validate() throws(WireError) {

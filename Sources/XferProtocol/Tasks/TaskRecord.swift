@@ -68,6 +68,8 @@ public struct TaskRecord: WireRecord, Hashable {
     public var createdAt: Timestamp?
     public var startedAt: Timestamp?
     public var finishedAt: Timestamp?
+    /// Whether `PageText` has left out fields.
+    public internal(set) var isAbridged: Bool?
 
     public init() {}
 
@@ -171,6 +173,10 @@ public struct TaskRecord: WireRecord, Hashable {
             .optional("created_at", \.createdAt, "When it was added."),
             .optional("started_at", \.startedAt, "When its first try began."),
             .optional("finished_at", \.finishedAt, "When its last run ended."),
+            .optional(
+                "abridged", \.isAbridged,
+                "True in a list if the task is longer than 3 MiB: only short fields are given; task.get with fields gives others."
+            ),
         ])
 }
 
@@ -270,8 +276,8 @@ public struct ProgressRecord: WireRecord, Hashable {
     ]
 }
 
-/// Why a waiting task cannot start now, and until when if that is known. Tasks that are queued or running have one, too,
-/// while the database cannot be written: `storage`.
+/// Why a waiting task cannot start now, and until when if that is known. Tasks that are queued or running have one,
+/// too, while the database cannot be written: `storage`.
 public struct WaitRecord: WireRecord, Hashable {
     public var reason = OpenEnum(WaitReason.retry)
     public var until: Timestamp?

@@ -33,20 +33,28 @@ extension StoreReader {
         of owner: Owner?, ascending: Bool, limit: Int, cursor: String?
     ) throws(StoreError) -> CachePage {
         let words = ["cache", ascending ? "asc" : "desc", owner?.description ?? "all"]
-        let last = if let cursor { try ListCursor(cursor, of: words).last } else { ascending ? 0 : Int64.max }
+        var last = if let cursor { try ListCursor(cursor, of: words).last } else { ascending ? 0 : Int64.max }
+        var (entries, bytes): ([CacheEntry], Int) = ([], 0)
         // One more than asked for, to know whether there is another page.
-        var entries = try connection.all(
-            composed: """
-                SELECT id, owner, blob, url, final_url, status, fields, variant, request_time, response_time, length,
-                    digest, stored_at, last_used_at
-                FROM cache_entry WHERE \(owner == nil ? "?1 IS NULL" : "owner = ?1") AND id \(ascending ? ">" : "<") ?2
-                ORDER BY id \(ascending ? "ASC" : "DESC") LIMIT ?3
-                """, [Value(owner), .integer(last), Value(limit + 1)]
-        ) { row throws(StoreError) in try CacheEntry(row) }
-        guard entries.count > limit else { return CachePage(entries: entries) }
-        entries.removeSubrange(limit...)
-        return CachePage(
-            entries: entries, nextCursor: entries.last.map { ListCursor(last: $0.id.rawValue, of: words).text })
+        let most = limit.addingSaturated(1)
+        while entries.count < most, bytes < PageBounds(limit: limit).bytes {
+            let count = min(50, most - entries.count)
+            let rows = try connection.all(
+                composed: """
+                    SELECT id, owner, blob, url, final_url, status, fields, variant, request_time, response_time, length,
+                        digest, stored_at, last_used_at
+                    FROM cache_entry WHERE \(owner == nil ? "?1 IS NULL" : "owner = ?1") AND id \(ascending ? ">" : "<") ?2
+                    ORDER BY id \(ascending ? "ASC" : "DESC") LIMIT ?3
+                    """, [Value(owner), .integer(last), Value(count)]
+            ) { row throws(StoreError) in (try CacheEntry(row), row.text(3).utf8.count + row.text(6).utf8.count) }
+            entries += rows.map(\.0)
+            bytes = rows.reduce(bytes) { $0.addingSaturated($1.1) }
+            guard rows.count == count, let next = rows.last?.0.id else {
+                return CachePage(entries: Array(entries.prefix(limit)), of: words, isLast: entries.count <= limit)
+            }
+            last = next.rawValue
+        }
+        return CachePage(entries: Array(entries.prefix(limit)), of: words, isLast: false)
     }
 
     /// How much an owner keeps; nil means all owners.
@@ -90,6 +98,13 @@ extension StoreReader {
             ) { row throws(StoreError) in try SourceEvidence(row, table: "cache_source") }
         }
         return entries
+    }
+}
+
+extension CachePage {
+    fileprivate init(entries: [CacheEntry], of words: [String], isLast: Bool) {
+        let cursors = entries.map { ListCursor(last: $0.id.rawValue, of: words).text }
+        self.init(entries: entries, cursors: cursors, nextCursor: isLast ? nil : cursors.last)
     }
 }
 

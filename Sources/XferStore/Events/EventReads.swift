@@ -7,33 +7,58 @@ extension StoreReader {
     public func events(
         since: Int64, types: Set<EventType>? = nil, taskIDs: Set<TaskID>? = nil, owner: Owner? = nil, limit: Int
     ) throws(StoreError) -> [Event] {
-        var found: [Event] = []
-        var last = since
-        while true {
-            let rows = try rows(ofEventsSince: last, types, taskIDs, owner, limit: limit)
-            for event in rows.joined() where event.seq > since && types?.contains(event.type) ?? true {
-                found.append(event)
+        let bounds = PageBounds(limit: limit, scan: .max, bytes: .max)
+        return try eventPage(since: since, types: types, taskIDs: taskIDs, owner: owner, within: bounds).events
+    }
+
+    /// As `events`, but a page ends also when events with `bounds.scan` numbers were inspected or `bounds.bytes` of
+    /// text were read.
+    ///
+    /// - Returns: the events, and the number from which the next page goes on: at the end that of the newest event.
+    public func eventPage(
+        since: Int64, types: Set<EventType>? = nil, taskIDs: Set<TaskID>? = nil, owner: Owner? = nil,
+        within bounds: PageBounds
+    ) throws(StoreError) -> (events: [Event], reached: Int64) {
+        let newest = try lastSeq()
+        guard bounds.limit > 0, since < newest else { return ([], min(since, newest)) }
+        var end = min(newest, since.addingSaturated(Int64(clamping: max(1, bounds.scan))))
+        // A row with a series is read whole: it has the number of its last event.
+        let row = try connection.first("SELECT seq FROM event WHERE seq >= ?1 ORDER BY seq LIMIT 1", .integer(end)) {
+            $0.integer(0)
+        }
+        end = row ?? newest
+        var (found, last, bytes): ([Event], Int64, Int) = ([], since, 0)
+        let step = min(bounds.limit, 200)
+        while last < end {
+            let rows = try rows(ofEventsSince: last, upTo: end, types, taskIDs, owner, limit: step)
+            for row in rows {
+                for event in row.events where event.seq > since && types?.contains(event.type) ?? true {
+                    found.append(event)
+                    if found.count == bounds.limit { return (found, event.seq) }
+                }
+                last = max(last, row.events.last?.seq ?? last)
+                bytes = bytes.addingSaturated(row.bytes)
+                if bytes >= bounds.bytes { return (found, last) }
             }
             // Rows of which nothing is asked for must not look like the end.
-            guard found.count < limit, rows.count == limit, let seq = rows.last?.last?.seq else {
-                return Array(found.prefix(limit))
-            }
-            last = seq
+            if rows.count < step { break }
         }
+        return (found, max(last, end))
     }
 
     /// The events of each row whose last one is above `since`, and of which one may be asked for.
     private func rows(
-        ofEventsSince since: Int64, _ types: Set<EventType>?, _ taskIDs: Set<TaskID>?, _ owner: Owner?, limit: Int
-    ) throws(StoreError) -> [[Event]] {
+        ofEventsSince since: Int64, upTo end: Int64, _ types: Set<EventType>?, _ taskIDs: Set<TaskID>?, _ owner: Owner?,
+        limit: Int
+    ) throws(StoreError) -> [(events: [Event], bytes: Int)] {
         var sql = "SELECT seq, time, task_id, owner, payload, count FROM event"
-        var values: [Value] = [.integer(since), Value(limit)]
+        var values: [Value] = [.integer(since), Value(limit), .integer(end)]
         func parameter(_ value: Value) -> String {
             values.append(value)
             return "?\(values.count)"
         }
         if taskIDs != nil { sql += " INDEXED BY event_task" }
-        sql += " WHERE seq > ?1"
+        sql += " WHERE seq > ?1 AND seq <= ?3"
         if let taskIDs {
             let list = JSONText.array(taskIDs.map(\.rawValue))
             sql += " AND task_id IN (SELECT value FROM json_each(\(parameter(.text(list)))))"
@@ -47,17 +72,19 @@ extension StoreReader {
         if let owner { sql += " AND owner = \(parameter(Value(owner)))" }
         sql += " ORDER BY seq LIMIT ?2"
         return try connection.all(composed: sql, values) { row throws(StoreError) in
-            guard let payloads = EventText.decode(row.text(4), count: row.integer(5)) else {
+            let text = row.text(4)
+            guard let payloads = EventText.decode(text, count: row.integer(5)) else {
                 throw StoreError.unreadable(table: "event", id: row.integer(0), column: "payload")
             }
             let (time, task) = (row.time(1), row.optionalInteger(2).map { TaskID($0) })
             let owner = row.optionalInteger(3).map { Owner(uid: UInt32(truncatingIfNeeded: $0)) }
             let first = row.integer(0).subtractingSaturated(row.integer(5)).addingSaturated(1)
-            return payloads.enumerated().map { index, payload in
+            let events = payloads.enumerated().map { index, payload in
                 Event(
                     seq: first.addingSaturated(Int64(clamping: index)), time: time, taskID: task, owner: owner,
                     payload: payload)
             }
+            return (events, text.utf8.count + 64)
         }
     }
 

@@ -44,10 +44,10 @@ extension StoreReader {
                 ORDER BY id \(ascending ? "ASC" : "DESC") LIMIT ?5
                 """, values
         ) { row throws(StoreError) in try FailedURL(row) }
-        guard entries.count > limit else { return FailedURLPage(entries: entries) }
-        entries.removeSubrange(limit...)
-        return FailedURLPage(
-            entries: entries, nextCursor: entries.last.map { ListCursor(last: $0.id.rawValue, of: words).text })
+        let isLast = entries.count <= limit
+        entries.removeSubrange(min(limit, entries.count)...)
+        let cursors = entries.map { ListCursor(last: $0.id.rawValue, of: words).text }
+        return FailedURLPage(entries: entries, cursors: cursors, nextCursor: isLast ? nil : cursors.last)
     }
 }
 

@@ -5,9 +5,12 @@ struct ListCursor {
     let last: Int64
     private let binding: UInt64
 
-    init(last: Int64, of words: [String]) {
+    init(last: Int64, of words: [String]) { self.init(last: last, binding: Self.binding(words)) }
+
+    /// - Parameter binding: that of the words.
+    init(last: Int64, binding: UInt64) {
         self.last = last
-        binding = Self.binding(words)
+        self.binding = binding
     }
 
     /// - Throws: `invalidCursor` if the text is malformed or was made with other words.

@@ -4,47 +4,77 @@ extension StoreReader {
     /// One page of queued tasks: by priority, then lane by lane in the order of their turns, each lane in the order in
     /// which its tasks start.
     ///
-    /// The cursor is opaque and bound to filter and order. It is a place and not a task, so that it stays valid when the
-    /// task before it starts. A task or lane that moves between two pages may appear twice or be left out.
+    /// The cursor is opaque and bound to filter and order. It is a place and not a task, so that it stays valid when
+    /// the task before it starts. A task or lane that moves between two pages may appear twice or be left out.
     public func listQueue(
         _ filter: TaskQuery, order: QueueOrder, limit: Int, cursor: String? = nil
     ) throws(StoreError) -> TaskPage {
+        try listQueue(filter, order: order, within: PageBounds(limit: limit), cursor: cursor)
+    }
+
+    public func listQueue(
+        _ filter: TaskQuery, order: QueueOrder, within bounds: PageBounds, cursor: String? = nil
+    ) throws(StoreError) -> TaskPage {
         try settleHosts()
         try settleTurns()
-        let words = ["queue", order.rawValue] + filter.restrictions.flatMap { [$0.dimension.rawValue, $0.list] }
+        let words = ["queue", order.rawValue] + filter.words
         let start = try cursor.map { text throws(StoreError) in try QueuePlaceCursor(text, of: words) }
-        guard filter.restrictions.allSatisfy({ !$0.allowed.isEmpty }), limit > 0 else { return TaskPage(tasks: []) }
-        var places: [QueuePlaceCursor] = []
+        guard filter.restrictions.allSatisfy({ !$0.allowed.isEmpty }), bounds.limit > 0 else {
+            return TaskPage(tasks: [])
+        }
         // One more than asked for, to know whether there is another page.
-        for priority in Priority.allCases.map(\.rawValue).sorted(by: >) where places.count <= limit {
+        var walk = QueueWalk(filter: filter, order: order, wanted: bounds.limit.addingSaturated(1), scan: bounds.scan)
+        for priority in Priority.allCases.map(\.rawValue).sorted(by: >) where !walk.isOver {
             let level = Int64(clamping: priority)
             if let start, level > start.priority { continue }
-            try append(level, filter, order, after: start, upTo: limit + 1, to: &places)
+            try append(level, after: start, to: &walk)
         }
-        var page = try page(of: places.prefix(limit).map { TaskID($0.id) })
-        if places.count > limit, let last = places.prefix(limit).last { page.nextCursor = last.text(of: words) }
+        let suffix = QueuePlaceCursor.suffix(of: words)
+        let places = walk.places.prefix(bounds.limit)
+        let ids = places.map { TaskID($0.id ?? 0) }
+        let cursors = Dictionary(zip(ids, places.map { $0.text + suffix }), uniquingKeysWith: { $1 })
+        var page = try page(of: ids, bytes: bounds.bytes) { cursors[$0] ?? "" }
+        if page.places.count < ids.count || walk.places.count > bounds.limit {
+            page.nextCursor = page.places.last?.cursor
+        } else if walk.hasMore, let reached = walk.reached {
+            page.nextCursor = reached.text + suffix
+        }
         return page
     }
 
+    /// Walks the lanes of a priority.
     private func append(
-        _ level: Int64, _ filter: TaskQuery, _ order: QueueOrder, after start: QueuePlaceCursor?, upTo count: Int,
-        to places: inout [QueuePlaceCursor]
+        _ level: Int64, after start: QueuePlaceCursor?, to walk: inout QueueWalk
     ) throws(StoreError) {
-        let start = start?.priority == level ? start : nil
+        var start = start?.priority == level ? start : nil
         var first = start?.turn ?? .min
-        while places.count < count {
+        if let ended = start, ended == ended.behindLane(of: walk.order) {
+            // The lane was walked to its end.
+            guard first < .max else { return }
+            first += 1
+            start = nil
+        }
+        let count = min(walk.wanted, 1000)
+        while !walk.isOver {
             let lanes = try connection.all(
                 """
                 SELECT turn, group_id, profile, host FROM host_queue
                 WHERE priority = ?1 AND turn >= ?2 ORDER BY turn LIMIT ?3
                 """, .integer(level), .integer(first), Value(count)
             ) { (turn: $0.integer(0), group: $0.integer(1), profile: $0.text(2), host: $0.text(3)) }
-            for lane in lanes where places.count < count {
+            for lane in lanes {
+                if walk.isOver { return }
+                guard try mayMatch(walk, group: lane.group, host: lane.host) else {
+                    walk.scan -= 1
+                    walk.reached = QueuePlaceCursor(priority: level, turn: lane.turn, rank: nil, id: nil)
+                        .behindLane(of: walk.order)
+                    continue
+                }
                 let key: [Value] = [.integer(level), .integer(lane.group), .text(lane.profile), .text(lane.host)]
                 let after = lane.turn == start?.turn ? start : nil
-                places += try entries(of: key, filter, order, after: after, limit: count - places.count).map {
-                    QueuePlaceCursor(priority: level, turn: lane.turn, rank: $0.rank, id: $0.id)
-                }
+                // A lane without a matching task costs as much as a task.
+                let lane = QueuePlaceCursor(priority: level, turn: lane.turn, rank: after?.rank, id: after?.id)
+                try append(key, at: lane, to: &walk)
             }
             // Turns of a priority differ: the next lanes begin one above.
             guard lanes.count == count, let last = lanes.last?.turn, last < .max else { return }
@@ -52,43 +82,108 @@ extension StoreReader {
         }
     }
 
-    private func entries(
-        of lane: [Value], _ filter: TaskQuery, _ order: QueueOrder, after start: QueuePlaceCursor?, limit: Int
-    ) throws(StoreError) -> [(id: Int64, rank: Int64)] {
+    /// Whether the filter admits a lane of this group (0 is none) and host.
+    private func mayMatch(_ walk: QueueWalk, group: Int64, host: String) throws(StoreError) -> Bool {
+        if let hosts = walk.hosts, !hosts.contains(host) { return false }
+        guard walk.filter.groups != nil || walk.filter.owners != nil else { return true }
+        guard let key = try groupKey(of: group) else { return walk.filter.groups == nil }
+        return walk.filter.groups?.contains(key.name) ?? true && walk.filter.owners?.contains(key.owner) ?? true
+    }
+
+    /// Walks a lane from its place on.
+    private func append(
+        _ lane: [Value], at place: QueuePlaceCursor, to walk: inout QueueWalk
+    ) throws(StoreError) {
+        var place = place
+        walk.scan -= 1
+        while true {
+            let count = max(1, min(walk.step, walk.scan))
+            let rows = try rows(of: lane, walk.filter, walk.order, after: place, limit: count)
+            for row in rows {
+                walk.scan -= 1
+                place = QueuePlaceCursor(priority: place.priority, turn: place.turn, rank: row.rank, id: row.id)
+                walk.reached = place
+                if row.matches { walk.places.append(place) }
+                if walk.places.count >= walk.wanted { return }
+            }
+            if rows.count < count {
+                // Behind the lane's last task.
+                walk.reached = place.behindLane(of: walk.order)
+                return
+            }
+            if walk.isOver { return }
+        }
+    }
+
+    private func rows(
+        of lane: [Value], _ filter: TaskQuery, _ order: QueueOrder, after place: QueuePlaceCursor, limit: Int
+    ) throws(StoreError) -> [(id: Int64, rank: Int64, matches: Bool)] {
         var values = lane + [Value(limit)]
         func parameter(_ value: Value) -> String {
             values.append(value)
             return "?\(values.count)"
         }
         let (comparison, direction) = order == .fifo ? (">", "ASC") : ("<", "DESC")
-        var conditions = ""
-        if let start {
-            conditions =
-                " AND (rank, id) \(comparison) (\(parameter(.integer(start.rank))), \(parameter(.integer(start.id))))"
+        var range = ""
+        if let rank = place.rank, let id = place.id {
+            range = " AND (rank, id) \(comparison) (\(parameter(.integer(rank))), \(parameter(.integer(id))))"
         }
-        for restriction in filter.restrictions {
-            let list = parameter(.text(restriction.list))
-            // The plus keeps SQLite from choosing another index.
-            conditions += " AND +\(restriction.dimension.column) IN (SELECT value FROM json_each(\(list)))"
+        var conditions = filter.restrictions.map { restriction in
+            "\(restriction.dimension.column) IN (SELECT value FROM json_each(\(parameter(.text(restriction.list)))))"
         }
+        conditions += filter.bounds.map { $0.sql(parameter($0.value)) }
         return try connection.all(
             composed: """
-                SELECT id, rank FROM task INDEXED BY task_queue
-                WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND profile IS nullif(?3, '') AND host = ?4\(conditions)
+                SELECT id, rank, \(conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
+                FROM task INDEXED BY task_queue
+                WHERE state = 'queued' AND priority = ?1 AND group_id = ?2 AND profile IS nullif(?3, '') AND host = ?4\(range)
                 ORDER BY rank \(direction), id \(direction) LIMIT ?5
                 """, values
-        ) { (id: $0.integer(0), rank: $0.integer(1)) }
+        ) { (id: $0.integer(0), rank: $0.integer(1), matches: $0.flag(2)) }
     }
 }
 
-/// The place behind a queued task: its lane's turn, and its rank within the lane.
-private struct QueuePlaceCursor {
+/// What a walk over the lanes has found, and how far it may go.
+private struct QueueWalk {
+    let filter: TaskQuery
+    let hosts: Set<String>?
+    let order: QueueOrder
+    /// Places of matching tasks after which the walk ends.
+    let wanted: Int
+    /// Rows and lanes that may still be inspected.
+    var scan: Int
+    var places: [QueuePlaceCursor] = []
+    /// The place behind what was inspected last.
+    var reached: QueuePlaceCursor?
+
+    init(filter: TaskQuery, order: QueueOrder, wanted: Int, scan: Int) {
+        self.filter = filter
+        self.order = order
+        self.wanted = wanted
+        self.scan = max(1, scan)
+        hosts = filter.hosts.map(Set.init)
+    }
+
+    /// Rows that are read at once: no more than what is wanted where all match.
+    var step: Int {
+        filter.restrictions.isEmpty && filter.bounds.isEmpty ? wanted - places.count : min(500, max(50, wanted))
+    }
+
+    /// Whether a bound has ended the walk.
+    var isOver: Bool { places.count >= wanted || hasMore }
+
+    /// Whether rows were left uninspected.
+    var hasMore: Bool { scan <= 0 }
+}
+
+/// The place behind a queued task: its lane's turn, and its rank within the lane; without one, before the lane's first.
+private struct QueuePlaceCursor: Equatable {
     let priority: Int64
     let turn: Int64
-    let rank: Int64
-    let id: Int64
+    let rank: Int64?
+    let id: Int64?
 
-    init(priority: Int64, turn: Int64, rank: Int64, id: Int64) {
+    init(priority: Int64, turn: Int64, rank: Int64?, id: Int64?) {
         (self.priority, self.turn, self.rank, self.id) = (priority, turn, rank, id)
     }
 
@@ -102,8 +197,16 @@ private struct QueuePlaceCursor {
         self.init(priority: numbers[0], turn: numbers[1], rank: numbers[2], id: numbers[3])
     }
 
-    func text(of words: [String]) -> String {
-        let numbers = [priority, turn, rank, id].map { String($0, radix: 36) }
-        return (numbers + [String(ListCursor.binding(words), radix: 36)]).joined(separator: ".")
+    /// The cursor without the `suffix` that binds it to words.
+    var text: String {
+        [priority, turn, rank ?? 0, id ?? 0].map { String($0, radix: 36) }.joined(separator: ".") + "."
+    }
+
+    static func suffix(of words: [String]) -> String { String(ListCursor.binding(words), radix: 36) }
+
+    /// The place behind every task that the lane can have.
+    func behindLane(of order: QueueOrder) -> Self {
+        let end = order == .fifo ? Int64.max : .min
+        return Self(priority: priority, turn: turn, rank: end, id: end)
     }
 }

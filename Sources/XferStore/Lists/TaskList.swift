@@ -1,32 +1,55 @@
 public import XferModel
 
 extension StoreReader {
-    /// One page ordered by id. The cursor is opaque and bound to filter and order; a task that matches throughout appears
-    /// exactly once over all pages.
+    /// One page ordered by id. The cursor is opaque and bound to filter and order; a task that matches throughout
+    /// appears exactly once over all pages. A page that its bounds end early has fewer tasks than the limit, and a
+    /// cursor.
     public func list(
         _ filter: TaskQuery, ascending: Bool = false, limit: Int, cursor: String? = nil
     ) throws(StoreError) -> TaskPage {
+        try list(filter, ascending: ascending, within: PageBounds(limit: limit), cursor: cursor)
+    }
+
+    public func list(
+        _ filter: TaskQuery, ascending: Bool = false, within bounds: PageBounds, cursor: String? = nil
+    ) throws(StoreError) -> TaskPage {
+        let words = filter.words(ascending: ascending)
         var last: TaskID?
-        if let cursor { last = TaskID(try ListCursor(cursor, of: filter.words(ascending: ascending)).last) }
-        let bounds = ascending ? (last, nil) : (nil, last)
+        if let cursor { last = TaskID(try ListCursor(cursor, of: words).last) }
+        let (above, below) = ascending ? (last, nil) : (nil, last)
         // One more than asked for, to know whether there is another page.
-        let ids = try pageOfIDs(filter, above: bounds.0, below: bounds.1, ascending: ascending, limit: limit + 1)
-        var page = try page(of: Array(ids.prefix(limit)))
-        if ids.count > limit, let last = ids.prefix(limit).last {
-            page.nextCursor = ListCursor(last: last.rawValue, of: filter.words(ascending: ascending)).text
+        let walk = try pageOfIDs(
+            filter, above: above, below: below, ascending: ascending, limit: bounds.limit.addingSaturated(1),
+            scan: bounds.scan)
+        let ids = Array(walk.ids.prefix(bounds.limit))
+        let binding = ListCursor.binding(words)
+        var page = try page(of: ids, bytes: bounds.bytes) { ListCursor(last: $0.rawValue, binding: binding).text }
+        if page.places.count < ids.count || walk.ids.count > bounds.limit {
+            page.nextCursor = page.places.last?.cursor
+        } else if let reached = walk.reached {
+            page.nextCursor = ListCursor(last: reached.rawValue, binding: binding).text
         }
         return page
     }
 
-    /// These tasks, without a cursor. An unreadable row does not prevent listing the others.
-    func page(of ids: [TaskID]) throws(StoreError) -> TaskPage {
+    /// The first of these tasks, as many as `bytes` allow, at least one. An unreadable row does not prevent listing the
+    /// others.
+    func page(
+        of ids: [TaskID], bytes: Int, cursor: (TaskID) throws(StoreError) -> String
+    ) throws(StoreError) -> TaskPage {
         var page = TaskPage(tasks: [])
+        var left = bytes
         for id in ids {
+            if left <= 0 { break }
             do throws(StoreError) {
-                if let task = try task(id) { page.tasks.append(task) }
+                if let task = try task(id) {
+                    page.tasks.append(task)
+                    left = left.subtractingSaturated(task.variableBytes)
+                }
             } catch .unreadable {
                 page.unreadable.append(id)
             }
+            page.places.append(TaskPage.Place(id: id, cursor: try cursor(id)))
         }
         return page
     }
@@ -35,19 +58,38 @@ extension StoreReader {
     public func ids(
         matching filter: TaskQuery, after: TaskID? = nil, upTo: TaskID, limit: Int
     ) throws(StoreError) -> [TaskID] {
-        try pageOfIDs(
-            filter, above: after, below: TaskID(min(upTo.rawValue, .max - 1) + 1), ascending: true, limit: limit)
+        var (found, after): ([TaskID], TaskID?) = ([], after)
+        while found.count < limit {
+            let walk = try idPage(matching: filter, after: after, upTo: upTo, limit: limit - found.count)
+            found += walk.ids
+            guard let reached = walk.reached else { break }
+            after = reached
+        }
+        return found
+    }
+
+    /// As `ids`, but ends when `scan` rows were inspected.
+    public func idPage(
+        matching filter: TaskQuery, after: TaskID? = nil, upTo: TaskID, limit: Int,
+        scan: Int = PageBounds.usualScan
+    ) throws(StoreError) -> TaskIDPage {
+        var page = try pageOfIDs(
+            filter, above: after, below: TaskID(min(upTo.rawValue, .max - 1) + 1), ascending: true, limit: limit,
+            scan: scan)
+        if page.ids.count >= limit { page.reached = page.ids.last }
+        return page
     }
 
     // MARK: The query
 
     /// Walks the index of the restriction with the fewest rows, in the order of ids; where several values are allowed,
-    /// their walks are merged. It never sorts and stops at the limit.
+    /// their walks are merged. It never sorts and stops at the limit, or after `scan` rows of which the other
+    /// restrictions may admit none.
     private func pageOfIDs(
-        _ filter: TaskQuery, above: TaskID?, below: TaskID?, ascending: Bool, limit: Int
-    ) throws(StoreError) -> [TaskID] {
+        _ filter: TaskQuery, above: TaskID?, below: TaskID?, ascending: Bool, limit: Int, scan: Int
+    ) throws(StoreError) -> TaskIDPage {
         let restrictions = filter.restrictions
-        guard restrictions.allSatisfy({ !$0.allowed.isEmpty }), limit > 0 else { return [] }
+        guard restrictions.allSatisfy({ !$0.allowed.isEmpty }), limit > 0 else { return TaskIDPage(ids: []) }
         let leader = try leader(of: restrictions, filter)
         var values: [Value] = [
             .integer(above?.rawValue ?? .min), .integer(below?.rawValue ?? .max), Value(limit),
@@ -56,31 +98,53 @@ extension StoreReader {
             values.append(value)
             return "?\(values.count)"
         }
-        var conditions = "id > ?1 AND id < ?2"
-        for restriction in restrictions where restriction.dimension != leader?.dimension {
+        let others = restrictions.filter { $0.dimension != leader?.dimension }
+        let bounds = filter.bounds
+        let order = ascending ? "ASC" : "DESC"
+        /// The walk in the order of ids, of rows that also fulfil these conditions.
+        func walk(_ conditions: String) -> String {
+            let range = "id > ?1 AND id < ?2\(conditions)"
+            switch leader {
+            case .some(let leader) where leader.dimension == .id:
+                let list = parameter(.text(leader.list))
+                let among = "id IN (SELECT value FROM json_each(\(list)))"
+                return "SELECT id FROM task WHERE \(among) AND \(range) ORDER BY id \(order)"
+            case .some(let leader):
+                let walks = leader.allowed.map {
+                    """
+                    SELECT id FROM task INDEXED BY \(leader.dimension.index ?? "")
+                    WHERE \(leader.dimension.column) = \(parameter($0)) AND \(range)
+                    """
+                }
+                return walks.joined(separator: " UNION ALL ") + " ORDER BY id \(order)"
+            case nil:
+                return "SELECT id FROM task NOT INDEXED WHERE \(range) ORDER BY id \(order)"
+            }
+        }
+        var reached: TaskID?
+        if !others.isEmpty || !bounds.isEmpty, leader?.dimension != .id {
+            let before = values
+            values[2] = Value(max(0, scan - 1))
+            let sql = walk("") + " LIMIT 1 OFFSET ?3"
+            reached = try connection.all(composed: sql, values) { TaskID($0.integer(0)) }.first
+            values = before
+            if let reached {
+                // The row that was reached belongs to this page.
+                if ascending {
+                    values[1] = .integer(reached.rawValue.addingSaturated(1))
+                } else {
+                    values[0] = .integer(reached.rawValue.subtractingSaturated(1))
+                }
+            }
+        }
+        var conditions = others.map { restriction in
             let list = parameter(.text(restriction.list))
             // The plus keeps SQLite from choosing another index.
-            conditions += " AND +\(restriction.dimension.column) IN (SELECT value FROM json_each(\(list)))"
+            return " AND +\(restriction.dimension.column) IN (SELECT value FROM json_each(\(list)))"
         }
-        let order = "ORDER BY id \(ascending ? "ASC" : "DESC") LIMIT ?3"
-        let sql: String
-        switch leader {
-        case .some(let leader) where leader.dimension == .id:
-            let list = parameter(.text(leader.list))
-            sql = "SELECT id FROM task WHERE id IN (SELECT value FROM json_each(\(list))) AND \(conditions) \(order)"
-        case .some(let leader):
-            let index = leader.dimension.index ?? ""
-            let walks = leader.allowed.map {
-                """
-                SELECT id FROM task INDEXED BY \(index)
-                WHERE \(leader.dimension.column) = \(parameter($0)) AND \(conditions)
-                """
-            }
-            sql = walks.joined(separator: " UNION ALL ") + " " + order
-        case nil:
-            sql = "SELECT id FROM task NOT INDEXED WHERE \(conditions) \(order)"
-        }
-        return try connection.all(composed: sql, values) { TaskID($0.integer(0)) }
+        conditions += bounds.map { " AND " + $0.sql(parameter($0.value)) }
+        let sql = walk(conditions.joined()) + " LIMIT ?3"
+        return TaskIDPage(ids: try connection.all(composed: sql, values) { TaskID($0.integer(0)) }, reached: reached)
     }
 
     /// The restriction whose index is walked: ids, else the one with the fewest tasks, as far as that is known without
@@ -111,9 +175,29 @@ extension StoreReader {
             for owner in filter.owners ?? [] { sum = sum.addingSaturated(try counts(owner: owner).values.saturatedSum) }
             return sum
         case .host: return total / 10
-        case .label, .slot: return total / 100
-        case .id, .kind: return total
+        case .label, .slot, .batch: return total / 100
+        case .id, .kind, .clientKey, .reason: return total
         }
+    }
+}
+
+/// Ids of a walk.
+public struct TaskIDPage: Hashable, Sendable {
+    public var ids: [TaskID]
+    /// The task behind which the walk goes on, if a bound ended it; nil at its end.
+    public var reached: TaskID?
+}
+
+extension TransferTask {
+    /// The bytes of its texts and lists that may be long: most of what it takes in memory.
+    public var variableBytes: Int {
+        var bytes = 1024 + (specification.meta?.utf8.count ?? 0)
+        func add(_ url: HTTPURL) { bytes += url.target.utf8.count + url.host.utf8.count + 64 }
+        add(specification.request.url)
+        for url in specification.mirrors { add(url) }
+        for field in specification.request.headers { bytes += field.name.utf8.count + field.value.utf8.count + 32 }
+        for field in outcome.responseHeaders { bytes += field.name.utf8.count + field.value.utf8.count + 32 }
+        return bytes
     }
 }
 
@@ -129,27 +213,73 @@ extension TaskQuery {
         restrict(.label, labels, { .text($0) })
         restrict(.slot, slots, { .text($0) })
         restrict(.group, groups, { .text($0) })
+        restrict(.batch, batches, { .integer($0.rawValue) })
         restrict(.host, hosts, { .text($0) })
         restrict(.state, states, { Value($0) })
         restrict(.owner, owners, { Value($0) })
         restrict(.kind, kinds, { Value($0) })
+        restrict(.clientKey, clientKeys, { .text($0) })
+        restrict(.reason, reasons, { .text($0.rawValue) })
         return found
     }
 
-    /// Words that identify this filter in this order, for cursors.
-    func words(ascending: Bool) -> [String] {
-        [ascending ? "asc" : "desc"] + restrictions.flatMap { [$0.dimension.rawValue, $0.list] }
+    /// The columns that it bounds.
+    var bounds: [ColumnBound] {
+        var found: [ColumnBound] = []
+        func add(_ column: String, _ range: TaskQuery.TimeRange) {
+            if let from = range.from { found.append(ColumnBound("\(column) >= @", Value(from))) }
+            if let before = range.before { found.append(ColumnBound("\(column) < @", Value(before))) }
+        }
+        add("created_at", created)
+        add("finished_at", finished)
+        if let urlPrefix { found.append(ColumnBound("substr(url, 1, length(@)) = @", .text(urlPrefix))) }
+        return found
     }
+
+    /// Words that identify this filter, for cursors.
+    var words: [String] {
+        restrictions.flatMap { [$0.dimension.rawValue, $0.list] } + bounds.flatMap { [$0.condition, "\($0.value)"] }
+    }
+
+    /// Words that identify this filter in this order, for cursors.
+    func words(ascending: Bool) -> [String] { [ascending ? "asc" : "desc"] + words }
+}
+
+/// A condition with one value.
+struct ColumnBound {
+    /// SQL with `@` for the value.
+    let condition: String
+    let value: Value
+
+    init(_ condition: String, _ value: Value) {
+        self.condition = condition
+        self.value = value
+    }
+
+    func sql(_ parameter: String) -> String { condition.replacing("@", with: parameter) }
 }
 
 /// One column and the values it may have.
 struct Restriction {
     enum Dimension: String {
-        case id, label, slot, group, host, state, owner, kind
+        case id, label, slot, group, batch, host, state, owner, kind, clientKey, reason
 
-        var column: String { self == .group ? "group_name" : rawValue }
+        var column: String {
+            switch self {
+            case .group: "group_name"
+            case .batch: "batch_id"
+            case .clientKey: "client_key"
+            case .reason: "error_reason"
+            default: rawValue
+            }
+        }
         /// The index in which the tasks with one value lie in the order of their ids.
-        var index: String? { self == .id || self == .kind ? nil : "task_\(rawValue)" }
+        var index: String? {
+            switch self {
+            case .id, .kind, .clientKey, .reason: nil
+            default: "task_\(rawValue)"
+            }
+        }
     }
 
     let dimension: Dimension

@@ -56,7 +56,8 @@ enum Recovery {
     private static let tables = [
         "setting", "policy", "host_cooldown", "secure_host", "profile", "queue_group", "batch", "cookie", "transfer",
         "segment",
-        "upload", "upload_part", "task", "request_body", "task_result", "spooled_source", "reservation", "ready_file",
+        "upload", "upload_part", "task", "task_bytes", "request_body", "task_result", "spooled_source", "reservation",
+        "ready_file",
         "published_file", "brief_intent", "transfer_version", "pending_hook", "calendar", "dependency", "ended_target",
         "task_crash",
         "transfer_source", "abandoned_upload", "webhook_delivery", "webhook_state", "token",
@@ -153,6 +154,7 @@ enum Recovery {
                 DELETE FROM reservation WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM request_body WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM task_result WHERE task_id NOT IN (SELECT id FROM task);
+                DELETE FROM task_bytes WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM spooled_source WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM published_file WHERE task_id NOT IN (SELECT id FROM task);
                 DELETE FROM brief_intent WHERE task_id NOT IN (SELECT id FROM task);

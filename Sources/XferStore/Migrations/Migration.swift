@@ -1,5 +1,5 @@
-/// One step of the schema, never edited once it has landed. The schema's version (`PRAGMA user_version`) is the number of
-/// steps taken.
+/// One step of the schema, never edited once it has landed. The schema's version (`PRAGMA user_version`) is the number
+/// of steps taken.
 struct Migration: Sendable {
     /// For people looking into the database.
     let name: String
@@ -12,8 +12,8 @@ struct Migration: Sendable {
         .mirrors, .profileLanes, .waitEnds, .cheapStates, .crashes, .fileMarks,
         .webhooks, .tokens, .cheapRemovals, .briefRuns, .eventSeries,
         .answerDoubts, .hostCooldowns, .lastAttempts,
-        .cooldownCauses, .secureHosts, .tokenDirectories,
-        .uploadParts,
+        .cooldownCauses, .secureHosts, .tokenDirectories, .openDependencies,
+        .storedBytes, .uploadParts,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, by which file(1) and this program recognise its databases.

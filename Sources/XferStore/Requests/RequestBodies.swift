@@ -16,6 +16,8 @@ extension StoreReader {
 extension StoreTransaction {
     func insertBody(_ text: String, of id: TaskID) throws(StoreError) {
         try connection.run("INSERT INTO request_body (task_id, body) VALUES (?1, ?2)", Value(id), .text(text))
+        let length = Int64(clamping: text.utf8.count)
+        if length >= StoredKind.body.least { try setStored(length, .body, of: id) }
     }
 }
 

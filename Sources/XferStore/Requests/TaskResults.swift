@@ -64,10 +64,12 @@ extension StoreTransaction {
             INSERT OR REPLACE INTO task_result (task_id, length, content, file_name, object, kept_at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """, Value(id), .integer(result.length), Value(bytes), Value(name), Value(result.object), Value(time))
+        try setStored(result.length, .result, of: id)
     }
 
     /// Nothing happens when nothing was kept.
     public func removeResult(of id: TaskID) throws(StoreError) {
         try connection.run("DELETE FROM task_result WHERE task_id = ?1", Value(id))
+        try removeStored(.result, of: id)
     }
 }

@@ -36,6 +36,25 @@ extension StoreReader {
         return standing
     }
 
+    /// Whether a target of this task has not ended.
+    public func hasOpenTargets(_ id: TaskID) throws(StoreError) -> Bool {
+        try connection.first(
+            "SELECT 1 FROM dependency INDEXED BY dependency_waiting WHERE task_id = ?1 AND outcome IS NULL LIMIT 1",
+            Value(id)
+        ) { _ in true } ?? false
+    }
+
+    /// Those of these tasks that exist, of this owner; nil is any.
+    public func existing(_ ids: [TaskID], of owner: Owner?) throws(StoreError) -> Set<TaskID> {
+        Set(
+            try connection.all(
+                """
+                SELECT id FROM task
+                WHERE id IN (SELECT value FROM json_each(?1)) AND (?2 IS NULL OR owner = ?2)
+                """, .text(JSONText.array(ids.map(\.rawValue))), Value(owner)
+            ) { TaskID($0.integer(0)) })
+    }
+
     /// The targets of this task that have not completed, ascending.
     public func unmetTargets(of id: TaskID) throws(StoreError) -> [TaskID] {
         try connection.all(
@@ -69,11 +88,17 @@ extension StoreTransaction {
     /// Replaces the targets that the task depends on.
     public func setDependencies(of id: TaskID, on targets: [TaskID]) throws(StoreError) {
         try connection.run("DELETE FROM dependency WHERE task_id = ?1", Value(id))
-        for target in targets {
-            try connection.run(
-                "INSERT OR IGNORE INTO dependency (task_id, target_id) VALUES (?1, ?2)", Value(id), Value(target))
-        }
-        try renewDependencies(of: id)
+        // One statement: a thousand of them for each of hundreds of tasks would delay all other changes.
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO dependency (task_id, target_id, outcome)
+            SELECT ?1, target.value, CASE
+                WHEN task.id IS NULL THEN
+                    coalesce((SELECT outcome FROM ended_target WHERE target_id = target.value), 'failed')
+                WHEN task.state IN ('completed', 'failed', 'cancelled') THEN task.state
+                END
+            FROM json_each(?2) target LEFT JOIN task ON task.id = target.value
+            """, Value(id), .text(JSONText.array(targets.map(\.rawValue))))
     }
 
     /// Reads the states of the targets again: a failed target may have been retried meanwhile. For a removed target the

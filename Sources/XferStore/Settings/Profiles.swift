@@ -30,6 +30,13 @@ extension StoreReader {
         }
     }
 
+    /// The profile of this name.
+    public func profile(named name: String) throws(StoreError) -> StoredProfile? {
+        try connection.first("SELECT name, is_configured, profile FROM profile WHERE name = ?1", .text(name)) {
+            row throws(StoreError) in try StoredProfile(row)
+        }
+    }
+
     /// Unfinished tasks that name this profile, at most `limit` of them.
     public func unfinishedTasks(namingProfile name: String, limit: Int) throws(StoreError) -> [TaskID] {
         try connection.all(

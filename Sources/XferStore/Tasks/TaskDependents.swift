@@ -5,6 +5,7 @@ import XferModel
 enum TaskDependents {
     static let tables: [StaticString] = [
         "reservation", "request_body", "task_result", "spooled_source", "published_file", "calendar", "dependency",
+        "task_bytes",
     ]
 
     /// `+` hides the second condition from the planner: where no row has a `task_id` in the range, which is the rule,

@@ -143,6 +143,8 @@ extension StoreTransaction {
             task.coalesceKey = content.coalesceKey
             task.batchID = batch
             count(QueuePlace(of: task, inGroup: groups[index]), by: 1)
+            let bytes = Int64(clamping: task.variableBytes)
+            if bytes >= StoredKind.row.least { try setStored(bytes, .row, of: task.id) }
             take(task)
         }
     }

@@ -78,9 +78,9 @@ import XferTestSupport
             }
             return started
         }
-        #expect(fill("a", "one") == 4 && fill("b", "one") == 0)
+        #expect(fill("a", "one") == 16 && fill("b", "one") == 0)
         #expect(fill("c", "two", isFailing: true) == 1)
-        #expect(fill("d", "three") == 3 && slots.count == 8 && fill("e", "four") == 0)
+        #expect(fill("d", "three") == 15 && slots.count == 32 && fill("e", "four") == 0)
         slots.end(webhook: "a", host: "one")
         #expect(fill("b", "one") == 1)
         slots.end(webhook: "c", host: "two")

@@ -96,6 +96,7 @@ import XferModel
         expected.gateway.aria2 = .all
         expected.access.users = ["bob": .init(roots: ["/srv/bob"], maxTasks: 5, maxPriority: .high)]
         expected.access.groups = ["100": .init(roots: ["/srv/all"])]
+        expected.access.maxStored = 3 << 20
         expected.log.level = .debug
         expected.log.format = .json
         #expect(settings == expected)

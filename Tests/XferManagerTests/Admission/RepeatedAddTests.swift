@@ -43,6 +43,23 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    @Test func aKeyThatTwoTasksOfACallHaveIsRefusedByItsPlace() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        try await manager.start()
+        let (url, downloads) = (fixture.server.url("/a"), fixture.downloads)
+        let drafts = [("a", "1"), ("b", "2"), ("a", "3")].map { draft(of: url, in: downloads, key: $0, asked: $1) }
+        await #expect(throws: ManagerError.keyRepeated(path: "tasks[2].client_key", earlier: "tasks[0]")) {
+            _ = try await manager.tasks.add(drafts, for: ManagerFixture.caller, path: { "tasks[\($0)]." })
+        }
+        let first = try await manager.tasks.add([drafts[0]], for: ManagerFixture.caller, path: { "tasks[\($0)]." })
+        await #expect(throws: ManagerError.keyReused(existing: first[0].id, path: "tasks[1].client_key")) {
+            _ = try await manager.tasks.add(
+                [drafts[1], drafts[2]], for: ManagerFixture.caller, path: { "tasks[\($0)]." })
+        }
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aRepeatedAddOfSeveralTasksIsRecognisedOnlyAsAWhole() async throws {
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()

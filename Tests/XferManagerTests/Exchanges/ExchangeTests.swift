@@ -116,7 +116,7 @@ import XferTestSupport
                 switch delivery {
                 case .progress(let snapshot): last = snapshot
                 case .event(let event) where event.type == .taskCompleted: break reading
-                case .event, .overflow: break
+                case .event, .behind: break
                 }
             }
         }

@@ -130,4 +130,18 @@ import XferTestSupport
         #expect(task.state == .completed && task.outcome.skipped)
         await manager.shutdown(.suspend)
     }
+
+    @Test func aCommitByFilterCountsWhatItPublishedAndNamesWhatIsRefused() async throws {
+        let (fixture, manager) = try await open()
+        let blocked = try await add(fixture, manager, .skip) { $0.completion.finalize = .manual }
+        let other = try await fixture.add("/a", as: "b", to: manager) { $0.completion.finalize = .manual }
+        for id in [blocked, other] { #expect(try await fixture.end(of: id, in: manager).state == .staged) }
+        try FileTree.write("corrupt", to: fixture.downloads + "/a")
+        let counts = try await manager.staging.commit(TaskQuery(states: [.staged]), for: ManagerFixture.caller)
+        #expect(counts.changed == 1 && counts.unchanged == 0 && counts.refused == 1)
+        #expect(counts.refusals.map(\.id) == [blocked])
+        #expect(counts.refusals.first?.message.contains("stays staged") == true)
+        #expect(try await manager.queries.task(other, for: ManagerFixture.caller).state == .completed)
+        await manager.shutdown(.suspend)
+    }
 }

@@ -32,6 +32,35 @@ import XferTestSupport
         }
     }
 
+    @Test func theTasksThatOneCallNamesInAfterAreBounded() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open()
+        let directory = fixture.downloads
+        let url = fixture.server.url("/a")
+        func drafts(_ count: Int, after: [TaskID]) -> [TaskDraft] {
+            (0..<count).map { index in
+                TaskDraft(url: url) { request in
+                    var specification = TaskSpecification(
+                        owner: ManagerFixture.caller.owner, request: request,
+                        destination: Destination(directory: directory, name: "\(index)"), startsPaused: true)
+                    specification.schedule.after = after
+                    return specification
+                }
+            }
+        }
+        let targets = try await manager.tasks.add(drafts(1000, after: []), for: ManagerFixture.caller).map(\.id)
+        let added = try await manager.tasks.add(drafts(50, after: targets), for: ManagerFixture.caller)
+        #expect(added.count == 50)
+        await #expect(throws: ManagerError.self) {
+            _ = try await manager.tasks.add(
+                drafts(50, after: targets) + drafts(1, after: [targets[0]]), for: ManagerFixture.caller)
+        }
+        // The targets end one by one; the dependents are released with the last.
+        _ = try await manager.tasks.apply(.cancel, to: [added[0].id], for: ManagerFixture.caller)
+        #expect(try await manager.store.read { try $0.hasOpenTargets(added[1].id) })
+        await manager.shutdown(.suspend)
+    }
+
     @Test func aChainRunsInItsOrder() async throws {
         let fixture = try await ManagerFixture()
         for name in ["a", "b", "c"] { fixture.server.serve("/\(name)", .tagged(1, length: 1000)) }

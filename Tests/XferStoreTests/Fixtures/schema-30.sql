@@ -36,7 +36,7 @@ INSERT INTO migration VALUES(26,'last attempts','2026-11-26 14:30:00');
 INSERT INTO migration VALUES(27,'tasks of cooldowns','2026-11-26 17:30:00');
 INSERT INTO migration VALUES(28,'secure hosts','2026-11-26 18:00:00');
 INSERT INTO migration VALUES(29,'token directories','2026-11-26 18:10:00');
-INSERT INTO migration VALUES(30,'upload parts','2026-11-26 21:10:00');
+INSERT INTO migration VALUES(30,'open dependencies','2026-11-26 21:10:00');
 CREATE TABLE store (id TEXT NOT NULL, digest_key BLOB) STRICT;
 INSERT INTO store VALUES('dad9c46e3960d7572426b76f5444d436',X'4d89e62a91fe81ea4265c810a08e7ee2973e52a1b1179965e1e99ea78f0d0f96');
 CREATE TABLE setting (
@@ -526,16 +526,6 @@ CREATE TABLE secure_host (
     noted_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO secure_host VALUES('example.org',1,4102444800000000,1767323045000000);
-CREATE TABLE upload_part (
-    transfer_id INTEGER NOT NULL REFERENCES transfer (id) ON DELETE CASCADE,
-    part INTEGER NOT NULL,
-    url TEXT NOT NULL,
-    "offset" INTEGER NOT NULL,
-    expires_at INTEGER,
-    largest_append INTEGER,
-    PRIMARY KEY (transfer_id, part)
-) STRICT, WITHOUT ROWID;
-INSERT INTO upload_part VALUES(1,1,'https://up.example/parts/2',500000,NULL,NULL);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('task',12);
 INSERT INTO sqlite_sequence VALUES('event',6);
@@ -609,4 +599,5 @@ CREATE INDEX webhook_delivery_failed ON webhook_delivery (failed_at) WHERE faile
 CREATE INDEX task_refused ON task (host, wait_until)
     WHERE wait_reason = 'retry' AND error_reason = 'http_status';
 CREATE INDEX cooldown_task ON host_cooldown (task_id) WHERE task_id IS NOT NULL;
+CREATE INDEX dependency_waiting ON dependency (task_id) WHERE outcome IS NULL;
 COMMIT;

@@ -40,6 +40,25 @@ struct DependencyTests {
         }
     }
 
+    @Test func aTaskHasOpenTargetsUntilTheLastHasEnded() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                let ids = try tx.add(4)
+                try tx.setState(.completed, of: ids[3])
+                let dependent = try Self.dependent(on: ids, in: tx)
+                #expect(try tx.unmetTargets(of: dependent) == Array(ids.prefix(3)))
+                for id in ids.prefix(3) {
+                    #expect(try tx.hasOpenTargets(dependent))
+                    try tx.settleDependency(of: dependent, on: id, .completed)
+                }
+                #expect(try !tx.hasOpenTargets(dependent))
+                #expect(try !tx.hasOpenTargets(ids[0]))
+                #expect(try tx.existing(ids + [TaskID(999)], of: nil) == Set(ids))
+                #expect(try tx.existing(ids, of: Owner(uid: 4711)).isEmpty)
+            }
+        }
+    }
+
     /// An add after a target that has ended is no race: the target's outcome counts.
     @Test func targetsThatEndedBeforeTheAddCount() async throws {
         try await withStore { store in

@@ -49,6 +49,20 @@ def test_more_waits_than_a_connection_takes_go_on_at_the_same_time(server: str, 
     asyncio.run(run())
 
 
+def test_any_number_of_calls_takes_at_most_four_connections(server: str, site: Site) -> None:
+    async def run() -> None:
+        async with xfer.AsyncClient(server) as client:
+            task = await client.add(f"{site.url}/held")
+            waits = [asyncio.ensure_future(client.task.wait(ids=[task.id], timeout=60)) for _ in range(300)]
+            await asyncio.gather(*(client.daemon.status() for _ in range(300)))
+            assert client._opened <= 4
+            site.release()
+            assert {wait.timed_out for wait in await asyncio.gather(*waits)} == {False}
+            assert client._opened <= 4
+
+    asyncio.run(run())
+
+
 def test_errors_have_their_types(server: str, site: Site) -> None:
     async def run() -> None:
         async with xfer.AsyncClient(server) as client:

@@ -11,7 +11,9 @@ from typing import (
 )
 
 from . import _calls
-from ._async_connection import AsyncConnection, AsyncHTTPConnection, AsyncLineConnection, connect
+from ._async_connection import (
+    MOST_CALLS, AsyncConnection, AsyncHTTPConnection, AsyncLineConnection, connect,
+)
 from ._server import servers
 from ._values import UNSET, Maybe
 from .errors import ConnectionLostError, NoDaemonError, StoreChangedError, WaitTimeoutError, XferError
@@ -29,12 +31,15 @@ elif TYPE_CHECKING:
     from typing_extensions import Unpack
 
 T = TypeVar("T")
+# Connections for calls. Each stream of events has one of its own.
+MOST_CONNECTIONS = 4
 
 
 class AsyncClient(AsyncMethods):
     """A client of xferd for asyncio. It belongs to one event loop; tasks of that loop may share it.
 
     Every method of the daemon is here by its namespace: `task.list` is `await client.task.list()`.
+    However many calls are under way, at most four connections carry them; further calls wait their turn.
 
     Args:
         server: The path of a socket, https://host:port, http://host:port, or http+unix:///path.
@@ -60,6 +65,8 @@ class AsyncClient(AsyncMethods):
             self._servers, token, token_file, tls, timeout, reconnect_for, insecure)
         # Made with the first call, since before Python 3.10 a lock belongs to the loop it was made in.
         self._lock: Optional[asyncio.Lock] = None
+        self._turns: Optional[asyncio.Semaphore] = None
+        self._wait_turns: Optional[asyncio.Semaphore] = None
         self._connections: List[AsyncConnection] = []
         self._is_closed = False
         self._identities = itertools.count(1)
@@ -86,6 +93,27 @@ class AsyncClient(AsyncMethods):
     async def call(self, method: str, parameters: Optional[Mapping[str, Any]] = None) -> Any:
         """Calls a method by its name and gives its result as JSON has it."""
         parameters = parameters or {}
+        if method != "task.wait":
+            return await self._call_in_turn(method, parameters)
+        # Waits leave room for other calls.
+        if self._wait_turns is None:
+            self._wait_turns = asyncio.Semaphore(self._most_calls * 3 // 4)
+        async with self._wait_turns:
+            return await self._call_in_turn(method, parameters)
+
+    @property
+    def _most_calls(self) -> int:
+        """Calls under way: as many as four connections carry. Over HTTP each carries one."""
+        is_http = any(server.is_http for server in self._servers)
+        return MOST_CONNECTIONS if is_http else MOST_CONNECTIONS * MOST_CALLS
+
+    async def _call_in_turn(self, method: str, parameters: Mapping[str, Any]) -> Any:
+        if self._turns is None:
+            self._turns = asyncio.Semaphore(self._most_calls)
+        async with self._turns:
+            return await self._call(method, parameters)
+
+    async def _call(self, method: str, parameters: Mapping[str, Any]) -> Any:
         seconds = _calls.time_for_answer(method, parameters, self._options.timeout)
         for attempt in itertools.count(1):
             identity = next(self._identities)
@@ -265,7 +293,7 @@ class AsyncTask:
                     self._client._forget_store_id()
                     await self._check_store()
                     is_store_known = True
-                result = await self._client.task.wait([self.id], timeout=deadline.bounded(_calls.LONGEST_WAIT))
+                result = await self._client.task.wait(ids=[self.id], timeout=deadline.bounded(_calls.LONGEST_WAIT))
                 await self._check_store()
             except _calls.PASSING as error:
                 is_store_known = False

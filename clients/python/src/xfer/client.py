@@ -250,7 +250,7 @@ class Task:
                     self._client._forget_store_id()
                     self._check_store()
                     is_store_known = True
-                result = self._client.task.wait([self.id], timeout=deadline.bounded(_calls.LONGEST_WAIT))
+                result = self._client.task.wait(ids=[self.id], timeout=deadline.bounded(_calls.LONGEST_WAIT))
                 self._check_store()
             except _calls.PASSING as error:
                 is_store_known = False

@@ -1,0 +1,44 @@
+public import XferModel
+
+/// What a task keeps beyond a short row.
+enum StoredKind: String {
+    /// The content of its request.
+    case body
+    /// Its response, in the database or in a file of the spool directory.
+    case result
+    /// Its URLs, header fields and `meta`.
+    case row
+
+    /// Fewer bytes are not counted: that would cost more than they do.
+    var least: Int64 {
+        switch self {
+        case .body: 1024
+        case .result: 4096
+        case .row: 8192
+        }
+    }
+}
+
+extension StoreReader {
+    /// The bytes that are kept for the tasks of a user, without what is small.
+    public func storedBytes(of owner: Owner) throws(StoreError) -> Int64 {
+        try connection.first("SELECT bytes FROM owner_bytes WHERE owner = ?1", Value(owner)) { $0.amount(0) } ?? 0
+    }
+}
+
+extension StoreTransaction {
+    /// Records what a task keeps, in place of what it kept before.
+    func setStored(_ bytes: Int64, _ kind: StoredKind, of id: TaskID) throws(StoreError) {
+        guard bytes >= kind.least else { return try removeStored(kind, of: id) }
+        try connection.run(
+            """
+            INSERT INTO task_bytes (task_id, kind, owner, bytes) SELECT id, ?2, owner, ?3 FROM task WHERE id = ?1
+            ON CONFLICT (task_id, kind) DO UPDATE SET bytes = excluded.bytes
+            """, Value(id), .text(kind.rawValue), .integer(min(bytes, ByteCount.greatest)))
+    }
+
+    func removeStored(_ kind: StoredKind, of id: TaskID) throws(StoreError) {
+        try connection.run(
+            "DELETE FROM task_bytes WHERE task_id = ?1 AND kind = ?2", Value(id), .text(kind.rawValue))
+    }
+}

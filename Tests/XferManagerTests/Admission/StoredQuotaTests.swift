@@ -1,0 +1,38 @@
+import Testing
+import XferModel
+import XferStore
+import XferTestSupport
+
+@testable import XferManager
+
+/// What is kept for the tasks of a user who is no operator is limited.
+@Suite struct StoredQuotaTests {
+    @Test func anAddBeyondWhatAUserMayKeepIsRefusedUntilTasksAreRemoved() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
+        try await manager.start()
+        let guest = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
+        let other = Principal(owner: Owner(uid: 1002), isOperator: false, roots: ["/"])
+        func add(_ name: String, for caller: Principal) async throws -> TaskID {
+            try await fixture.add("/a", as: name, to: manager, startsPaused: true, for: caller) {
+                $0.meta = "\"" + String(repeating: "m", count: 16_000) + "\""
+            }
+        }
+        let first = try await add("a", for: guest)
+        _ = try await add("b", for: guest)
+        do {
+            _ = try await add("c", for: guest)
+            Issue.record("accepted")
+        } catch ManagerError.limitExceeded(let reason, let limit) {
+            #expect(limit == 40_000 && reason.contains("access.max_stored"), "\(reason)")
+        }
+        // Nothing of the refused one is left, and others have a limit of their own.
+        #expect(try await manager.store.read { try $0.storedBytes(of: guest.owner) } < 40_000)
+        _ = try await add("d", for: other)
+        for name in ["e", "f", "g"] { _ = try await add(name, for: ManagerFixture.caller) }
+        _ = try await manager.tasks.apply(.cancel, to: [first], for: guest)
+        _ = try await manager.tasks.apply(.remove, to: [first], for: guest)
+        _ = try await add("c", for: guest)
+        await manager.shutdown(.suspend)
+    }
+}
