@@ -84,6 +84,7 @@ import XferTestSupport
         case .complete: "complete"
         case .startOver: "start over"
         case .retryPlainRange: "ask again"
+        case .proveCondition: "prove the condition"
         case .suspect: "suspect"
         case .notModified: "not modified"
         case .fail(let error): "fail with \(error.reason.rawValue)"
