@@ -58,17 +58,14 @@ struct XferdCommand: ParsableCommand {
             paths: InstancePaths.Flags(
                 configurationFile: config, stateDirectory: stateDir, socket: socket),
             settings: try parsedSettings(), logsToForeground: foregroundLog)
-        let exit =
-            if printSchema { OneShotCommands.printSchema() } else if printStart {
-                OneShotCommands.printStart(options)
-            } else if printConfig {
-                OneShotCommands.printConfiguration(options)
-            } else if checkConfig { OneShotCommands.checkConfiguration(options) } else if checkDatabase {
-                OneShotCommands.checkDatabase(options)
-            } else if recover { OneShotCommands.recover(options) } else if let restore {
-                OneShotCommands.restore(options, from: restore)
-            } else { Daemon.run(options) }
-        throw ExitCode(exit.rawValue)
+        let commands: [(isChosen: Bool, run: (DaemonOptions) -> DaemonExit)] = [
+            (printSchema, { _ in OneShotCommands.printSchema() }), (printStart, OneShotCommands.printStart),
+            (printConfig, OneShotCommands.printConfiguration), (checkConfig, OneShotCommands.checkConfiguration),
+            (checkDatabase, OneShotCommands.checkDatabase), (recover, OneShotCommands.recover),
+            (restore != nil, { OneShotCommands.restore($0, from: restore ?? "") }),
+        ]
+        let run = commands.first(where: \.isChosen)?.run ?? Daemon.run
+        throw ExitCode(run(options).rawValue)
     }
 
     private func parsedSettings() throws -> [String: String] {
