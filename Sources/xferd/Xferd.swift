@@ -20,7 +20,6 @@ struct XferdCommand: ParsableCommand {
     @Flag(help: "Print the effective configuration and where each value came from.") var printConfig = false
     @Flag(help: "Check the configuration; exit 2 with the line at fault.") var checkConfig = false
     @Flag(help: "Print the OpenRPC document.") var printSchema = false
-    /// For `xferctl`.
     @Flag(help: .hidden) var printStart = false
     @Flag(help: "Check the whole database.") var checkDatabase = false
     @Flag(help: "Set a damaged database aside and salvage what can be read.") var recover = false
