@@ -58,7 +58,16 @@ public enum CommandLineTool {
             return .usage
         }
         let prefix = "Error: "
-        error.line("xferctl: " + (text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text))
+        error.line("xferctl: " + withoutUsage(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text))
         return .usage
+    }
+
+    /// Without the parser's lines about the whole verb where the option's own help says what is accepted.
+    static func withoutUsage(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let help = lines.firstIndex(where: { $0.hasPrefix("Help:") }),
+            let usage = lines.firstIndex(where: { $0.hasPrefix("Usage:") }), help < usage
+        else { return text }
+        return lines[..<usage].joined(separator: "\n")
     }
 }

@@ -20,7 +20,6 @@ struct XferdCommand: ParsableCommand {
     @Flag(help: "Print the effective configuration and where each value came from.") var printConfig = false
     @Flag(help: "Check the configuration; exit 2 with the line at fault.") var checkConfig = false
     @Flag(help: "Print the OpenRPC document.") var printSchema = false
-    /// For `xferctl`.
     @Flag(help: .hidden) var printStart = false
     @Flag(help: "Check the whole database.") var checkDatabase = false
     @Flag(help: "Set a damaged database aside and salvage what can be read.") var recover = false
@@ -58,17 +57,14 @@ struct XferdCommand: ParsableCommand {
             paths: InstancePaths.Flags(
                 configurationFile: config, stateDirectory: stateDir, socket: socket),
             settings: try parsedSettings(), logsToForeground: foregroundLog)
-        let exit =
-            if printSchema { OneShotCommands.printSchema() } else if printStart {
-                OneShotCommands.printStart(options)
-            } else if printConfig {
-                OneShotCommands.printConfiguration(options)
-            } else if checkConfig { OneShotCommands.checkConfiguration(options) } else if checkDatabase {
-                OneShotCommands.checkDatabase(options)
-            } else if recover { OneShotCommands.recover(options) } else if let restore {
-                OneShotCommands.restore(options, from: restore)
-            } else { Daemon.run(options) }
-        throw ExitCode(exit.rawValue)
+        let commands: [(isChosen: Bool, run: (DaemonOptions) -> DaemonExit)] = [
+            (printSchema, { _ in OneShotCommands.printSchema() }), (printStart, OneShotCommands.printStart),
+            (printConfig, OneShotCommands.printConfiguration), (checkConfig, OneShotCommands.checkConfiguration),
+            (checkDatabase, OneShotCommands.checkDatabase), (recover, OneShotCommands.recover),
+            (restore != nil, { OneShotCommands.restore($0, from: restore ?? "") }),
+        ]
+        let run = commands.first(where: \.isChosen)?.run ?? Daemon.run
+        throw ExitCode(run(options).rawValue)
     }
 
     private func parsedSettings() throws -> [String: String] {

@@ -55,7 +55,8 @@ import Testing
     @Test func theTopLevelHoldsOnlyKnownFiles() throws {
         let belongs: Set<String> = [
             "Package.swift", "Sources", "Tests", "Benchmarks", "rpc-schema", "systemd", "man", "docs", "scripts", ".ci",
-            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "Makefile",
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
+            "LICENSE", "Makefile",
             ".swift-format", ".gitignore", "debian", "clients", "Examples", "contrib",
         ]
         // Not part of the project: the repository itself and what .gitignore names.

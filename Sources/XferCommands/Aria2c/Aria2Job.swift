@@ -43,7 +43,12 @@ struct Aria2Job {
                 if name == "dir" { own = paths.absolute(value) } else { try all.add(name, value) }
             }
             ignored.formUnion(all.ignored)
-            tasks.append(try Self.task(uris, all, directory: own, cookies: cookies?.records(for: uris) ?? []))
+            var task = try Self.task(uris, all, directory: own, cookies: cookies?.records(for: uris) ?? [])
+            // aria2c goes on with the file of that name; here it is kept if it is whole, and fetched again if not.
+            if line.value("continue") == "true", !task.destination.onConflict.isChange {
+                task.destination.onConflict = .set(.verify)
+            }
+            tasks.append(task)
         }
     }
 

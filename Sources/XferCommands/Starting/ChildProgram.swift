@@ -71,7 +71,7 @@ enum ChildProgram {
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) | newSession)
+            &attributes, Int16(clamping: POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) | newSession)
 
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -100,7 +100,7 @@ enum ChildProgram {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if let number = Int32(name) { found.append(number) }
+            if let number = Int32(name, radix: 10) { found.append(number) }
         }
         return found
     }

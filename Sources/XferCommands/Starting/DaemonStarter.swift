@@ -117,7 +117,7 @@ struct DaemonStarter {
     }
 
     /// The end of a log that is set aside at a start.
-    private static let longestLog = off_t(4 << 20)
+    private static let longestLog: off_t = 4 << 20
 
     /// The log, in the state directory, which only its user can read.
     private func openLog(_ facts: Facts) throws(CommandFailure) -> Int32 {

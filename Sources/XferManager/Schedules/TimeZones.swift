@@ -37,7 +37,8 @@ final class TimeZones: Sendable {
         var description: String {
             switch self {
             case .noName: "that is no time zone's name"
-            case .missing: "there is no such time zone on this machine (is the package tzdata installed?)"
+            case .missing:
+                "there is no such time zone on this machine, expected a name of the package tzdata such as Europe/Berlin"
             case .unreadable(let reason): "the time zone cannot be read: \(reason)"
             }
         }

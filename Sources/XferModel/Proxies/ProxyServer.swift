@@ -22,7 +22,7 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: what is wrong; user info is never repeated.
     public init(_ text: String) throws(ProxyFault) {
         guard let slashes = text.firstRange(of: "://") else {
-            throw ProxyFault("is no proxy: expected \(Self.forms)")
+            throw ProxyFault("has no scheme: expected \(Self.forms)")
         }
         guard let kind = Kind(rawValue: text[..<slashes.lowerBound].lowercased()) else {
             throw ProxyFault("has a scheme that is not supported: expected http, https, socks5 or socks5h")
@@ -37,6 +37,9 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     private static func split(
         _ text: Substring, defaultPort: UInt16
     ) throws(ProxyFault) -> (host: String, port: UInt16) {
+        guard !text.isEmpty, !text.hasPrefix(":") else {
+            throw ProxyFault("has no host: expected \(Self.forms)")
+        }
         let pattern: HostPattern
         do throws(HostPatternError) {
             pattern = try HostPattern(String(text))

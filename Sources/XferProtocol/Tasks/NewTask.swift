@@ -237,7 +237,7 @@ extension WireLimit {
 
     /// A path whose last part can name a file.
     static let fileName = WireLimit.form(
-        "(^|/)(?!\\.{1,2}$)[^/]{1,255}$", expected: "a file's name or path, not a directory's"
+        "(^|/)(?!\\.{1,2}$)[^/]{1,255}$", expected: "a file's name of 1 to 255 bytes, or the path of a file"
     ) { path in
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         return !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255

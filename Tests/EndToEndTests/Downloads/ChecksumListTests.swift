@@ -1,4 +1,5 @@
 import Testing
+import XferModel
 import XferTestSupport
 
 /// Lists of digests: `add --checksums`.

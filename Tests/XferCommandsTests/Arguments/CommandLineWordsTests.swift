@@ -99,6 +99,12 @@ import XferTestSupport
         }
     }
 
+    @Test func aRefusedValueIsFollowedByTheOptionsHelpAlone() {
+        let usage = "Usage: xferctl add\n  See 'xferctl add --help' for more information."
+        #expect(CommandLineTool.withoutUsage("wrong\nHelp:  --x  A rate.\n\(usage)") == "wrong\nHelp:  --x  A rate.")
+        #expect(CommandLineTool.withoutUsage("wrong\n\(usage)") == "wrong\n\(usage)")
+    }
+
     @Test func theParserReadsOptionsBeforeTheVerbAndJoinedValues() throws {
         let words = try CommandLineWords(words: ["--socket", "/s", "ls", "-n3"]).ordered()
         let command = try #require(try RootCommand.parseAsRoot(words) as? ListCommand)

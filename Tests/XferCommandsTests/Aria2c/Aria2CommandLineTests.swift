@@ -56,6 +56,14 @@ struct Aria2CommandLineTests {
         #expect(job.hidesResults && job.showsProgress)
     }
 
+    @Test func aContinuedFileIsVerifiedAndNotNumbered() throws {
+        #expect(try job(["-c", "http://h/a"]).tasks.first?.destination.onConflict == .set(.verify))
+        #expect(try job(["http://h/a"]).tasks.first?.destination.onConflict == .unchanged)
+        #expect(
+            try job(["-c", "--allow-overwrite=true", "http://h/a"]).tasks.first?.destination.onConflict
+                == .set(.overwrite))
+    }
+
     @Test func anInputFileHasDownloadsWithOptionsOfTheirOwn() throws {
         let list = "# list\nhttp://a.test/1\thttp://b.test/1\n  out=one\n\tdir=/srv\n\nhttp://a.test/2\n"
         let job = try job(["-i", "list", "-d", "x"], files: ["list": list])
