@@ -72,6 +72,11 @@ class Line:
         self.process.stdin.flush()
         self._expect("set")
 
+    def move(self):
+        """Gives the near end another address; connections from the old one are lost."""
+        self._run(*self.near, "ip", "address", "delete", "10.99.0.1/16", "dev", "line")
+        self._run(*self.near, "ip", "address", "add", "10.99.0.3/16", "dev", "line")
+
     def _expect(self, word):
         if (line := self.process.stdout.readline().strip()) != word:
             raise Failed(f"the line could not be made: {line or 'it has ended'}")

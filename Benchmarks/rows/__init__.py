@@ -16,6 +16,7 @@ ALL = {
     "line-hosts": line.hosts,
     "line-refusing": line.refusing,
     "line-dead": line.dead,
+    "line-day": line.day,
     "exchanges": exchanges.exchanges,
     "adds": adds.single,
     "pipelined": adds.pipelined,

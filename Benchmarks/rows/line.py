@@ -6,6 +6,7 @@ xferd has its defaults and is started anew before each run: it knows nothing of 
 import pathlib
 import shutil
 import tempfile
+import threading
 import time
 
 from harness.daemon import Daemon
@@ -153,6 +154,37 @@ def dead(bench):
                 time.sleep(0.05)
         outcome.add("time", "xfer", "s", time.monotonic() - begin)
     outcome.ask("time", at_most=10)
+    return outcome
+
+
+def day(bench):
+    """A bad day on a transatlantic line: jitter, then many losses, then no line, then another address."""
+    count, size = 3000, 100_000
+    outcome = Outcome(
+        f"{count:,} files of 100 KB over a line of 100 ms with 10 ms of jitter and 50 Mbit/s: after 5 s a minute of 20 % "
+        "loss, a minute without the line, then another address")
+    good = Quality(100, 0.001, 50, jitter=10)
+    bench.require_memory(3 * count * size)
+    with _Place(bench, good) as place:
+        urls = place.write(count, size)
+        out = place.directory()
+        tool = place.xfer(Xfer)
+        phases = [
+            (5, lambda: place.line.set(Quality(100, 0.2, 50, jitter=10))), (65, lambda: place.line.set(Quality(loss=1))),
+            (125, lambda: place.line.set(good)), (130, place.line.move)]
+        timers = [threading.Timer(after, change) for after, change in phases]
+        for timer in timers:
+            timer.start()
+        try:
+            took, _, _ = tool.fetch(urls, out)
+        finally:
+            for timer in timers:
+                timer.cancel()
+        if [path.stat().st_size for path in out.iterdir()] != [size] * count:
+            raise Failed("not everything arrived")
+        outcome.add("time", "xfer", "s", took)
+    outcome.ask("time", at_most=240)
+    outcome.notes.append("Without the two bad minutes the line needs 48 s for the bytes alone..")
     return outcome
 
 
