@@ -56,6 +56,12 @@ static inline int xfer_has_access_list(int descriptor) {
     return syscall(SYS_fgetxattr, descriptor, "system.posix_acl_access", (void *)0, 0UL) > 0;
 }
 
+// As above: the access control list that new files of a directory inherit, in the layout of linux/posix_acl_xattr.h; its
+// length, or -1.
+static inline long xfer_default_access_list(int directory, void *list, unsigned long size) {
+    return syscall(SYS_fgetxattr, directory, "system.posix_acl_default", list, size);
+}
+
 // The kernel's own layout of struct statx (statx(2)) as far as the time of birth, under a name of our own.
 struct xfer_birth {
     unsigned int mask, before[19];
@@ -103,6 +109,11 @@ static inline unsigned xfer_minor(unsigned long long device) {
     return (unsigned)((device >> 12 & 0xffffff00U) | (device & 0xffU));
 }
 
+// makedev(3) is a macro, too.
+static inline unsigned long long xfer_device(unsigned long long major, unsigned long long minor) {
+    return (major & 0xfffff000U) << 32 | (major & 0xfffU) << 8 | (minor & 0xffffff00U) << 12 | (minor & 0xffU);
+}
+
 // Whether files of such a file system lie on this machine's own disks or in its memory.
 static inline _Bool xfer_is_local(unsigned long type) {
     switch (type) {
@@ -140,6 +151,20 @@ static inline _Bool xfer_keeps_inode_numbers(unsigned long type) {
     case MSDOS_SUPER_MAGIC: case 0x2011bab0 /* exFAT */: case 0x65735546 /* FUSE */: return 0;
     default: return 1;
     }
+}
+
+// Whether names follow the rules of Windows here: FAT, exFAT, NTFS, and shares of such a machine.
+static inline _Bool xfer_names_as_windows(unsigned long type) {
+    switch (type) {
+    case MSDOS_SUPER_MAGIC: case 0x2011bab0 /* exFAT */: case 0x7366746e /* ntfs3 */: case 0x5346544e /* NTFS */:
+    case 0x517b /* SMB */: case 0xff534d42 /* CIFS */: case 0xfe534d42 /* SMB2 */: return 1;
+    default: return 0;
+    }
+}
+
+// Whether no file can have two names.
+static inline _Bool xfer_has_no_links(unsigned long type) {
+    return type == MSDOS_SUPER_MAGIC || type == 0x2011bab0 /* exFAT */;
 }
 
 // Whether blocks that are reserved are those that are written later, and reserving them is quick: in memory they would be

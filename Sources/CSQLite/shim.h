@@ -10,8 +10,8 @@ static inline int xfer_sqlite_count_no_memory(void) {
 }
 
 // A connection that is closed last leaves the write-ahead log as it is.
-static inline int xfer_sqlite_keep_log_at_close(sqlite3 *connection) {
-    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+static inline int xfer_sqlite_keep_log_at_close(sqlite3 *connection, int keeps) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, (int *)0);
 }
 
 // Keeps `count` pieces of `size` bytes at hand for what a connection needs for moments. Before its first statement.

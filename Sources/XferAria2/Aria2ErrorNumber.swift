@@ -20,8 +20,8 @@ public enum Aria2ErrorNumber {
         case .insufficientSpace: 9
         case .destinationExists: 13
         case .destinationChanged, .fileMoveFailed: 14
-        case .destinationDenied: 16
-        case .diskError: 17
+        case .destinationDenied, .nameRefused: 16
+        case .diskError, .fileTooLarge: 17
         case .destinationUnavailable: 18
         case .dnsFailure: 19
         case .httpStatus, .blockedURL: number(ofStatus: status)

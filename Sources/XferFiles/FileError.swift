@@ -19,6 +19,10 @@ public enum FileError: Error, Hashable, Sendable {
     case hidden(path: String, home: String?)
     /// A file or directory does not exist.
     case missing(path: String)
+    /// The file system where a path lay when it was last used is not mounted.
+    case unmounted(path: String, mountPoint: String)
+    /// The file system where a path lies does not answer.
+    case unanswering(path: String, mountPoint: String)
     /// A path that has to name a directory names a file.
     case notADirectory(path: String)
     /// A path that has to name a file names a directory.
@@ -55,6 +59,10 @@ public enum FileError: Error, Hashable, Sendable {
     case destinationChanged(path: String, problem: String)
     /// The file is complete, but the system refuses to give it its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
     case notMoved(path: String, code: Int32)
+    /// The file system cannot hold a name (`code`: EINVAL, ENAMETOOLONG or EILSEQ).
+    case nameRefused(path: String, code: Int32)
+    /// A file of `length` bytes is larger than `limit`, that of the process, or than the file system allows if nil.
+    case fileTooLarge(path: String, length: Int64, limit: Int64?)
     /// The kernel or the file system lacks a necessary feature.
     case unsupported(String)
     /// Another daemon uses this state directory.
@@ -87,6 +95,10 @@ extension FileError: CustomStringConvertible {
         case .hidden(let path, nil):
             "\(path.quoted) has a component that begins with a dot: clients on the network without the scope operate write to no such path"
         case .missing(let path): "\(path.quoted) does not exist"
+        case .unmounted(let path, let mountPoint):
+            "\(path.quoted) lay on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or reload the daemon's configuration to use the directory without it"
+        case .unanswering(let path, let mountPoint):
+            "\(mountPoint) does not answer: its file system, where \(path.quoted) lies, hangs"
         case .notADirectory(let path): "\(path.quoted) is not a directory"
         case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
         case .notWritable(let path, let code): "cannot write in \(path.quoted): \(Self.text(code))"
@@ -109,6 +121,12 @@ extension FileError: CustomStringConvertible {
         case .destinationChanged(let path, let problem): "\(path.quoted) is not the published file: \(problem)"
         case .notMoved(let path, let code):
             "the whole file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
+        case .nameRefused(let path, let code):
+            "the file system cannot hold the name \(path.quoted): \(Self.text(code)); choose another name"
+        case .fileTooLarge(let path, let length, let limit?):
+            "\(path.quoted) would have \(length) bytes; a file of this process has at most \(limit) (ulimit -f)"
+        case .fileTooLarge(let path, let length, nil):
+            "\(path.quoted) would have \(length) bytes, more than a file of its file system can have"
         case .unsupported(let what): what
         case .alreadyLocked(let path, let pid):
             "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted): use that one, or give this one another --state-dir"
@@ -149,10 +167,13 @@ extension FileError {
 
     private var reason: FailureReason {
         switch self {
+        case .notWritable(_, EROFS), .notMoved(_, EROFS): .destinationUnavailable
+        case .nameRefused: .nameRefused
+        case .fileTooLarge: .fileTooLarge
         case .notAbsolute, .containsNUL, .outsideRoots, .forbidden, .outsideConfinement, .hidden, .notADirectory,
             .notWritable, .invalidName, .notPermitted, .undecidable:
             .destinationDenied
-        case .missing: .destinationUnavailable
+        case .missing, .unmounted, .unanswering: .destinationUnavailable
         case .isADirectory, .nameTaken, .noFreeName: .destinationExists
         case .lengthMismatch: .lengthMismatch
         case .sourceChanged: .sourceFileChanged
@@ -176,8 +197,10 @@ extension FileError {
     private static func reason(_ code: Int32) -> FailureReason {
         switch code {
         case ENOSPC, EDQUOT: .insufficientSpace
-        case EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG, ENOTDIR, EXDEV, EFBIG, ETXTBSY: .destinationDenied
-        case ENOENT, ESTALE, ENODEV, ENOTCONN, EHOSTDOWN, ETIMEDOUT: .destinationUnavailable
+        case EFBIG: .fileTooLarge
+        case EACCES, EPERM, ELOOP, ENAMETOOLONG, ENOTDIR, EXDEV, ETXTBSY: .destinationDenied
+        // A read-only file system may become writable, as a full one may get room.
+        case EROFS, ENOENT, ESTALE, ENODEV, ENOTCONN, EHOSTDOWN, ETIMEDOUT: .destinationUnavailable
         case EEXIST, EISDIR, ENOTEMPTY: .destinationExists
         case EMFILE, ENFILE: .outOfDescriptors
         case ENOMEM, EBADF: .internalError

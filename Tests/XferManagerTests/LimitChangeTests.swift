@@ -37,7 +37,8 @@ import XferTestSupport
         let manager = try await fixture.open()
         try await manager.start()
         let id = try await fixture.add("/b", as: "b", to: manager, startsPaused: true, maxReceiveRate: Self.limit) {
-            $0.destination.onConflict = .overwrite
+            // No brief run.
+            $0.request.allowsMetered = false
         }
         // The engine asks for the policies before the request goes out: who holds them holds the attempt's start.
         let policies = manager.services.policies

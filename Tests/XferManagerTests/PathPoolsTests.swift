@@ -1,5 +1,6 @@
 import Testing
 import XferFiles
+import XferModel
 import XferTestSupport
 import XferThreads
 
@@ -14,20 +15,60 @@ struct PathPoolsTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
-                    await pools.pool(of: 1000).run {
+                    await pools.pool(ofGuest: 1000).run {
                         answers.lock()
                         while !isAnswered.withLock(\.self) { answers.wait() }
                         answers.unlock()
                     }
                 }
             }
-            #expect(await pools.pool(of: 1001).run { 1 } == 1)
-            #expect(await pools.pool(of: nil).run { 2 } == 2)
+            #expect(await pools.pool(ofGuest: 1001).run { 1 } == 1)
+            #expect(await pools.service.run { 2 } == 2)
             answers.lock()
             isAnswered.withLock { $0 = true }
             answers.unlock()
             answers.broadcast()
         }
-        #expect(await pools.pool(of: 1000).run { 3 } == 3)
+        #expect(await pools.pool(ofGuest: 1000).run { 3 } == 3)
+    }
+
+    /// All threads of another mount than the service's own wait for it.
+    @Test func aMountThatDoesNotAnswerIsNamedAndHoldsUpNoOther() async throws {
+        let home = try TemporaryDirectory("pools")
+        let other = try TemporaryDirectory("pools", in: "/dev/shm")
+        let pools = PathPools(service: BlockingPool(threadCount: 1), home: home.path)
+        let (own, foreign) = (
+            try DirectoryHandle(ofService: home.path), try DirectoryHandle(ofService: other.path)
+        )
+        try #require(own.identity.device != foreign.identity.device)
+        let answers = ThreadCondition()
+        let isAnswered = Locked(false)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    await pools.pool(in: foreign).run {
+                        answers.lock()
+                        while !isAnswered.withLock(\.self) { answers.wait() }
+                        answers.unlock()
+                    }
+                }
+            }
+            await #expect {
+                _ = try await pools.run(in: foreign, within: .milliseconds(20)) { _ in 1 }
+            } throws: { error in
+                guard case FileError.unanswering(other.path, "/dev/shm") = error else { return false }
+                return (error as? FileError)?.transferError.reason == .destinationUnavailable
+            }
+            #expect(pools.pool(forPath: other.path).isSilent(for: .zero))
+            #expect(!pools.pool(forPath: home.path).isSilent(for: .zero))
+            let near = try await pools.open(home.path) { 2 }
+            #expect(near == 2)
+            answers.lock()
+            isAnswered.withLock { $0 = true }
+            answers.unlock()
+            answers.broadcast()
+        }
+        let far = try await pools.open(other.path) { 3 }
+        #expect(far == 3)
     }
 }

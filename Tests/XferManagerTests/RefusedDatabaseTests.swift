@@ -21,6 +21,41 @@ import XferTestSupport
         return answer.output.split(separator: "\n").compactMap { Int($0) }
     }
 
+    /// The pages of the schema's table behind its first one (SQLite's file format, "B-tree Pages").
+    private func schemaPages(of database: [UInt8]) -> [Int] {
+        func number(_ start: Int, _ count: Int) -> Int {
+            database[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
+        }
+        guard database.count > Self.pageSize, database[100] == 5 else { return [] }
+        let cells = (0..<number(103, 2)).map { number(112 + 2 * $0, 2) }
+        return [number(108, 4)] + cells.map { number($0, 4) }
+    }
+
+    /// SQLite reads the schema before any statement of the start, in its settings of the connection.
+    @Test func aStartThatMeetsADamagedSchemaLeavesTheLogAsItIs() async throws {
+        let fixture = try await ManagerFixture()
+        var manager = try await fixture.open()
+        try await manager.start()
+        await manager.shutdown(.suspend)
+        let sound = try FileTree.read(fixture.lastDatabase)
+        manager = try await fixture.open()
+        _ = try await fixture.add("/a", as: "c", to: manager, startsPaused: true)
+        let log = try FileTree.read(fixture.lastDatabase + "-wal")
+        await manager.shutdown(.suspend)
+        let pages = schemaPages(of: sound)
+        #expect(!pages.isEmpty && !log.isEmpty)
+        for start in pages.map({ ($0 - 1) * Self.pageSize }) {
+            var damaged = sound
+            // Neither a leaf nor an inner page of a table.
+            damaged[start] = 2
+            try FileTree.write(damaged, to: fixture.lastDatabase, mode: 0o600)
+            try FileTree.write(log, to: fixture.lastDatabase + "-wal", mode: 0o600)
+            await #expect(throws: (any Error).self) { _ = try await fixture.open() }
+            #expect(try FileTree.read(fixture.lastDatabase) == damaged, "byte \(start)")
+            #expect(try FileTree.read(fixture.lastDatabase + "-wal") == log, "byte \(start)")
+        }
+    }
+
     /// With a log the damaged start follows a kill, without one a clean stop.
     @Test(arguments: [false, true]) func aStartThatMeetsAZeroedPageWritesNothing(hasLog: Bool) async throws {
         let fixture = try await ManagerFixture()

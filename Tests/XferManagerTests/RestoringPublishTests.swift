@@ -111,6 +111,64 @@ import XferTestSupport
         #expect(task.error?.reason == .fileMoveFailed)
     }
 
+    /// The row of a small file, which had no name before its final one: nothing is lost if it has none.
+    @Test func aSmallFileThatDidNotGetItsNameIsFetchedAgain() async throws {
+        let (fixture, id, part) = try await interrupted()
+        #expect(unlink(part) == 0)
+        let editing = try await fixture.open()
+        try await editing.store.write { tx in
+            guard let transfer = try tx.task(id)?.transferID else { return }
+            try tx.update(resumeData: ResumeData(), of: transfer)
+        }
+        await editing.shutdown(.suspend)
+        let manager = try await fixture.open()
+        try await manager.start()
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .completed && task.outcome.finalPath == fixture.downloads + "/a")
+        #expect(try Self.version.equals(file: fixture.downloads + "/a"))
+        #expect(fixture.server.requests.count == 1)
+        await manager.shutdown(.drain)
+    }
+
+    /// An intent that came to nothing does not outlast the run which finds that out: the next one would look in vain for
+    /// its part.
+    @Test func anEmptyFileIsPublishedAfterACrashAndARefusedRequest() async throws {
+        let fixture = try await ManagerFixture()
+        let isOpen = Gate()
+        fixture.server.on("/e") { _ in isOpen.isOpen ? Reply(200, text: "") : Reply(503, text: "busy") }
+        let first = try await fixture.open()
+        let id = try await fixture.add("/e", as: "e", to: first, startsPaused: true)
+        let directory = try DirectoryHandle(ofService: fixture.downloads)
+        let (downloads, identity) = (fixture.downloads, directory.identity)
+        let transfer = try await first.store.write { tx in
+            try tx.insertTransfer(partial: PartialLocation(directory: downloads, identity: identity), at: Clocks.wall())
+        }
+        try FileTree.write("", to: "\(downloads)/\(transfer.partialName)", mode: 0o600)
+        let facts = try #require(try directory.facts(of: transfer.partialName))
+        try await first.store.write { tx in
+            guard var task = try tx.task(id) else { return }
+            task.state = .running
+            task.transferID = transfer.id
+            try tx.update(task)
+            var data = ResumeData()
+            data.totalLength = 0
+            data.segments = [Segment(start: 0, committed: 0)]
+            try tx.update(resumeData: data, of: transfer.id)
+            try tx.setPublishIntent(PublishIntent(finalName: "e", part: facts), of: transfer.id)
+        }
+        await first.shutdown(.suspend)
+        let manager = try await fixture.open()
+        try await manager.start()
+        try await eventually("it waits") {
+            try await manager.queries.task(id, for: ManagerFixture.caller).state == .waiting
+        }
+        isOpen.open()
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .completed && task.received == 0, "\(String(describing: task.error))")
+        #expect(try fixture.files() == ["e"])
+        await manager.shutdown(.drain)
+    }
+
     /// A cancel that was committed before the crash wins over the rename that was done.
     @Test func aTaskCancelledAfterTheRenameRemovesItsFile() async throws {
         let (fixture, id, part) = try await interrupted()

@@ -23,7 +23,8 @@ import XferTestSupport
 
         let checked = try await fixture.add("/a", as: "checked", to: manager) {
             $0.checksum = version.checksum()
-            $0.destination.onConflict = .overwrite
+            // No brief run.
+            $0.request.allowsMetered = false
         }
         try await eventually("its bytes are there") { fixture.server.requests.count == 1 }
         for index in 0..<10 {

@@ -104,6 +104,10 @@ enum FailureAdvice {
         case .destinationUnavailable: return "Mount or create the directory, then \(retry)."
         case .destinationChanged: return "Move the directory back to where it was, then \(retry)."
         case .insufficientSpace: return "Make room on the disk, then \(retry)."
+        case .nameRefused:
+            return "Give another name with \(SuggestedCommand.text("update \(id) -o NAME")), then \(retry)."
+        case .fileTooLarge:
+            return "Choose a directory (-d) on a file system for large files, or raise the daemon's limit (ulimit -f)."
         case .diskError: return "Look at the disk (dmesg), then \(retry)."
         case .fileMoveFailed: return "Check the permissions of the directory, then \(retry)."
         case .outOfDescriptors:

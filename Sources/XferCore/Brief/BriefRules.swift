@@ -29,7 +29,9 @@ public enum BriefRules {
         guard asked.kind == .download, asked.request.method == .get, task.transferID == nil, task.attempts == 0,
             task.furthest == 0, task.error == nil, (asked.segments ?? segments) == .one, asked.mirrors.isEmpty
         else { return false }
-        return asked.destination.onConflict == .rename && asked.completion.finalize == .auto
+        // Under `overwrite` only while the name is free: an ordinary run replaces a file.
+        let isSimple = [.rename, .overwrite].contains(asked.destination.onConflict)
+        return isSimple && asked.completion.finalize == .auto
             && asked.completion.postProcess == nil && isPlain(asked.request)
     }
 

@@ -42,7 +42,7 @@ public enum PermitRules {
     ///   - tries: how often it has refused, this time included.
     public static func judge(_ reason: FailureReason?, tries: Int) -> Refusal {
         switch reason {
-        case .destinationExists, .checksumMismatch, .lengthMismatch: .fail
+        case .destinationExists, .nameRefused, .checksumMismatch, .lengthMismatch: .fail
         case .insufficientSpace, .fileMoveFailed, nil: tries < mostTries ? .wait : .decline
         default: .decline
         }

@@ -222,7 +222,8 @@ public struct MirrorSelector: Hashable, Sendable {
             true
         case .policyMissing, .parseFailed, .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown,
             .credentialMissing, .destinationExists, .destinationDenied, .destinationUnavailable, .destinationChanged,
-            .insufficientSpace, .outOfDescriptors, .diskError, .fileMoveFailed, .postProcessFailed, .deadlineExceeded,
+            .nameRefused, .fileTooLarge, .insufficientSpace, .outOfDescriptors, .diskError, .fileMoveFailed,
+            .postProcessFailed, .deadlineExceeded,
             .dependencyFailed, .blockedURL,
             .onlyIfCachedMiss, .internalError:
             false

@@ -194,9 +194,15 @@ struct BodyWriter {
 
     private static func failure(_ code: Int32) -> TransferError {
         let text = String(cString: strerror(code))
-        return code == ENOSPC || code == EDQUOT
-            ? TransferError(.insufficientSpace, "the partial file cannot grow: \(text)")
-            : TransferError(.diskError, "the partial file cannot be written: \(text)")
+        return switch code {
+        case ENOSPC, EDQUOT: TransferError(.insufficientSpace, "the partial file cannot grow: \(text)")
+        case EFBIG:
+            TransferError(
+                .fileTooLarge, "the partial file cannot grow: its file system or the process (ulimit -f) allows no more"
+            )
+        case EROFS: TransferError(.destinationUnavailable, "the partial file cannot be written: \(text)")
+        default: TransferError(.diskError, "the partial file cannot be written: \(text)")
+        }
     }
 
     private static func tooLarge(_ limit: Int64) -> TransferError {

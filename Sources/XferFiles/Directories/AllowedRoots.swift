@@ -85,9 +85,14 @@ public struct AllowedRoots: Hashable, Sendable {
 
 extension AllowedRoots {
     /// The innermost root that contains the resolved, existing part of the path.
+    ///
+    /// Roots that contain it by their text come first: another root may lie on a file system that does not answer.
     func root(of place: ResolvedPath) throws(FileError) -> String {
-        let candidates = roots.compactMap(ResolvedPath.real).filter { ResolvedPath.isWithin(place.existing, $0) }
-        if let root = candidates.max(by: { $0.utf8.count < $1.utf8.count }) { return root }
+        let isLikely = { ResolvedPath.isWithin(place.existing, ResolvedPath.tidy($0)) }
+        for some in [roots.filter(isLikely), roots.filter { !isLikely($0) }] {
+            let candidates = some.compactMap(ResolvedPath.real).filter { ResolvedPath.isWithin(place.existing, $0) }
+            if let root = candidates.max(by: { $0.utf8.count < $1.utf8.count }) { return root }
+        }
         let unavailable = roots.first {
             ResolvedPath.real($0) == nil && ResolvedPath.isWithin(place.asked, ResolvedPath.tidy($0))
         }

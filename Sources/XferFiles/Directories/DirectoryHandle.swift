@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 public import XferModel
+import XferThreads
 
 /// An open directory. Names given to it are single names, never paths, and symbolic links are never followed, so that
 /// whatever happens to the path meanwhile, work stays in the directory that was allowed.
@@ -10,29 +11,31 @@ public final class DirectoryHandle: Sendable {
     /// Which directory it is.
     public let identity: FileIdentity
     let handle: Descriptor
-    /// Whether its file system lies on this machine's own disks or in its memory, and so knows its files' times.
-    let isLocal: Bool
-    /// Whether its file system distinguishes holes from written zeros.
-    let knowsHoles: Bool
-    /// Whether its files have the same inode number when they are opened again.
-    let keepsInodeNumbers: Bool
+    private let known: Locked<FileSystemTraits>
     /// The roots and users it was opened for; nil for an operator, or the service itself.
     private let roots: AllowedRoots?
 
     var descriptor: Int32 { handle.raw }
 
-    /// - Parameter keepsInodeNumbers: for tests; nil is as its file system does.
+    /// - Parameter traits: for tests; nil are those of its file system.
     init(
-        path: String, handle: Descriptor, for roots: AllowedRoots? = nil, keepsInodeNumbers: Bool? = nil
+        path: String, handle: Descriptor, for roots: AllowedRoots? = nil, traits: FileSystemTraits? = nil
     ) throws(FileError) {
         self.path = path
         self.roots = roots
         self.handle = handle
         identity = FileIdentity(try XferFiles.status(of: handle.raw, path: path))
-        let type = xfer_file_system_type(handle.raw)
-        isLocal = xfer_is_local(type)
-        knowsHoles = xfer_knows_holes(type)
-        self.keepsInodeNumbers = keepsInodeNumbers ?? xfer_keeps_inode_numbers(type)
+        known = Locked(traits ?? FileSystems.ofProcess.traits(of: handle.raw, device: identity.device))
+    }
+
+    /// What its file system does with files and names, as far as it was found out.
+    public var traits: FileSystemTraits { known.withLock { $0 } }
+
+    /// Records what an attempt has shown the file system to lack.
+    func learn(lacking features: [FileSystemTraits.Feature]) {
+        for feature in features where known.withLock({ $0.lacking.insert(feature).inserted }) {
+            FileSystems.ofProcess.record(lacking: feature, device: identity.device)
+        }
     }
 
     /// Opens a directory of the service's own, without checking roots. Paths from clients are opened through
@@ -203,7 +206,7 @@ public struct AdmittedDirectory: Sendable {
     ///
     /// - Parameter path: the path it was opened by.
     public init?(_ handle: DirectoryHandle, path: String) {
-        guard xfer_is_local_file_system(handle.descriptor) else { return nil }
+        guard handle.traits.isLocal else { return nil }
         self.path = path
         identity = handle.identity
     }

@@ -46,11 +46,13 @@ public enum FileName {
         }
     }
 
-    /// The name cut to `maximumByteCount` less `room` bytes, its extension kept.
-    static func shortened(_ name: String, leavingRoomFor room: Int = 0) -> String {
-        guard name.utf8.count + room > maximumByteCount else { return name }
+    /// The name cut to `longest` bytes less `room`, its extension kept where there is room for it.
+    static func shortened(_ name: String, to longest: Int = maximumByteCount, leavingRoomFor room: Int = 0) -> String {
+        let most = max(longest - room, 1)
+        guard name.utf8.count > most else { return name }
         let (stem, suffix) = split(name)
-        return stem.prefix(byteCount: maximumByteCount - room - suffix.utf8.count) + suffix
+        guard suffix.utf8.count < most else { return name.prefix(byteCount: most) }
+        return stem.prefix(byteCount: most - suffix.utf8.count) + suffix
     }
 }
 
@@ -116,10 +118,12 @@ extension FileName {
 }
 
 extension FileName {
-    /// The `number`th other name for a file whose name is taken: `name (1).ext`, `name (1).tar.gz`, cut to 255 bytes.
-    public static func numbered(_ name: String, _ number: Int) -> String {
+    /// The `number`th other name for a file whose name is taken: `name (1).ext`, `name (1).tar.gz`.
+    ///
+    /// - Parameter longest: the length to which it is cut, in bytes of UTF-8.
+    public static func numbered(_ name: String, _ number: Int, longest: Int = maximumByteCount) -> String {
         let mark = " (\(number))"
-        let (stem, suffix) = split(shortened(name, leavingRoomFor: mark.utf8.count))
+        let (stem, suffix) = split(shortened(name, to: longest, leavingRoomFor: mark.utf8.count))
         return stem + mark + suffix
     }
 }

@@ -20,9 +20,11 @@ extension PartialFile {
     ///   - segments: what was committed.
     ///   - record: the file that holds the committed bytes; nil where an earlier version committed them.
     ///   - isNew: no file of this name is expected.
-    /// - Throws: `isADirectory`, `notWritable`, `system`.
+    ///   - isCancelled: asked before a file loses this name, which another call may have made meanwhile.
+    /// - Throws: `isADirectory`, `notWritable`, `cancelled`, `system`.
     public static func restore(
-        in directory: DirectoryHandle, named name: String, segments: [Segment], record: PartRecord?, isNew: Bool = false
+        in directory: DirectoryHandle, named name: String, segments: [Segment], record: PartRecord?,
+        isNew: Bool = false, isCancelled: () -> Bool = { false }
     ) throws(FileError) -> (file: PartialFile, remains: Remains) {
         let kept = segments.filter { $0.committed > $0.start }
         if isNew {
@@ -51,6 +53,7 @@ extension PartialFile {
                 }
             }
         }
+        guard !isCancelled() else { throw .cancelled }
         try directory.remove(name)
         return (try create(in: directory, named: name), kept.isEmpty ? .intact : .void(problem))
     }
@@ -79,7 +82,7 @@ extension PartialFile {
         let facts = try facts()
         if let record {
             let isKnown =
-                directory.keepsInodeNumbers
+                directory.traits.keepsInodeNumbers
                 ? record.mark.isSame(as: facts.mark) : record.mark.bornAt == facts.mark.bornAt
             guard isKnown else { return "another file has its name" }
         }
@@ -145,19 +148,19 @@ extension PartialFile {
             throw .partChanged(path: path, problem: "it has \(facts.length) bytes instead of \(length)")
         }
         try requireWritten([Segment(start: 0, committed: length)])
-        return directory.isLocal ? facts : nil
+        return directory.traits.isLocal ? facts : nil
     }
 
     /// The record that identifies the file later, once the service does not write to it any more.
     public func restingRecord() throws(FileError) -> PartRecord {
         let facts = try facts()
-        return directory.isLocal ? PartRecord(resting: facts) : PartRecord(mark: facts.mark)
+        return directory.traits.isLocal ? PartRecord(resting: facts) : PartRecord(mark: facts.mark)
     }
 
     /// Nil where the file system does not tell holes from zeros.
     private func firstHole(from offset: Int64) throws(FileError) -> Int64? {
         let handle = try handle()
-        guard directory.knowsHoles else { return nil }
+        guard directory.traits.knowsHoles else { return nil }
         switch retryingInterrupts({ xfer_next_hole(handle.raw, Int(clamping: offset)) }) {
         case .value(let hole): return Int64(clamping: hole)
         // Nothing is there (lseek(2)).

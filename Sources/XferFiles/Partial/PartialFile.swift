@@ -20,6 +20,7 @@ public final class PartialFile: Sendable {
         var isPoisoned = false
         /// Whether the directory's entry has to be made durable by the next `sync`.
         var isEntryNew: Bool
+        var refused: [Attribute] = []
     }
 
     init(directory: DirectoryHandle, name: String, handle: Descriptor, isEntryNew: Bool) throws(FileError) {
@@ -36,6 +37,17 @@ public final class PartialFile: Sendable {
 
     /// The descriptor to which the engine writes; -1 after `close`.
     public var descriptor: Int32 { state.withLock { $0.handle?.raw ?? -1 } }
+
+    /// What a file has beside its content.
+    public enum Attribute: String, Sendable {
+        case mode
+        case modificationTime = "modification time"
+    }
+
+    /// The attributes that the file system did not let `Publisher.prepare` set.
+    public var refusedAttributes: [Attribute] { state.withLock(\.refused) }
+
+    func record(refused: [Attribute]) { state.withLock { $0.refused = refused } }
 
     /// Releases the descriptor. May be called again.
     public func close() { state.withLock { $0.handle = nil } }
@@ -56,7 +68,10 @@ extension PartialFile {
         try directory.requireSingleName(name)
         try directory.requireStillWritable()
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-        switch openDescriptor(at: directory.descriptor, name, flags: flags, mode: 0o600) {
+        let isForeign = !directory.traits.isLocal
+        switch openDescriptor(
+            at: directory.descriptor, name, flags: flags, mode: 0o600, closesApart: isForeign)
+        {
         case .value(let handle):
             return try PartialFile(directory: directory, name: name, handle: handle, isEntryNew: true)
         case .failure(EEXIST): throw .nameTaken(path: directory.path(of: name))
@@ -75,7 +90,8 @@ extension PartialFile {
         let path = directory.path(of: name)
         // `O_NONBLOCK`, because the name may be that of a FIFO.
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
-        switch openDescriptor(at: directory.descriptor, name, flags: flags) {
+        let isForeign = !directory.traits.isLocal
+        switch openDescriptor(at: directory.descriptor, name, flags: flags, closesApart: isForeign) {
         case .value(let handle):
             let facts = FileStatus(try XferFiles.status(of: handle.raw, path: path))
             guard facts.kind == .regular else { throw .notAPartialFile(path: path, problem: "not a regular file") }
@@ -197,6 +213,26 @@ extension PartialFile {
         } catch {
             return error
         }
+    }
+
+    /// Throws if a file of this length is larger than its file system or the process allows, as far as can be found out.
+    /// Does not wait for the file system.
+    ///
+    /// - Throws: `fileTooLarge`, `closed`.
+    public func requirePossible(length: Int64) throws(FileError) {
+        let handle = try handle()
+        var limits = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0 {
+            let limit = Int64(clamping: limits.rlim_cur)
+            guard length <= limit else { throw .fileTooLarge(path: path, length: length, limit: limit) }
+        }
+        if let largest = directory.traits.largestFile, length > largest {
+            throw .fileTooLarge(path: path, length: length, limit: nil)
+        }
+        // lseek(2): EINVAL beyond the largest offset of the file. Nothing else uses the file's own offset.
+        guard case .failure(EINVAL) = retryingInterrupts({ lseek(handle.raw, off_t(clamping: length), SEEK_SET) })
+        else { return }
+        throw .fileTooLarge(path: path, length: length, limit: nil)
     }
 
     /// Reserves disk blocks for the bytes up to `length` without changing the file's length, where that is fast and

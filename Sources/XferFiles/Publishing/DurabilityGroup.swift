@@ -2,7 +2,8 @@ import XferModel
 
 /// Makes a directory's entries durable: one fsync for all callers that arrive while an earlier one is under way.
 public actor DurabilityGroup {
-    private let pool: BlockingPool
+    /// The threads for a directory.
+    private let pool: @Sendable (DirectoryHandle) -> BlockingPool
     /// The callers that wait for the next fsync, by directory that is being synced now.
     private var rounds: [FileIdentity: [Waiter]] = [:]
 
@@ -10,11 +11,15 @@ public actor DurabilityGroup {
 
     private let syncDirectory: @Sendable (DirectoryHandle) throws(FileError) -> Void
 
-    public init(pool: BlockingPool) {
+    /// - Parameter pool: gives the threads for a directory.
+    public init(pool: @escaping @Sendable (DirectoryHandle) -> BlockingPool) {
         self.init(pool: pool) { (directory) throws(FileError) in try directory.sync() }
     }
 
-    init(pool: BlockingPool, syncDirectory: @escaping @Sendable (DirectoryHandle) throws(FileError) -> Void) {
+    init(
+        pool: @escaping @Sendable (DirectoryHandle) -> BlockingPool,
+        syncDirectory: @escaping @Sendable (DirectoryHandle) throws(FileError) -> Void
+    ) {
         self.pool = pool
         self.syncDirectory = syncDirectory
     }
@@ -39,7 +44,7 @@ public actor DurabilityGroup {
         Task {
             let result: Result<Void, FileError>
             do throws(FileError) {
-                try await pool.run { [syncDirectory] () throws(FileError) in try syncDirectory(directory) }
+                try await pool(directory).run { [syncDirectory] () throws(FileError) in try syncDirectory(directory) }
                 result = .success(())
             } catch {
                 result = .failure(error)

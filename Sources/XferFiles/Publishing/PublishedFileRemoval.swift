@@ -63,7 +63,8 @@ extension DirectoryHandle {
     /// the modification time are all that can be compared.
     private func isStill(_ published: PublishedFile, _ facts: FileFacts) -> Bool {
         if published.isStill(facts) { return isPlausibleDevice(of: facts, published) }
-        return !keepsInodeNumbers && published.length == facts.length && published.modifiedAt == facts.modifiedAt
+        return !traits.keepsInodeNumbers && published.length == facts.length
+            && published.modifiedAt.map { traits.isSameTime(facts.modifiedAt, as: $0) } == true
     }
 
     /// Whether a file with the facts of the published one may be in here. overlayfs numbers the devices of its files
@@ -75,7 +76,7 @@ extension DirectoryHandle {
 
     /// True if the facts alone tell the published file from every other one in here.
     private func identifies(_ published: PublishedFile) -> Bool {
-        published.mark.isCertain && published.modifiedAt != nil && keepsInodeNumbers
+        published.mark.isCertain && published.modifiedAt != nil && traits.keepsInodeNumbers
     }
 
     /// Whether the opened file is the published one.
@@ -97,18 +98,9 @@ extension DirectoryHandle {
 
     /// Changes a name without replacing another file; false if the new name is taken or the old one is gone.
     private func move(_ name: String, to other: String) throws(FileError) -> Bool {
-        switch retryingInterrupts({ xfer_rename_noreplace(descriptor, name, other) }) {
-        case .value: return true
-        case .failure(EEXIST), .failure(ENOENT): return false
-        // This file system does not know RENAME_NOREPLACE (rename(2)).
-        case .failure(let code) where code == EINVAL || code == ENOSYS: break
-        case .failure(let code): throw .system(operation: "rename", path: path(of: name), code: code)
-        }
-        switch retryingInterrupts({ linkat(descriptor, name, descriptor, other, 0) }) {
-        case .value:
-            try remove(name)
-            return true
-        case .failure(EEXIST), .failure(ENOENT): return false
+        switch renameKeeping(name, to: other) {
+        case .value(let isMoved): return isMoved
+        case .failure(ENOENT): return false
         case .failure(let code): throw .system(operation: "rename", path: path(of: name), code: code)
         }
     }

@@ -42,7 +42,10 @@ extension Publisher {
     }
 
     private func freeName(for name: String, _ isTaken: (String) throws(FileError) -> Bool) throws(FileError) -> String {
-        func candidate(_ number: Int) -> String { number == 0 ? name : FileName.numbered(name, number) }
+        let longest = directory.traits.longestName
+        func candidate(_ number: Int) -> String {
+            number == 0 ? name : FileName.numbered(name, number, longest: longest)
+        }
         for number in 0..<32 where try !isTaken(candidate(number)) { return candidate(number) }
         var taken = 31
         var free = 64

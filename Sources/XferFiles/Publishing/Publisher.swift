@@ -21,20 +21,27 @@ public struct Publisher: Sendable {
         public var length: Int64
         /// Permission bits of the published file, 0 … 0o777.
         public var mode: UInt16
+        /// True if a default access control list of the directory decides instead of `mode`, where it has one.
+        public var yieldsToDirectory: Bool
         /// Its modification time; nil leaves the time of the last write.
         public var modifiedAt: Timestamp?
         /// The file's facts when it was complete; they must not have changed. Nil if they were not recorded.
         public var whole: FileFacts?
 
-        public init(length: Int64, mode: UInt16, modifiedAt: Timestamp? = nil, whole: FileFacts? = nil) {
+        public init(
+            length: Int64, mode: UInt16, yieldsToDirectory: Bool = false, modifiedAt: Timestamp? = nil,
+            whole: FileFacts? = nil
+        ) {
             self.length = length
             self.mode = mode
+            self.yieldsToDirectory = yieldsToDirectory
             self.modifiedAt = modifiedAt
             self.whole = whole
         }
     }
 
-    /// Makes the part ready to be seen: checks its length, sets mode and modification time, makes all of it durable.
+    /// Makes the part ready to be seen: checks its length, sets mode and modification time, makes all of it durable. A
+    /// file system that refuses the mode or the time does not fail it; see `PartialFile.refusedAttributes`.
     ///
     /// - Throws: `lengthMismatch`, `partChanged`, `poisoned`, `closed`, `system`.
     public func prepare(_ part: PartialFile, _ attributes: Attributes) throws(FileError) {
@@ -61,15 +68,30 @@ public struct Publisher: Sendable {
     }
 
     private func set(_ attributes: Attributes, of part: PartialFile) throws(FileError) {
-        let (length, mode, modifiedAt) = (attributes.length, attributes.mode, attributes.modifiedAt)
+        let (length, modifiedAt) = (attributes.length, attributes.modifiedAt)
         let found = try part.length()
         guard found == length else { throw .lengthMismatch(path: part.path, expected: length, found: found) }
         if let whole = attributes.whole, try !part.facts().isSameContent(as: whole) {
             throw .partChanged(path: part.path, problem: "it was changed after its last byte had come")
         }
         let handle = try part.handle()
-        try perform("set the mode of", on: part.path) { fchmod(handle.raw, mode_t(clamping: mode & 0o777)) }
-        if let modifiedAt { try setModificationTime(modifiedAt, of: handle, path: part.path) }
+        let demanded = attributes.mode & 0o777
+        let mode = attributes.yieldsToDirectory ? directory.modeOfNewFile(demanded) : demanded
+        var refused: [PartialFile.Attribute] = []
+        do throws(FileError) {
+            try perform("set the mode of", on: part.path) { fchmod(handle.raw, mode_t(clamping: mode)) }
+        } catch {
+            guard error.isRefusal else { throw error }
+            // What the file system gives all its files may be that mode.
+            if FileStatus(try status(of: handle.raw, path: part.path)).mode & 0o777 != mode { refused.append(.mode) }
+        }
+        do throws(FileError) {
+            if let modifiedAt { try setModificationTime(modifiedAt, of: handle, path: part.path) }
+        } catch {
+            guard error.isRefusal else { throw error }
+            refused.append(.modificationTime)
+        }
+        part.record(refused: refused)
     }
 
     /// Gives the part its final name atomically; a file that has the name is never replaced unless `isReplacing`.
@@ -78,8 +100,8 @@ public struct Publisher: Sendable {
     ///   - intent: as committed: the final name, and the identity of the part.
     ///   - partName: the part's name.
     ///   - isReplacing: one plain rename, which replaces a symbolic link, not its target.
-    /// - Throws: `partChanged` when the part is missing, changed or another file; `notMoved`, `isADirectory`,
-    ///   `unsupported`, `system`.
+    /// - Throws: `partChanged` when the part is missing, changed or another file; `notMoved`, `nameRefused`,
+    ///   `isADirectory`, `system`.
     public func rename(
         _ partName: String, as intent: PublishIntent, isReplacing: Bool
     ) throws(FileError) -> RenameOutcome {
@@ -106,7 +128,9 @@ public struct Publisher: Sendable {
         guard isPart(found, of: intent) else {
             throw .partChanged(path: path, problem: "another file has its name")
         }
-        guard found.length == intent.part.length, found.modificationNanoseconds == intent.part.modifiedAt else {
+        guard found.length == intent.part.length,
+            directory.traits.isSameTime(found.modificationNanoseconds, as: intent.part.modifiedAt)
+        else {
             throw .partChanged(path: path, problem: "it was changed after it had been verified")
         }
     }
@@ -124,8 +148,8 @@ public struct Publisher: Sendable {
         {
             return true
         }
-        return !directory.keepsInodeNumbers && found.kind == .regular && found.length == part.length
-            && found.modificationNanoseconds == part.modifiedAt
+        return !directory.traits.keepsInodeNumbers && found.kind == .regular && found.length == part.length
+            && directory.traits.isSameTime(found.modificationNanoseconds, as: part.modifiedAt)
     }
 
     /// Throws unless the final name is the published file's.
@@ -168,37 +192,29 @@ extension Publisher {
     }
 
     private func renameKeeping(_ partName: String, _ finalName: String) throws(FileError) -> RenameOutcome {
-        switch retryingInterrupts({ xfer_rename_noreplace(directory.descriptor, partName, finalName) }) {
-        case .value: return .published
-        case .failure(EEXIST): return .nameTaken
-        // EINVAL: this file system does not know RENAME_NOREPLACE (rename(2)).
-        case .failure(let code) where code == EINVAL || code == ENOSYS:
-            return try linkThenUnlink(partName, finalName)
-        case .failure(let code): throw failed(finalName, code)
-        }
-    }
-
-    func linkThenUnlink(_ partName: String, _ finalName: String) throws(FileError) -> RenameOutcome {
-        let result = retryingInterrupts {
-            linkat(directory.descriptor, partName, directory.descriptor, finalName, 0)
-        }
-        switch result {
-        case .value:
-            try directory.remove(partName)
-            return .published
-        case .failure(EEXIST): return .nameTaken
-        case .failure(let code) where code == EPERM || code == EOPNOTSUPP:
-            throw .unsupported(
-                "the file system of \(directory.path.quoted) can neither rename without replacing nor link; use on_conflict overwrite"
-            )
+        switch directory.renameKeeping(partName, to: finalName) {
+        case .value(let isRenamed): return isRenamed ? .published : .nameTaken
         case .failure(let code): throw failed(finalName, code)
         }
     }
 
     private func failed(_ finalName: String, _ code: Int32) -> FileError {
-        let path = directory.path(of: finalName)
+        Self.failure(toPublish: directory.path(of: finalName), code)
+    }
+
+    /// The error of a file that is complete and did not get its final name.
+    static func failure(toPublish path: String, _ code: Int32) -> FileError {
+        if DirectoryHandle.isNameRefusal(code) { return .nameRefused(path: path, code: code) }
         return [EACCES, EPERM, EROFS, EXDEV].contains(code)
             ? .notMoved(path: path, code: code) : .system(operation: "publish", path: path, code: code)
+    }
+}
+
+extension FileError {
+    /// True if a file system does not let this process set an attribute, or has no such attribute.
+    fileprivate var isRefusal: Bool {
+        guard case .system(_, _, let code) = self else { return false }
+        return [EPERM, EACCES, EOPNOTSUPP, ENOSYS, EINVAL].contains(code)
     }
 }
 
@@ -274,15 +290,32 @@ extension Publisher {
         // The next publishing checks the part again, so an intent of an earlier version will do.
         let hasPart =
             try directory.facts(of: partName).map { part in
-                guard directory.keepsInodeNumbers else { return intent.part.length == part.length }
+                guard directory.traits.keepsInodeNumbers else { return intent.part.length == part.length }
                 return intent.part.mark.isCertain
                     ? intent.part.mark.isSame(as: part.mark) : intent.part.identity.inode == part.identity.inode
             } ?? false
         var isThere = try isPublished(intent)
         if !isThere, !hasPart { isThere = try isPublishedByFacts(intent) }
-        guard isThere else { return hasPart ? .repeat : .lost }
+        guard isThere else {
+            if hasPart { try directory.removePlaceholder(intent.finalName, for: partName) }
+            return hasPart ? .repeat : .lost
+        }
         // Both names: the crash came between link and unlink.
         if hasPart { try directory.remove(partName) }
+        handOver(intent)
+        try directory.sync()
+        return .done
+    }
+
+    /// As `recover`, of a file that had no name before its final one, and was not found by its mark or its digest.
+    ///
+    /// Where a file system records neither birth nor generation, inode number, length and modification time have to do.
+    /// Not enough to delete a file; but without the file under its name nothing is lost, and the bytes are fetched again.
+    public func recoverUnnamed(_ intent: PublishIntent) throws(FileError) -> Recovery {
+        guard !intent.part.mark.isCertain, let found = try directory.facts(of: intent.finalName),
+            found.identity.inode == intent.part.identity.inode, found.length == intent.part.length,
+            found.modifiedAt == intent.part.modifiedAt
+        else { return .repeat }
         handOver(intent)
         try directory.sync()
         return .done
@@ -293,10 +326,11 @@ extension Publisher {
     /// Where a file gets another inode number with its name (FUSE) and no digest is known, nothing else tells a file that
     /// was published just before a crash from one that was lost. Not enough to delete the file.
     private func isPublishedByFacts(_ intent: PublishIntent) throws(FileError) -> Bool {
-        guard !directory.keepsInodeNumbers, intent.digest == nil,
+        guard !directory.traits.keepsInodeNumbers, intent.digest == nil,
             let found = try directory.facts(of: intent.finalName)
         else { return false }
-        return found.length == intent.part.length && found.modifiedAt == intent.part.modifiedAt
+        return found.length == intent.part.length
+            && directory.traits.isSameTime(found.modifiedAt, as: intent.part.modifiedAt)
     }
 
     /// Whether the final name leads to the very file of the intent, with unchanged content.
@@ -309,7 +343,7 @@ extension Publisher {
             return false
         }
         let isSame = intent.part.mark.isSame(as: found.mark)
-        guard isSame || !directory.keepsInodeNumbers else { return false }
+        guard isSame || !directory.traits.keepsInodeNumbers else { return false }
         if isSame, intent.part.mark.isCertain, found.modifiedAt == intent.part.modifiedAt { return true }
         guard let digest = intent.digest else { return false }
         do throws(FileError) {

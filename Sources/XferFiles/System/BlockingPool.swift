@@ -20,6 +20,13 @@ public final class BlockingPool: Sendable {
 
     deinit { queue.end() }
 
+    /// True if no thread is free, and each has worked for longer than `patience` on what it does now: more work would not
+    /// begin soon.
+    public func isSilent(for patience: Duration) -> Bool { queue.isSilent(for: patience) }
+
+    /// True if a thread has worked for longer than `patience` on what it does now.
+    public func isHeldUp(for patience: Duration) -> Bool { queue.isHeldUp(for: patience) }
+
     /// Runs `body` on a thread of the pool. It runs to its end even when the caller is cancelled.
     public func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
@@ -48,6 +55,9 @@ final class WorkQueue: @unchecked Sendable {
     private let threadLimit: Int
     private var threadCount = 0
     private var idleCount = 0
+    /// When the work that runs now began, by the number of its thread.
+    private var begun: [Int: ContinuousClock.Instant] = [:]
+    private var lastThread = 0
     private var isEnding = false
     private var incoming: [@Sendable () -> Void] = []
     /// Reversed, the next one last.
@@ -71,6 +81,20 @@ final class WorkQueue: @unchecked Sendable {
         if isStranded { work() }
     }
 
+    func isSilent(for patience: Duration) -> Bool {
+        let now = ContinuousClock.now
+        hasWork.lock()
+        defer { hasWork.unlock() }
+        return begun.count == threadLimit && begun.values.allSatisfy { $0.duration(to: now) > patience }
+    }
+
+    func isHeldUp(for patience: Duration) -> Bool {
+        let now = ContinuousClock.now
+        hasWork.lock()
+        defer { hasWork.unlock() }
+        return begun.values.contains { $0.duration(to: now) > patience }
+    }
+
     /// Ends the threads once all work is done.
     func end() {
         hasWork.lock()
@@ -82,11 +106,15 @@ final class WorkQueue: @unchecked Sendable {
     /// The loop of a thread.
     private func work() {
         hasWork.lock()
+        lastThread += 1
+        let number = lastThread
         while true {
             if let next = removeNext() {
+                begun[number] = .now
                 hasWork.unlock()
                 next()
                 hasWork.lock()
+                begun[number] = nil
             } else if isEnding {
                 break
             } else {

@@ -5,10 +5,23 @@ public import XferModel
 /// and reused.
 final class Descriptor: Sendable {
     let raw: Int32
+    /// Whether another thread closes it: closing a file of another machine or program waits for that (FUSE, NFS).
+    private let closesApart: Bool
 
-    init(owning raw: Int32) { self.raw = raw }
+    init(owning raw: Int32, closingApart closesApart: Bool = false) {
+        self.raw = raw
+        self.closesApart = closesApart
+    }
 
-    deinit { close(raw) }
+    deinit {
+        guard closesApart else {
+            close(raw)
+            return
+        }
+        Self.closing.add { [raw] in close(raw) }
+    }
+
+    private static let closing = WorkQueue(threadName: "xferd-close", threadCount: 4)
 }
 
 /// Limits and shortage of file descriptors.

@@ -28,11 +28,13 @@ func perform<Value: SignedInteger>(
 }
 
 /// Opens relative to a directory; `path` may be absolute. Always close-on-exec.
+///
+/// - Parameter closesApart: whether another thread closes it, because that may wait.
 func openDescriptor(
-    at directory: Int32 = AT_FDCWD, _ path: String, flags: Int32, mode: mode_t = 0
+    at directory: Int32 = AT_FDCWD, _ path: String, flags: Int32, mode: mode_t = 0, closesApart: Bool = false
 ) -> SystemCallResult<Descriptor> {
     switch retryingInterrupts({ openat(directory, path, flags | O_CLOEXEC, mode) }) {
-    case .value(let raw): .value(Descriptor(owning: raw))
+    case .value(let raw): .value(Descriptor(owning: raw, closingApart: closesApart))
     case .failure(let code): .failure(code)
     }
 }

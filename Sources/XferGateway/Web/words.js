@@ -79,6 +79,8 @@ const ADVICE = [
     ["Mount or create the directory, then retry.", "destination_unavailable"],
     ["Move the directory back to where it was, then retry.", "destination_changed"],
     ["Make room on the disk, then retry.", "insufficient_space"],
+    ["Give the file another name, then retry.", "name_refused"],
+    ["Choose a directory on a file system for large files, or raise the daemon's limit of file sizes.", "file_too_large"],
     ["Check the disk of the daemon's machine, then retry.", "disk_error"],
     ["Check the permissions of the directory, then retry.", "file_move_failed"],
     ["Raise the daemon's limit of open files, then retry.", "out_of_descriptors"],

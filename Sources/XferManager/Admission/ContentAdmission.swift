@@ -6,7 +6,7 @@ import XferModel
 struct ContentAdmission: Sendable {
     let principal: Principal
     let rights: OwnerRights
-    let pool: BlockingPool
+    let paths: PathPools
 
     /// - Parameter path: the prefix of field names in errors.
     func admit(_ content: RequestBuilder.Content?, path: String) async throws -> RequestBody? {
@@ -37,7 +37,8 @@ struct ContentAdmission: Sendable {
 
     private func admit(_ file: FileReference, path: String) async throws -> SourceFile {
         do throws(SourceError) {
-            return try await pool.run { [rights, principal] () throws(SourceError) in
+            return try await paths.pool(of: principal, forPath: file.path).run {
+                [rights, principal] () throws(SourceError) in
                 try rights.sources(of: principal).admit(file.path)
             }
         } catch {

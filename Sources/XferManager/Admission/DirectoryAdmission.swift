@@ -56,15 +56,25 @@ final class DirectoryAdmission: Sendable {
     private static let guestsMoment = Duration.seconds(10)
 
     private let paths: PathPools
+    private let places: RootPlaces?
     private let operators = Table()
     /// A table of their own, so that guests displace no operator's directory.
     private let guests = Table()
     /// The adds that wait for the next opening. A directory is a key while it is being opened.
     private let waiters = NIOLockedValueBox<[Key: [Waiter]]>([:])
 
-    init(paths: PathPools) { self.paths = paths }
+    /// - Parameter places: nil, for tests, remembers none.
+    init(paths: PathPools, places: RootPlaces? = nil) {
+        self.paths = paths
+        self.places = places
+    }
+
+    /// The places of these roots are forgotten: directories are used as they are found.
+    func forgetPlaces(of roots: [String]) async throws { try await places?.forget(roots) }
 
     /// The identity of the directory, once it exists and is writable.
+    ///
+    /// - Throws: `unmounted` if its root's file system is not mounted; else as `AllowedRoots.open`.
     func identity(of directory: String, in roots: AllowedRoots) async throws(FileError) -> FileIdentity {
         let key = Key(roots: roots, directory: directory)
         // The check uses the service's rights. If the rights of other users count, too, the directory is opened each
@@ -136,17 +146,28 @@ final class DirectoryAdmission: Sendable {
 
     private func open(_ key: Key, creates: Bool = true) async -> Opening {
         let openedAt = Clocks.monotonic()
-        do throws(FileError) {
-            let pool = paths.pool(of: key.roots.users.first?.uid)
-            let (identity, admitted) = try await pool.run { () throws(FileError) in
+        do {
+            // Without the database no task is added; what is remembered is asked again then.
+            let known = (try? await places?.places(of: key.roots.roots, containing: key.directory)) ?? [:]
+            let work: @Sendable () throws -> (FileIdentity, AdmittedDirectory?, [String: RootPlace]) = {
+                try RootPlaces.requireMounted(known, for: key.directory)
                 let opened = try key.roots.open(directory: key.directory, createMissing: creates)
-                return (opened.identity, AdmittedDirectory(opened, path: key.directory))
+                return (
+                    opened.identity, AdmittedDirectory(opened, path: key.directory), RootPlaces.changes(of: known)
+                )
             }
+            let (identity, admitted, changes) =
+                if let guest = key.roots.users.first?.uid {
+                    try await paths.pool(ofGuest: guest).run(work)
+                } else {
+                    try await paths.open(key.directory, work)
+                }
+            try? await places?.record(changes)
             table(of: key).record(admitted, as: key, openedAt: openedAt)
             return .success(identity)
         } catch {
             table(of: key).record(nil, as: key, openedAt: openedAt)
-            return .failure(error)
+            return .failure(error as? FileError ?? .cancelled)
         }
     }
 }

@@ -36,6 +36,12 @@ extension TaskAdmission {
             identity = try await open(destination, path: path + directoryField)
             directories.identities[key] = identity
         }
+        guard identity != .unknown else {
+            // Its file system is not mounted, or does not answer: the run finds out which directory it is.
+            try refuseHidden(destination, path: path + "output")
+            specification.destination.directoryIdentity = nil
+            return
+        }
         try await checkAllowedName(destination, path: path + "output")
         specification.destination.directoryIdentity = identity
         try await refuseDirectory(destination, path: path + "output")
@@ -54,6 +60,8 @@ extension TaskAdmission {
     private func open(_ destination: Destination, path: String) async throws -> FileIdentity {
         do throws(FileError) {
             return try await directories.identity(of: destination.directory, in: await roots(destination))
+        } catch FileError.unmounted, FileError.unanswering {
+            return .unknown
         } catch {
             throw refusal(error, path: path)
         }
@@ -74,12 +82,22 @@ extension TaskAdmission {
         }
     }
 
+    /// Throws if the name is hidden and hidden names are not allowed everywhere.
+    private func refuseHidden(_ destination: Destination, path: String) throws {
+        guard let name = destination.name, HiddenComponents.isHidden(name),
+            destination.confinement != nil || !destination.allowsHidden
+        else { return }
+        throw ManagerError.invalidField(
+            path: path, reason: "it begins with a dot, and \(destination.directory) cannot be inspected now",
+            expected: "another name, or allow_hidden")
+    }
+
     /// Throws if a file of that name is refused in the directory, which has been opened.
     private func checkAllowedName(_ destination: Destination, path: String) async throws {
         guard let name = destination.name, HiddenComponents.isHidden(name) else { return }
         let roots = await roots(destination)
         do throws(FileError) {
-            try await pool.run { () throws(FileError) in
+            try await paths.pool(of: principal, forPath: destination.directory).run { () throws(FileError) in
                 try roots.requireAllowedName(name, in: destination.directory)
             }
         } catch {
@@ -101,7 +119,7 @@ extension TaskAdmission {
         if let known = directories.hasDirectory(named: name, in: destination.directory, roots) {
             isDirectory = known
         } else {
-            let kind = try? await pool.run {
+            let kind = try? await paths.pool(of: principal, forPath: destination.directory).run {
                 let isOperators = roots.users.isEmpty
                 let directory =
                     isOperators
@@ -127,6 +145,7 @@ extension TaskAdmission {
         else { return }
         let roots = await roots(destination)
         // A directory that is gone meanwhile is the run's affair.
+        let pool = paths.pool(of: principal, forPath: destination.directory)
         guard let directory = try? await pool.run({ try roots.open(directory: destination.directory) }) else { return }
         let reason: String?
         do {

@@ -13,6 +13,7 @@ struct TaskAdmission: Sendable {
     let principal: Principal
     let settings: ManagerSettings
     let pool: BlockingPool
+    let paths: PathPools
     let directories: DirectoryAdmission
     let rights: OwnerRights
     let policies: PolicyResolver
@@ -158,7 +159,8 @@ struct TaskAdmission: Sendable {
         }
         let owner: UInt32
         do throws(SourceError) {
-            owner = try await pool.run { [rights, principal] () throws(SourceError) in
+            owner = try await paths.pool(of: principal, forPath: file).run {
+                [rights, principal] () throws(SourceError) in
                 try rights.sources(of: principal).owner(of: file)
             }
         } catch {

@@ -94,7 +94,12 @@ struct BriefPublisher: Sendable {
             let length = bodies.reduce(0) { $0 + Int64(clamping: $1.bytes.count) }
             try await services.claim(length, by: place, in: directory, for: "the remaining \(length) and the reserve")
             defer { services.space.withLockedValue { $0.remove(place) } }
-            written = await services.pool.run { [self] in write(bodies, in: directory) }
+            // Nothing has a name yet: if the disk does not answer, ordinary runs wait for it, and say so.
+            let found = try await result(within: PathPools.patience * 2) { [self] in
+                await services.pool(in: directory).run { [self] in write(bodies, in: directory) }
+            }
+            guard let found else { throw FileError.cancelled }
+            written = found
         } catch {
             // An ordinary run finds out what is wrong, and reports it.
             outcome.others = bodies.map(\.task.id)
@@ -153,7 +158,10 @@ struct BriefPublisher: Sendable {
         for (body, file) in files {
             do throws(FileError) {
                 try file.sync()
-                let choice = try publisher.chooseName(for: body.name, policy: .rename) { name in
+                let destination = body.task.specification.destination
+                let policy = destination.onConflict == .overwrite ? ConflictPolicy.fail : destination.onConflict
+                let wanted = destination.name ?? directory.fitted(body.name)
+                let choice = try publisher.chooseName(for: wanted, policy: policy) { name in
                     body.taken.contains(name) || names.contains(name)
                 }
                 guard case .publish(let name, _) = choice else { continue }
@@ -176,7 +184,8 @@ struct BriefPublisher: Sendable {
         let destination = body.task.specification.destination
         let modified = destination.usesRemoteTime ? body.head.lastModified.flatMap(HTTPDate.parse) : nil
         return try UnnamedFile.create(
-            in: directory, body.bytes, mode: destination.mode?.bits ?? settings.fileMode, modifiedAt: modified)
+            in: directory, body.bytes, mode: destination.mode?.bits ?? settings.fileMode,
+            yieldsToDirectory: destination.mode == nil, modifiedAt: modified)
     }
 
     // MARK: Intents
@@ -231,22 +240,25 @@ struct BriefPublisher: Sendable {
         }
         let failed: Linked = files.map { ($0, .failed) }
         if settings.isOperator(owner) {
-            return await services.pool.run { [self] in
+            return await services.pool(in: directory).run { [self] in
                 guard isInPlace() else { return failed }
                 let linked = link(files)
                 return isInPlace() ? linked : withdraw(linked)
             }
         }
-        guard await isSoon(isInPlace, owner) else { return failed }
-        let linked = await services.pool.run { [self] in link(files) }
-        if await isSoon(isInPlace, owner) { return linked }
-        return await services.pool.run { [self] in withdraw(linked) }
+        guard await isSoon(isInPlace, owner, directory) else { return failed }
+        let linked = await services.pool(in: directory).run { [self] in link(files) }
+        if await isSoon(isInPlace, owner, directory) { return linked }
+        return await services.pool(in: directory).run { [self] in withdraw(linked) }
     }
 
     /// False also if the check takes too long.
-    private func isSoon(_ check: @escaping @Sendable () -> Bool, _ owner: Owner) async -> Bool {
-        (try? await result(within: PathPools.patience) { [pool = services.pool(of: owner)] in await pool.run(check) })
-            ?? false
+    private func isSoon(
+        _ check: @escaping @Sendable () -> Bool, _ owner: Owner, _ directory: DirectoryHandle
+    ) async -> Bool {
+        (try? await result(within: PathPools.patience) { [pool = services.pool(of: owner, in: directory)] in
+            await pool.run(check)
+        }) ?? false
     }
 
     /// Takes away the names that were given. Blocks.

@@ -69,11 +69,11 @@ struct BriefRuns {
     var unusual: Set<TaskID> = []
     /// How many of them each owner has.
     private(set) var publishingCounts: [Owner: Int] = [:]
-    /// Bodies that wait for the next round of publishing, by owner. The rights of each open its directories, and no owner
-    /// waits for the file systems of another.
-    private(set) var ready: [Owner: [BriefBody]] = [:]
-    /// The owners whose rounds are under way.
-    var publishingOwners: Set<Owner> = []
+    /// Bodies that wait for the next round of publishing, by where they go: no directory waits for another one, whose disk
+    /// may not answer.
+    private(set) var ready: [Place: [BriefBody]] = [:]
+    /// The places whose rounds are under way, and when the present one began.
+    var rounds: [Place: MonotonicInstant] = [:]
     /// Tasks whose files may have their names while the database cannot be written. They stay held.
     var unsettled: Set<TaskID> = []
     /// The directory of the last round, so that the next one need not open it. Nil without runs: an open directory keeps
@@ -121,21 +121,35 @@ struct BriefRuns {
         joinable[key] = nil
     }
 
-    mutating func append(_ body: BriefBody) { ready[body.task.owner, default: []].append(body) }
+    /// Where the files of one round go. The rights of its owner open the directory.
+    struct Place: Hashable {
+        let owner: Owner
+        let directory: String
+        let identity: FileIdentity?
+        let confinement: Confinement?
 
-    /// Bodies for the owner's next round: all for one directory, confined alike.
-    mutating func removeRound(of owner: Owner) -> [BriefBody] {
-        guard let bodies = ready.removeValue(forKey: owner), let first = bodies.first?.task.specification.destination
-        else { return [] }
-        var round: [BriefBody] = []
-        for body in bodies {
-            let destination = body.task.specification.destination
-            let isAlike =
-                destination.directory == first.directory && destination.directoryIdentity == first.directoryIdentity
-                && destination.confinement == first.confinement && round.count < BriefPublisher.largestRound
-            if isAlike { round.append(body) } else { append(body) }
+        init(_ task: TaskSpecification) {
+            owner = task.owner
+            directory = task.destination.directory
+            identity = task.destination.directoryIdentity
+            confinement = task.destination.confinement
         }
+    }
+
+    mutating func append(_ body: BriefBody) { ready[Place(body.task.specification), default: []].append(body) }
+
+    /// Bodies for the next round of a place.
+    mutating func removeRound(of place: Place) -> [BriefBody] {
+        guard let bodies = ready.removeValue(forKey: place) else { return [] }
+        let round = Array(bodies.prefix(BriefPublisher.largestRound))
+        if bodies.count > round.count { ready[place] = Array(bodies.dropFirst(round.count)) }
         return round
+    }
+
+    /// Bodies that have to wait for a round which began before `limit`.
+    mutating func removeReady(behindRoundsBefore limit: MonotonicInstant) -> [BriefBody] {
+        let places = rounds.filter { $0.value < limit }.keys
+        return places.flatMap { ready.removeValue(forKey: $0) ?? [] }
     }
 
     mutating func removeAllReady() -> [BriefBody] {

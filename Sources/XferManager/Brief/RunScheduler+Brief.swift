@@ -120,19 +120,21 @@ extension RunScheduler {
     // MARK: Publishing
 
     private func publishBriefly() {
-        for owner in briefs.ready.keys where briefs.publishingOwners.insert(owner).inserted {
-            Task { await publishRounds(of: owner) }
+        for place in briefs.ready.keys where briefs.rounds[place] == nil {
+            briefs.rounds[place] = Clocks.monotonic()
+            Task { await publishRounds(of: place) }
         }
     }
 
-    private func publishRounds(of owner: Owner) async {
+    private func publishRounds(of place: BriefRuns.Place) async {
         while true {
-            let round = briefs.removeRound(of: owner)
+            let round = briefs.removeRound(of: place)
             guard !round.isEmpty else { break }
+            briefs.rounds[place] = Clocks.monotonic()
             let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)
             await apply(await publisher.publish(round))
         }
-        briefs.publishingOwners.remove(owner)
+        briefs.rounds[place] = nil
     }
 
     private func apply(_ outcome: BriefPublisher.Outcome) async {
@@ -205,7 +207,10 @@ extension RunScheduler {
     func commitOverdueStarts() async {
         let now = Clocks.monotonic()
         let overdue = briefs.runs.filter { $0.value.begunAt.duration(to: now) >= BriefRules.longestRun }
-        await commitStarts(of: Set(overdue.keys).subtracting(briefs.publishing))
+        // A directory does not answer: ordinary runs wait for it, and say so.
+        let stranded = briefs.removeReady(behindRoundsBefore: now.advanced(by: .zero - PathPools.patience))
+        briefs.unusual.formUnion(stranded.map(\.task.id))
+        await commitStarts(of: Set(overdue.keys).subtracting(briefs.publishing).union(stranded.map(\.task.id)))
     }
 
     /// Commits starts. Ordinary runs continue with the attempts.

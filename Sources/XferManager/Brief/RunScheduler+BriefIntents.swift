@@ -12,8 +12,8 @@ extension RunScheduler {
     /// - Parameter ids: the tasks; nil is all that have an intent, while no brief run is live.
     func settleBriefIntents(of ids: Set<TaskID>? = nil) async throws {
         let found = try await store.read { try $0.briefIntents() }
-        // Guests with a path that did not answer: it is not asked again for each of their files.
-        var silent: Set<Owner> = []
+        // Directories that did not answer: they are not asked again for each of their files.
+        var silent: Set<BriefRuns.Place> = []
         for (id, intent) in found where ids?.contains(id) ?? true {
             let mayHaveName = try await mayHaveName(intent, of: id, &silent)
             let now = clock()
@@ -27,20 +27,21 @@ extension RunScheduler {
     }
 
     private func mayHaveName(
-        _ intent: PublishIntent, of id: TaskID, _ silent: inout Set<Owner>
+        _ intent: PublishIntent, of id: TaskID, _ silent: inout Set<BriefRuns.Place>
     ) async throws -> Bool {
         guard let task = try await store.read({ reader in try StoreError.nilIfUnreadable { try reader.task(id) } }),
             task.state == .queued
         else { return false }
-        guard !silent.contains(task.owner) else { return true }
+        let place = BriefRuns.Place(task.specification)
+        guard !silent.contains(place) else { return true }
         let publisher = BriefPublisher(services: services, settings: settings, failedURLs: failedURLs)
         do {
             let directory = try await publisher.openDirectory(of: task.specification)
-            return try await services.pool.run { try Publisher(directory: directory).isPublished(intent) }
-        } catch FileError.cancelled {
-            silent.insert(task.owner)
-            return true
+            return try await services.pool(in: directory).run {
+                try Publisher(directory: directory).isPublished(intent)
+            }
         } catch {
+            silent.insert(place)
             // The directory may come back with the file in it.
             return true
         }

@@ -65,10 +65,7 @@ extension StoreTransaction {
         let partial = PartialLocation(
             directory: destination.directory, identity: destination.directoryIdentity ?? .unknown)
         let transfer = try insertTransfer(partial: partial, at: now)
-        var resumeData = ResumeData()
-        resumeData.totalLength = intent.part.length
-        resumeData.segments = [Segment(start: 0, committed: intent.part.length)]
-        try update(resumeData: resumeData, of: transfer.id)
+        // Without segments: the file had no name before, so that nothing is lost if it has none now.
         try setPublishIntent(intent, of: transfer.id)
         var machine = TaskStateMachine(task)
         machine.subscribe(to: transfer.id)

@@ -81,14 +81,15 @@ extension ManagerPart {
 
     /// Checks the tasks that this caller adds or changes.
     nonisolated func admission(for principal: Principal) -> TaskAdmission {
-        let pool = services.paths.pool(of: principal.isOperator ? nil : principal.owner.rawValue)
+        let pool = principal.isOperator ? services.pool : services.paths.pool(ofGuest: principal.owner.rawValue)
         return TaskAdmission(
-            principal: principal, settings: settings, pool: pool, directories: context.directories,
+            principal: principal, settings: settings, pool: pool, paths: services.paths,
+            directories: context.directories,
             rights: services.rights,
             policies: services.policies.withLockedValue(\.resolver),
             requests: RequestAdmission(
                 rules: services.admission.withLockedValue(\.self), isOperator: principal.isOperator, store: store),
-            content: ContentAdmission(principal: principal, rights: services.rights, pool: pool),
+            content: ContentAdmission(principal: principal, rights: services.rights, paths: services.paths),
             zones: zones,
             coalesceKeys: coalesceKeys, now: clock())
     }

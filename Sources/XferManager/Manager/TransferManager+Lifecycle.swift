@@ -5,6 +5,7 @@ import XferCurl
 import XferFiles
 public import XferModel
 import XferStore
+import XferSystem
 
 /// Start and end of the service, and its changes of settings.
 extension TransferManager {
@@ -54,6 +55,8 @@ extension TransferManager {
         services.engine.strictTransport.setMode(settings.strictTransport)
         await policies.readAuthorities()
         services.rights.apply(settings)
+        let roots = settings.roots + settings.grants.users.values.joined() + settings.grants.groups.values.joined()
+        try? await services.admitted.forgetPlaces(of: roots)
         await profiles.applyConfigured()
         await policies.applyAdmissionLists()
         services.access.environmentProxies.withLockedValue { $0 = settings.environmentProxies }
@@ -97,6 +100,31 @@ extension TransferManager {
 
     // MARK: The end
 
+    /// How long a disk may hold up the end of live work.
+    private static let grace = Duration.milliseconds(1200)
+    /// How long the end of live work may take, whatever holds it up.
+    private static let longestGrace = Duration.seconds(10)
+
+    /// Stops all live work and waits for its end; false if a disk holds it up, which may never answer.
+    private func liveWorkEnded() async -> Bool {
+        let hasEnded = NIOLockedValueBox(false)
+        Task {
+            await scheduler.stopAll()
+            await workEnded()
+            await background.discarder.shutdown()
+            hasEnded.withLockedValue { $0 = true }
+        }
+        let begin = Clocks.monotonic()
+        while !hasEnded.withLockedValue(\.self) {
+            let waited = begin.duration(to: Clocks.monotonic())
+            if waited > Self.longestGrace || waited > Self.grace && services.paths.isHeldUp(for: Self.grace) {
+                return false
+            }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        return true
+    }
+
     /// Ends the service. Afterwards nothing is written any more.
     ///
     /// - `suspend` checkpoints live runs and leaves their tasks to the next start.
@@ -105,9 +133,9 @@ extension TransferManager {
     public func shutdown(_ mode: ShutdownMode) async {
         await prepareShutdown(mode)
         await services.renewal.shutdown()
-        await scheduler.stopAll()
-        await workEnded()
-        await background.discarder.shutdown()
+        if await !liveWorkEnded() {
+            services.logger.warning("a disk does not answer; the next start finds what was not finished")
+        }
         let now = clock()
         _ = try? await store.write { [services] tx in
             try tx.append(.daemonStopping(mode: mode), at: now)
@@ -120,7 +148,7 @@ extension TransferManager {
         await policies.stopTimers()
         await queue.stopTimers()
         await background.hookQueue.shutdown()
-        await services.engine.shutdown()
+        _ = try? await result(within: Self.grace / 4) { [engine = services.engine] in await engine.shutdown() }
         await background.remoteUploads.shutdown()
         await background.webhookDispatcher.shutdown()
         await strictTransport.recorder.flush()

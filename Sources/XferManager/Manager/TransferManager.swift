@@ -162,9 +162,9 @@ public final class TransferManager: ManagerPart, Sendable {
                 keptConnections: DescriptorRules.keptConnections(limit: Descriptors.limit),
                 strictTransport: StrictTransport(clock: clock)))
         let pool = BlockingPool()
-        let paths = PathPools(service: pool)
+        let paths = PathPools(service: pool, home: stateDirectory.path)
+        let digests = paths.digests
         let cookies = CookieJars(store: store, engine: engine, clock: clock, ages: ages, logger: logger)
-        let digests = BlockingPool("xferd-digests", threadCount: 2)
         func subdirectory(_ name: String) throws(FileError) -> StateSubdirectory {
             try StateSubdirectory(name, in: stateDirectory) { path in
                 logger.warning(
@@ -176,10 +176,13 @@ public final class TransferManager: ManagerPart, Sendable {
             store: store, directory: CacheDirectory(try subdirectory("cache")), pool: digests,
             digest: { digest.digest($0) }, userAgent: userAgent, limits: settings.cacheLimits, clock: clock,
             ages: ages, logger: logger)
+        let rights = OwnerRights(settings, accounts: accounts)
         let services = RunServices(
-            store: store, engine: engine, paths: paths, digests: digests,
-            durability: DurabilityGroup(pool: pool), publishing: PublishingStage(store: store),
-            directories: OpenDirectories(), rights: OwnerRights(settings, accounts: accounts),
+            store: store, engine: engine, paths: paths,
+            durability: DurabilityGroup(pool: { paths.pool(in: $0) }), publishing: PublishingStage(store: store),
+            directories: OpenDirectories(),
+            admitted: DirectoryAdmission(paths: paths, places: RootPlaces(store: store, rights: rights)),
+            rights: rights,
             spool: SpoolDirectory(try subdirectory("spool")), reader: reader,
             space: NIOLockedValueBox(SpaceLedger(reserve: settings.reserve)), policies: NIOLockedValueBox(policies),
             admission: NIOLockedValueBox(AdmissionRules(settings.admission)),
@@ -197,7 +200,7 @@ public final class TransferManager: ManagerPart, Sendable {
                     files: ZoneFiles(directory: settings.zoneDirectory, localFile: settings.localZoneFile),
                     logger: logger),
                 leases: services.leases),
-            directories: DirectoryAdmission(paths: paths), stateDirectory: stateDirectory,
+            directories: services.admitted, stateDirectory: stateDirectory,
             digest: { digest.digest($0) }, settings: NIOLockedValueBox(settings))
         let manager = TransferManager(context: context)
         await manager.scheduler.setDelegate(manager)

@@ -171,7 +171,7 @@ public struct ByteReader: ManagerPart, Sendable {
                 let directory = try await DestinationDirectory.open(
                     transfer, for: source.task.specification, settings, services, .reading)
                 let (mark, isPart) = (transfer.resumeData.part?.mark, name == transfer.partialName)
-                return try await services.pool.run {
+                return try await services.pool(in: directory).run {
                     let file = try ReadableFile(in: directory, named: name)
                     // If a part was replaced, the file under its name may be one that the caller may not read.
                     if isPart, let mark, mark.isCertain, try !mark.isSame(as: file.facts().mark) {
@@ -196,7 +196,7 @@ public struct ByteReader: ManagerPart, Sendable {
         let place = path.split(separator: "/", omittingEmptySubsequences: false)
         let (parent, name) = (place.dropLast().joined(separator: "/"), String(place.last ?? ""))
         let owner = task.owner
-        return try await services.pool(of: owner).run { [rights = services.rights] in
+        return try await services.pool(of: owner, forPath: path).run { [rights = services.rights] in
             let directory = try rights.roots(of: owner).open(
                 directory: parent.isEmpty ? "/" : parent, for: .reading)
             let file = try ReadableFile(in: directory, named: name)

@@ -181,14 +181,17 @@ final class TransferDiscarder: ManagerPart, Sendable {
 
     private func remove(_ all: [Discarded], in place: Place) async throws {
         guard let directory = try await open(place) else { return }
-        try await services.pool.run { try Self.remove(all, in: directory) }
+        try await services.pool(in: directory).run { try Self.remove(all, in: directory) }
     }
 
-    /// A guest's path that does not answer holds up no other deletion; when it answers later, nothing is deleted.
+    /// A path that does not answer holds up no other deletion; when it answers later, nothing is deleted.
     private func open(_ place: Place) async throws -> DirectoryHandle? {
         let rights = services.rights
-        guard let guest = place.guest else { return try await services.pool.run { try place.open(rights) } }
-        let opened = try await result(within: PathPools.patience) { [pool = services.pool(of: guest)] in
+        guard let guest = place.guest else {
+            return try await services.paths.open(place.partial.directory) { try place.open(rights) }
+        }
+        let opened = try await result(within: PathPools.patience) {
+            [pool = services.pool(of: guest, forPath: place.partial.directory)] in
             try await pool.run { try place.open(rights) }
         }
         guard let opened else { throw FileError.cancelled }
@@ -212,7 +215,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
                     } else {
                         try DirectoryHandle(ofService: partial.directory)
                     }
-                return found.identity.inode == partial.identity.inode ? found : nil
+                let isAdmitted = partial.identity == .unknown || found.identity.inode == partial.identity.inode
+                return isAdmitted ? found : nil
             } catch {
                 guard case .missing = error else { throw error }
                 return nil
@@ -271,23 +275,22 @@ final class TransferDiscarder: ManagerPart, Sendable {
         }
     }
 
+    /// The names with a prefix and the directory; none and nil if its disk is not mounted, or it was removed.
+    private static func listing(of path: String, _ prefix: String) throws -> ([String], FileIdentity?) {
+        do {
+            let directory = try DirectoryHandle(ofService: path)
+            return (try directory.names(beginningWith: prefix), directory.identity)
+        } catch FileError.missing, FileError.notADirectory {
+            return ([], nil)
+        }
+    }
+
     /// - Parameter afterMove: whether kept bytes were copied from or to the directory, and the move may not have ended.
     private func sweepParts(
         in path: String, afterMove: Bool, tag: String, upTo last: TransferID
     ) async throws {
         let prefix = Transfer.namePrefix(tag)
-        let (names, identity) = try await services.pool.run { () throws(FileError) -> ([String], FileIdentity?) in
-            do throws(FileError) {
-                let directory = try DirectoryHandle(ofService: path)
-                return (try directory.names(beginningWith: prefix), directory.identity)
-            } catch {
-                // The directory's disk is not mounted, or the directory was removed.
-                switch error {
-                case .missing, .notADirectory: return ([], nil)
-                default: throw error
-                }
-            }
-        }
+        let (names, identity) = try await services.paths.open(path) { try Self.listing(of: path, prefix) }
         let strays = try await store.read { reader in
             try names.filter { name in
                 guard let id = Transfer.id(inName: name, tag: tag), id <= last else { return false }
@@ -306,7 +309,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         guard !strays.isEmpty else { return }
         logger.notice(
             "files that no transfer names are deleted", metadata: ["directory": "\(path)", "count": "\(strays.count)"])
-        try await services.pool.run {
+        try await services.paths.pool(forPath: path).run {
             let directory = try DirectoryHandle(ofService: path)
             for name in strays { try directory.remove(name) }
             try directory.sync()

@@ -1,30 +1,137 @@
+import NIOConcurrencyHelpers
 import XferFiles
 import XferModel
 
-/// The threads that open files by their paths.
+/// The threads that open files by their paths, and that work on files.
 ///
-/// A path may lead to a file system that never answers (a server that is down, an automounter), and then it keeps a
-/// thread for good. A guest chooses such a path at will, so guests' paths have threads of their own, and files of
-/// operators never wait for them.
+/// A path may lead to a file system that never answers (a server that is down, an automounter, a dying disk), and then
+/// it keeps a thread for good. So each mount has threads of its own: a disk that hangs holds up its own tasks only. A
+/// guest chooses its paths at will, and may make them lead anywhere: guests' paths have threads of their own, too.
 final class PathPools: Sendable {
+    /// The threads of one mount. Digests take minutes for large files, so that they have their own.
+    private struct Lane {
+        let files: BlockingPool
+        let digests: BlockingPool
+    }
+
     /// Guests whose user numbers differ by a multiple of it share threads.
     private static let guestPools = 16
     private static let threadsOfGuest = 2
-    /// How long a guest's path may hold up work that others wait for. A run of the guest's own waits longer.
+    /// Mounts beyond it share threads with others.
+    private static let mostLanes = 32
+    private static let digestThreads = 2
+    /// How long a path may hold up work that others wait for. A run of a guest's own waits longer.
     static let patience = Duration.seconds(5)
 
-    /// For operators' paths, and for files that are open.
+    /// For files of the service itself, and for what lies on the same mount.
     let service: BlockingPool
+    /// For digests of such files.
+    let digests: BlockingPool
+    /// The device of the service's own files; nil if it is not known.
+    private let home: UInt64?
     private let guests: [BlockingPool]
+    /// By the number of a device.
+    private let lanes = NIOLockedValueBox<[UInt64: Lane]>([:])
 
-    init(service: BlockingPool) {
+    /// - Parameter home: a directory of the service's own.
+    init(
+        service: BlockingPool, digests: BlockingPool = BlockingPool("xferd-digests", threadCount: digestThreads),
+        home: String? = nil
+    ) {
         self.service = service
+        self.digests = digests
+        self.home = home.flatMap { try? DirectoryHandle(ofService: $0).identity.device }
         // Threads start when there is work.
         guests = (0..<Self.guestPools).map { _ in BlockingPool("xferd-guests", threadCount: Self.threadsOfGuest) }
     }
 
-    /// - Parameter guest: the user whose path it is; nil is an operator's.
-    func pool(of guest: UInt32?) -> BlockingPool {
-        guest.map { guests[Int(clamping: $0) % Self.guestPools] } ?? service
+    /// The threads for a guest's path.
+    func pool(ofGuest guest: UInt32) -> BlockingPool { guests[Int(clamping: guest) % Self.guestPools] }
+
+    /// The threads for a caller's path.
+    func pool(of principal: Principal, forPath path: String) -> BlockingPool {
+        principal.isOperator ? pool(forPath: path) : pool(ofGuest: principal.owner.rawValue)
+    }
+
+    /// The threads for an operator's path, by the mount to which its text leads. Does not touch its file system.
+    func pool(forPath path: String) -> BlockingPool {
+        guard let device = MountTable.present.device(of: path) else { return service }
+        return lane(of: device)?.files ?? service
+    }
+
+    /// The threads for files of an open directory.
+    func pool(in directory: DirectoryHandle) -> BlockingPool { lane(of: directory.identity.device)?.files ?? service }
+
+    /// The threads for digests of files of an open directory, and for other work that takes long.
+    func digests(in directory: DirectoryHandle) -> BlockingPool {
+        lane(of: directory.identity.device)?.digests ?? digests
+    }
+
+    /// True if work on any file system takes longer than `patience`.
+    func isHeldUp(for patience: Duration) -> Bool {
+        let lanes = lanes.withLockedValue { $0.values.flatMap { [$0.files, $0.digests] } }
+        return ([service, digests] + guests + lanes).contains { $0.isHeldUp(for: patience) }
+    }
+
+    /// Nil for the mount of the service itself.
+    private func lane(of device: UInt64) -> Lane? {
+        guard device != home else { return nil }
+        return lanes.withLockedValue { lanes in
+            if let lane = lanes[device] { return lane }
+            if lanes.count >= Self.mostLanes {
+                let shared = lanes.keys.sorted()[Int(clamping: device % UInt64(clamping: Self.mostLanes))]
+                return lanes[shared]
+            }
+            let lane = Lane(
+                files: BlockingPool("xferd-disk"),
+                digests: BlockingPool("xferd-digests", threadCount: Self.digestThreads))
+            lanes[device] = lane
+            return lane
+        }
+    }
+}
+
+extension PathPools {
+    /// Works on files in an open directory, where nothing is lost if that is repeated.
+    ///
+    /// - Parameters:
+    ///   - limit: how long it may take.
+    ///   - body: gets whether its result is not wanted any more, since it took too long.
+    /// - Throws: `FileError.unanswering` after `limit`, or at once while all threads of the mount wait so long
+    ///   already; else as `body`.
+    func run<Value: Sendable>(
+        in directory: DirectoryHandle, within limit: Duration = patience * 2,
+        _ body: @escaping @Sendable (_ isAbandoned: @Sendable () -> Bool) throws -> Value
+    ) async throws -> Value {
+        let pool = pool(in: directory)
+        let isAbandoned = NIOLockedValueBox(false)
+        if !pool.isSilent(for: Self.patience) {
+            let value = try await result(within: limit) {
+                try await pool.run { try body { isAbandoned.withLockedValue(\.self) } }
+            }
+            if let value { return value }
+            isAbandoned.withLockedValue { $0 = true }
+        }
+        throw Self.unanswering(directory.path)
+    }
+
+    private static func unanswering(_ path: String) -> FileError {
+        .unanswering(path: path, mountPoint: MountTable.present.mount(of: path)?.point ?? "/")
+    }
+
+    /// Opens something by an operator's path, which may not answer.
+    ///
+    /// - Throws: `FileError.unanswering` after `patience`, or at once while all threads of the mount wait so long already;
+    ///   else as `body`.
+    func open<Value: Sendable>(
+        _ path: String, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let pool = pool(forPath: path)
+        if !pool.isSilent(for: Self.patience),
+            let value = try await result(within: Self.patience, of: { try await pool.run(body) })
+        {
+            return value
+        }
+        throw Self.unanswering(path)
     }
 }

@@ -10,8 +10,8 @@ enum ReplacingRules {
         _ settings: ManagerSettings
     ) async throws {
         if let reason = try await refusal(
-            of: name, in: directory, by: task, hasOperatorRights: settings.hasOperatorRights(task), services.pool,
-            services.store)
+            of: name, in: directory, by: task, hasOperatorRights: settings.hasOperatorRights(task),
+            services.pool(in: directory), services.store)
         {
             throw TransferError(.destinationDenied, reason)
         }

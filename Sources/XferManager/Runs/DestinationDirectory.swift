@@ -15,15 +15,19 @@ enum DestinationDirectory {
     ) async throws -> DirectoryHandle {
         let path = partial.directory
         do {
+            // It was not mounted when the task was added.
+            let isNew = partial.identity == .unknown && purpose == .writing
+            if isNew { try await admit(path, for: owner, confinement, services) }
             let directory =
                 if settings.isOperator(owner) {
                     try await openForOperator(path, owner, confinement, settings, services)
                 } else {
-                    try await services.pool(of: owner).run { [rights = services.rights] in
+                    try await services.pool(of: owner, forPath: path).run { [rights = services.rights] in
                         try rights.roots(of: owner, confinement).open(directory: path, for: purpose)
                     }
                 }
-            guard isAdmitted(directory.identity, as: partial.identity, isOperators: settings.isOperator(owner)) else {
+            guard isNew || isAdmitted(directory.identity, as: partial.identity, isOperators: settings.isOperator(owner))
+            else {
                 throw TransferError(
                     .destinationUnavailable,
                     "\(path) is not the directory it was when the task was added: is its disk mounted? A directory that was made anew has to be named anew"
@@ -34,6 +38,20 @@ enum DestinationDirectory {
             throw TransferError(
                 .destinationUnavailable, "\(path) is gone: it has to come back or the task be cancelled")
         }
+    }
+
+    /// Checks and makes the directory as an add does.
+    private static func admit(
+        _ path: String, for owner: Owner, _ confinement: Confinement?, _ services: RunServices
+    ) async throws {
+        let rights = services.rights
+        let roots =
+            if rights.isOperator(owner) {
+                rights.roots(of: owner, confinement)
+            } else {
+                await services.pool(of: owner, forPath: path).run { rights.roots(of: owner, confinement) }
+            }
+        _ = try await services.admitted.identity(of: path, in: roots)
     }
 
     /// As above, with the rights of the owner whose task named the directory: a task may share a transfer in another
@@ -87,7 +105,7 @@ enum DestinationDirectory {
         let roots = settings.roots(ofOperator: owner, confinement)
         let directories = services.directories
         if let justSeen = directories.justSeen(path, beneath: roots) { return justSeen }
-        return try await services.pool.run { try directories.open(path, beneath: roots) }
+        return try await services.paths.open(path) { try directories.open(path, beneath: roots) }
     }
 
     /// Whether the found directory counts as the recorded one. For an operator, the same inode on another device number

@@ -13,11 +13,13 @@ final class RunServices: Sendable {
     let engine: TransferEngine
     let pool: BlockingPool
     let paths: PathPools
-    /// A separate pool for digests, which take minutes for large files, so that checkpoints never wait for them.
+    /// For what takes minutes on the service's own files, so that checkpoints never wait for it.
     let digests: BlockingPool
     let durability: DurabilityGroup
     let publishing: PublishingStage
     let directories: OpenDirectories
+    /// Directories as adds find and make them.
+    let admitted: DirectoryAdmission
     let rights: OwnerRights
     let spool: SpoolDirectory
     let reader: ResponseReader
@@ -40,8 +42,10 @@ final class RunServices: Sendable {
     let logger: Logger
 
     init(
-        store: TaskStore, engine: TransferEngine, paths: PathPools, digests: BlockingPool,
-        durability: DurabilityGroup, publishing: PublishingStage, directories: OpenDirectories, rights: OwnerRights,
+        store: TaskStore, engine: TransferEngine, paths: PathPools,
+        durability: DurabilityGroup, publishing: PublishingStage, directories: OpenDirectories,
+        admitted: DirectoryAdmission,
+        rights: OwnerRights,
         spool: SpoolDirectory, reader: @escaping ResponseReader, space: NIOLockedValueBox<SpaceLedger>,
         policies: NIOLockedValueBox<PolicyRegistry>, admission: NIOLockedValueBox<AdmissionRules>,
         access: AccessResolver, cookies: CookieJars, cache: ResponseCache, hooks: HookRunner,
@@ -51,10 +55,11 @@ final class RunServices: Sendable {
         self.engine = engine
         pool = paths.service
         self.paths = paths
-        self.digests = digests
+        digests = paths.digests
         self.durability = durability
         self.publishing = publishing
         self.directories = directories
+        self.admitted = admitted
         self.rights = rights
         self.spool = spool
         self.reader = reader
@@ -72,9 +77,17 @@ final class RunServices: Sendable {
     }
 
     /// The threads that open this owner's paths.
-    func pool(of owner: Owner) -> BlockingPool {
-        paths.pool(of: rights.isOperator(owner) ? nil : owner.rawValue)
+    func pool(of owner: Owner, forPath path: String) -> BlockingPool {
+        rights.isOperator(owner) ? paths.pool(forPath: path) : paths.pool(ofGuest: owner.rawValue)
     }
+
+    /// The threads for work in an open directory that also opens the owner's path.
+    func pool(of owner: Owner, in directory: DirectoryHandle) -> BlockingPool {
+        rights.isOperator(owner) ? paths.pool(in: directory) : paths.pool(ofGuest: owner.rawValue)
+    }
+
+    /// The threads for files of an open directory.
+    func pool(in directory: DirectoryHandle) -> BlockingPool { paths.pool(in: directory) }
 }
 
 extension RunServices {
@@ -89,7 +102,7 @@ extension RunServices {
             return isSure
         }
         if isSure { return }
-        let free = try await pool.run { try directory.freeSpace() }
+        let free = try await paths.run(in: directory) { _ in try directory.freeSpace() }
         let shortfall = space.withLockedValue { ledger in
             ledger.record(free: free, on: directory.fileSystemID, at: Clocks.monotonic())
             let shortfall = ledger.shortfall(remaining: remaining, for: id, on: directory.fileSystemID, free: free)

@@ -45,14 +45,14 @@ struct StagedFile: Sendable {
         self.ready = ready
         self.directory = directory
         do {
-            file = try await services.pool.run { try PartialFile.open(in: directory, named: ready.name) }
+            file = try await services.pool(in: directory).run { try PartialFile.open(in: directory, named: ready.name) }
         } catch FileError.missing {
             throw FileError.publishLost(path: directory.path(of: ready.name))
         }
         length = try file.length()
         facts = try file.facts()
         try await requireSame(services, settings)
-        facts = try await services.pool.run { [file] () throws(FileError) in try file.facts() }
+        facts = try await services.pool(in: directory).run { [file] () throws(FileError) in try file.facts() }
     }
 
     /// Compares the length first, then the other metadata. If metadata differs, the digest decides.
@@ -66,7 +66,7 @@ struct StagedFile: Sendable {
         guard let digest = ready.digest else {
             throw TransferError(.checksumMismatch, "\(file.path) was touched since it was staged")
         }
-        let found = try await services.digests.run {
+        let found = try await services.paths.digests(in: directory).run {
             try FileDigest.compute(file, algorithm: digest.algorithm, length: length)
         }
         guard found == digest else {
@@ -75,9 +75,11 @@ struct StagedFile: Sendable {
                 "\(file.path) was changed since it was staged: it had \(digest.description), it has \(found.description)"
             )
         }
-        let mode = task.specification.destination.mode?.bits ?? settings.fileMode
-        try await services.pool.run {
-            try Publisher(directory: file.directory).prepare(file, Publisher.Attributes(length: length, mode: mode))
+        let mode = task.specification.destination.mode
+        let attributes = Publisher.Attributes(
+            length: length, mode: mode?.bits ?? settings.fileMode, yieldsToDirectory: mode == nil)
+        try await services.pool(in: directory).run {
+            try Publisher(directory: file.directory).prepare(file, attributes)
         }
     }
 
@@ -85,7 +87,7 @@ struct StagedFile: Sendable {
     mutating func choose(_ services: RunServices, _ settings: ManagerSettings) async throws {
         let (directory, name, policy) = (directory, finalName, task.specification.destination.onConflict)
         let taken = taken
-        choice = try await services.pool.run {
+        choice = try await services.pool(in: directory).run {
             try Publisher(directory: directory).chooseName(for: name, policy: policy, isReserved: taken.contains)
         }
         guard case .publish(let name, true) = choice else {
@@ -110,7 +112,7 @@ struct StagedFile: Sendable {
         let (directory, file, name, isReplacing) = (directory, file, ready.name, isReplacing)
         let reopen = DestinationDirectory.reopening(directory, for: task.specification, settings, services)
         let (leases, lease) = (services.leases, task.specification.schedule.lease)
-        let outcome = try await services.pool(of: task.owner).run {
+        let outcome = try await services.pool(of: task.owner, in: directory).run {
             guard leases.isInForce(lease) else {
                 throw TransferError(.fileMoveFailed, "its lease is over: another daemon may have the task")
             }
@@ -119,7 +121,7 @@ struct StagedFile: Sendable {
         }
         guard outcome == .published else { return false }
         try await services.durability.sync(directory)
-        try await services.pool(of: task.owner).run {
+        try await services.pool(of: task.owner, in: directory).run {
             let publisher = Publisher(directory: directory)
             do {
                 try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)

@@ -321,7 +321,7 @@ public actor StagedPublishing: ManagerPart {
         let directory = try await DestinationDirectory.open(
             transfer.partial, for: task.owner, task.specification.destination.confinement, settings, services)
         let partName = found.ready?.name ?? transfer.partialName
-        let recovery = try await services.pool.run {
+        let recovery = try await services.pool(in: directory).run {
             try Publisher(directory: directory).recover(intent, partName: partName)
         }
         let isDone = recovery == .done

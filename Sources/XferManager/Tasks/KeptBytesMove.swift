@@ -59,7 +59,7 @@ struct KeptBytesMove: Sendable {
         let (name, kept) = (transfer.partialName, transfer.resumeData)
         let end = kept.segments.map(\.committed).max() ?? 0
         let isEnding = context.isShuttingDown
-        return try await context.services.pool.run { () throws(FileError) -> PartRecord? in
+        return try await context.services.paths.digests(in: target).run { () throws(FileError) -> PartRecord? in
             guard
                 let part = try PartialFile.openKept(in: source, named: name, segments: kept.segments, record: kept.part)
             else { return nil }
@@ -98,7 +98,7 @@ struct KeptBytesMove: Sendable {
     func end(isCommitted: Bool, _ context: ManagerContext) async {
         let (directory, name) = (isCommitted ? source : target, transfer.partialName)
         do {
-            try await context.services.pool.run {
+            try await context.services.pool(in: directory).run {
                 try directory.remove(name)
                 try directory.sync()
             }

@@ -114,7 +114,8 @@ extension TaskCommands {
     private func delete(_ published: [Published], tag: String) async -> FileRemovals {
         var files = FileRemovals()
         for (place, all) in Dictionary(grouping: published, by: { Place(directory: $0.directory, owner: $0.owner) }) {
-            let kept = await services.pool(of: place.owner).run { [rights = services.rights] in
+            let kept = await services.pool(of: place.owner, forPath: place.directory).run {
+                [rights = services.rights] in
                 Self.delete(all, in: place, tag: tag, rights)
             }
             files.add(FileRemovals(deleted: all.count - kept.count, kept: kept, keptCount: kept.count))

@@ -69,7 +69,8 @@ public struct TokenCommands: ManagerPart, Sendable {
                 expected: "the field to be left out, or the scope add or own")
         }
         do throws(FileError) {
-            try await services.pool(of: owner).run { [rights = services.rights] () throws(FileError) in
+            try await services.pool(of: owner, forPath: directory).run {
+                [rights = services.rights] () throws(FileError) in
                 _ = try rights.rootsOfTokens(of: owner).open(directory: directory)
             }
         } catch {

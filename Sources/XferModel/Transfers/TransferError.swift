@@ -108,6 +108,10 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case destinationUnavailable = "destination_unavailable"
     /// While the file was being published, its directory's path changed its target, or the file was removed.
     case destinationChanged = "destination_changed"
+    /// The file system of the destination cannot hold the name.
+    case nameRefused = "name_refused"
+    /// The file is larger than the file system, or the process, allows.
+    case fileTooLarge = "file_too_large"
     case insufficientSpace = "insufficient_space"
     case diskError = "disk_error"
     case fileMoveFailed = "file_move_failed"
@@ -145,7 +149,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
             .rejectedByPolicy, .unacceptableType, .parseFailed,
             .uploadRejected, .sourceFileChanged, .bodyNotRewindable, .outcomeUnknown, .credentialMissing,
             .destinationExists, .destinationChanged, .deadlineExceeded, .dependencyFailed, .destinationDenied,
-            .diskError, .fileMoveFailed,
+            .nameRefused, .fileTooLarge, .diskError, .fileMoveFailed,
             .postProcessFailed, .blockedURL, .onlyIfCachedMiss, .internalError:
             false
         }

@@ -60,7 +60,7 @@ private enum Restoring {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             // The file is set aside as it is.
-            if !db.configuration.readonly { xfer_sqlite_keep_log_at_close(db.sqliteConnection) }
+            if !db.configuration.readonly { xfer_sqlite_keep_log_at_close(db.sqliteConnection, 1) }
         }
         guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return [:] }
         defer { try? queue.close() }

@@ -16,11 +16,13 @@ enum DatabaseOpener {
         let wasStoppedUncleanly = DatabaseFile.hasLog(path)
         try DatabaseFile.make(path)
         do {
-            let pool = try DatabasePool(path: path, configuration: configuration())
+            let pool = try DatabasePool(path: path, configuration: configuration(keepingLog: wasStoppedUncleanly))
             return try pool.writeWithoutTransaction { db in
                 try insistOnFullSynchronous(db)
                 let version = try migrate(db, path: path, inLog: inLog)
                 try GatheredLog.begin(on: db)
+                // It is sound: from now on the log is moved as usual.
+                _ = xfer_sqlite_keep_log_at_close(db.sqliteConnection, 0)
                 return Opened(
                     pool: pool, storeID: try readStoreID(db), wasStoppedUncleanly: wasStoppedUncleanly,
                     isNew: version == 0)
@@ -44,9 +46,8 @@ enum DatabaseOpener {
         if try DatabaseFile.inspect(path) == .blank, inLog == nil { return }
         let hasLog = DatabaseFile.hasLog(path)
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration())
+            let queue = try DatabaseQueue(path: path, configuration: configuration(keepingLog: hasLog))
             try queue.writeWithoutTransaction { db in
-                if hasLog { xfer_sqlite_keep_log_at_close(db.sqliteConnection) }
                 let version = try DatabaseExamination(db, path: path, inLog: inLog).version
                 guard version == Migration.all.count else { return }
                 let transaction = StoreTransaction(Connection(db), texts: store.texts)
@@ -106,7 +107,10 @@ enum DatabaseOpener {
     }
 
     /// Small caches and few readers: the operating system's cache holds the file anyway.
-    private static func configuration() -> Configuration {
+    ///
+    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds the
+    ///   database damaged would have moved the log into it, which a repair needs.
+    private static func configuration(keepingLog keepsLog: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.label = "xfer.store"
         // Two for bulk reads, as many as the service runs at once, and one for short reads.
@@ -115,6 +119,8 @@ enum DatabaseOpener {
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             if !db.configuration.readonly {
+                // Before all that may fail.
+                if keepsLog { _ = xfer_sqlite_keep_log_at_close(db.sqliteConnection, 1) }
                 // SQLite refuses this while a statement is open; then the default stays.
                 _ = xfer_sqlite_keep_memory(db.sqliteConnection, pieceSize, pieceCount)
             }

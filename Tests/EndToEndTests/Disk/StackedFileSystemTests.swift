@@ -44,16 +44,19 @@ struct StackedFileSystemTests {
         try await expectDownloads(to: union)
     }
 
-    /// A file gets another inode number with another name.
-    @Test(.enabled(if: Command.find("sshfs") != nil && access(sftp, X_OK) == 0, "needs sshfs and sftp-server"))
-    func filesAreDownloadedToADirectoryOfSSHFS() async throws {
+    /// A file gets another inode number with another name. Without links, nothing renames it without replacing.
+    @Test(
+        .enabled(if: Command.find("sshfs") != nil && access(sftp, X_OK) == 0, "needs sshfs and sftp-server"),
+        arguments: [false, true])
+    func filesAreDownloadedToADirectoryOfSSHFS(hasLinks: Bool) async throws {
         var mounts = try Mounts()
         defer { mounts.unmount() }
         let remote = try mounts.directory.makeDirectory("remote")
         let script = mounts.directory.file("ssh")
         try FileTree.write("#!/bin/sh\nexec \(Self.sftp)\n", to: script, mode: 0o755)
         let path = try await mounts.mount("sshfs") { path in
-            ["sshfs", "-o", "ssh_command=\(script)", "localhost:\(remote)", path]
+            let options = "ssh_command=\(script)" + (hasLinks ? "" : ",disable_hardlink")
+            return ["sshfs", "-o", options, "localhost:\(remote)", path]
         }
         try await expectDownloads(to: path)
     }

@@ -24,16 +24,20 @@ import XferTestSupport
         }
     }
 
-    @Test func aDirectoryThatBecomesUnwritableFailsItsTask() async throws {
+    @Test func aTaskWaitsWhileItsDirectoryIsReadOnlyAndGoesOnByItself() async throws {
         let server = try await FaultServer()
-        server.serve("/f", .tagged(1, length: 1000))
+        let source = SourceVersion.tagged(1, length: 1000)
+        server.serve("/f", source)
         try await withDisk { daemon, disk in
             let id = try await daemon.add(server.url("/f"), ["paused": true])
             try disk.makeReadOnly()
             _ = try await daemon.call("task.resume", ["ids": [.integer(id)]])
-            let view = try await daemon.fails(id, "destination_denied")
-            #expect(view.errorMessage.contains("cannot write in"))
+            let waiting = TaskView(json: try await daemon.wait(id, for: "waiting"))
+            #expect(waiting.waitReason == "destination_unavailable")
+            #expect(waiting.errorMessage.contains("cannot write in"), "\(waiting.json.text)")
             #expect(server.requests.isEmpty)
+            try disk.makeWritable()
+            try expectFile(try await daemon.complete(id), is: source)
         }
     }
 }

@@ -40,6 +40,8 @@ final class SmallFileSystem: Sendable {
     /// Makes it read-only for all users, root too; nothing may be open for writing.
     func makeReadOnly() throws { try remount(UInt(MS_RDONLY)) }
 
+    func makeWritable() throws { try remount() }
+
     private func remount(_ flags: UInt = 0, options: String = "") throws {
         guard mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT) | flags, options) == 0 else {
             throw PosixError("remount \(path)")

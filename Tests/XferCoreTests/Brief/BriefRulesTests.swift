@@ -17,6 +17,8 @@ import XferModel
 
     @Test func aPlainFirstDownloadMayBeBrief() throws {
         #expect(BriefRules.mayBeBrief(Self.task(), segments: .one))
+        #expect(
+            BriefRules.mayBeBrief(Self.task { $0.specification.destination.onConflict = .overwrite }, segments: .one))
     }
 
     @Test(arguments: Obstacle.allCases) func aTaskWithAnObstacleMayNot(_ obstacle: Obstacle) throws {
@@ -34,7 +36,7 @@ import XferModel
     enum Obstacle: CaseIterable {
         case upload, data, head, credential, profileSecret, profileCertificate, certificate, jar, cookie, proxy, metered
         case cachedAnswer, keptAnswer, earlierTry, earlierBytes, earlierFailure, transfer, mirror, segments
-        case overwrite, skip, fail, update, manual, hook, unixSocket
+        case skip, fail, update, manual, hook, unixSocket
 
         func apply(to task: inout TransferTask) {
             let url = task.specification.request.url
@@ -61,7 +63,6 @@ import XferModel
             case .transfer: task.transferID = TransferID(1)
             case .mirror: task.specification.mirrors = [url]
             case .segments: task.specification.segments = SegmentCount(2)
-            case .overwrite: task.specification.destination.onConflict = .overwrite
             case .skip: task.specification.destination.onConflict = .skip
             case .fail: task.specification.destination.onConflict = .fail
             case .update: task.specification.destination.onConflict = .update

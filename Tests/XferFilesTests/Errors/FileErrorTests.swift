@@ -8,7 +8,8 @@ import XferModel
     @Test(
         arguments: [
             (ENOSPC, FailureReason.insufficientSpace, true), (EDQUOT, .insufficientSpace, true),
-            (EIO, .diskError, false), (EACCES, .destinationDenied, false), (EROFS, .destinationDenied, false),
+            (EIO, .diskError, false), (EACCES, .destinationDenied, false), (EROFS, .destinationUnavailable, true),
+            (EFBIG, .fileTooLarge, false),
             (ENAMETOOLONG, .destinationDenied, false), (ENOENT, .destinationUnavailable, true),
             (ESTALE, .destinationUnavailable, true), (EEXIST, .destinationExists, false),
             (EMFILE, .outOfDescriptors, true),
@@ -29,6 +30,9 @@ import XferModel
             .lengthMismatch(path: "/p", expected: 1, found: 2), .poisoned(path: "/p"), .closed(path: "/p"),
             .publishLost(path: "/p"), .partChanged(path: "/p", problem: "x"),
             .destinationChanged(path: "/p", problem: "x"), .notMoved(path: "/p", code: EPERM),
+            .unmounted(path: "/p/x", mountPoint: "/p"), .unanswering(path: "/p/x", mountPoint: "/p"),
+            .nameRefused(path: "/p", code: EINVAL), .fileTooLarge(path: "/p", length: 2, limit: 1),
+            .fileTooLarge(path: "/p", length: 2, limit: nil),
             .alreadyLocked(path: "/p", pid: nil),
             .insecureStateDirectory(path: "/p", problem: "is odd"),
             .system(operation: "open", path: "/p", code: EIO),

@@ -15,6 +15,15 @@ import XferTestSupport
         #expect(FileName.numbered(name, 1) == numbered)
     }
 
+    @Test(arguments: [20, 40, 143, 255])
+    func aNumberedNameIsNoLongerThanTheFileSystemAllows(longest: Int) {
+        let name = String(repeating: "ä", count: 200) + ".tar.gz"
+        for number in [1, 99, 16_777_216] {
+            let numbered = FileName.numbered(name, number, longest: longest)
+            #expect(numbered.utf8.count <= longest && numbered.hasSuffix(" (\(number)).tar.gz"), "\(numbered)")
+        }
+    }
+
     @Test func anyNameAndNumberGiveADistinctNameThatFits() {
         var generator = SplitMix64(seed: 2)
         for _ in 0..<2000 {

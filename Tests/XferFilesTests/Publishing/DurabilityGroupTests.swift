@@ -11,7 +11,7 @@ import XferThreads
         let directory = try base.handle()
         let begun = Locked(0)
         let gate = Gate()
-        let group = DurabilityGroup(pool: BlockingPool()) { _ in
+        let group = DurabilityGroup(pool: { [pool = BlockingPool()] _ in pool }) { _ in
             let round = begun.withLock {
                 $0 += 1
                 return $0
@@ -43,7 +43,7 @@ import XferThreads
         let directory = try base.handle()
         let rounds = Locked(0)
         let problem = FileError.system(operation: "write out", path: base.path, code: EIO)
-        let group = DurabilityGroup(pool: BlockingPool()) { (_) throws(FileError) in
+        let group = DurabilityGroup(pool: { [pool = BlockingPool()] _ in pool }) { (_) throws(FileError) in
             let round = rounds.withLock {
                 $0 += 1
                 return $0

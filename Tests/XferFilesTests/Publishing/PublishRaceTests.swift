@@ -4,17 +4,18 @@ import XferModel
 @testable import XferFiles
 
 @Suite struct PublishRaceTests {
-    @Test(arguments: [false, true])
-    func concurrentPublishersOfOneNameGetDistinctNames(usesLinks: Bool) async throws {
+    /// A rename that replaces nothing, a link, or a placeholder.
+    @Test(arguments: [[], [.exclusiveRename], [.exclusiveRename, .hardLinks]] as [Set<FileSystemTraits.Feature>])
+    func concurrentPublishersOfOneNameGetDistinctNames(lacking: Set<FileSystemTraits.Feature>) async throws {
         let base = try TestDirectory()
-        let directory = try base.handle()
+        let directory = try base.handle(lacking: lacking)
         let publisher = Publisher(directory: directory)
         let pool = BlockingPool(threadCount: 16)
         let names = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<100 {
                 group.addTask {
                     try await pool.run {
-                        try publish(number, of: publisher, policy: .rename, usesLinks: usesLinks)
+                        try publish(number, of: publisher, policy: .rename)
                     }
                 }
             }
@@ -34,7 +35,7 @@ import XferModel
             for number in 0..<100 {
                 group.addTask {
                     _ = try await pool.run {
-                        try publish(number, of: publisher, policy: .overwrite, usesLinks: false)
+                        try publish(number, of: publisher, policy: .overwrite)
                     }
                 }
             }
@@ -46,9 +47,7 @@ import XferModel
 }
 
 /// One publish from making the part to syncing the directory; the name it got.
-private func publish(
-    _ number: Int, of publisher: Publisher, policy: ConflictPolicy, usesLinks: Bool
-) throws -> String {
+private func publish(_ number: Int, of publisher: Publisher, policy: ConflictPolicy) throws -> String {
     let text = "content \(number)"
     let partName = ".xfer-\(number).part"
     let (part, _) = try makePart(partName, text, in: publisher.directory, as: "")
@@ -57,10 +56,7 @@ private func publish(
         guard case .publish(let name, let isReplacing) = try publisher.chooseName(for: "file.txt", policy: policy)
         else { throw FileError.cancelled }
         let intent = PublishIntent(finalName: name, part: try part.facts())
-        let outcome =
-            usesLinks
-            ? try publisher.linkThenUnlink(partName, name)
-            : try publisher.rename(partName, as: intent, isReplacing: isReplacing)
+        let outcome = try publisher.rename(partName, as: intent, isReplacing: isReplacing)
         if outcome == .published { return name }
     }
 }

@@ -71,17 +71,32 @@ import XferModel
         #expect(try publisher.recover(intent, partName: "part") == .done)
     }
 
+    /// Where files can neither be renamed without replacing nor linked, the crash comes between the placeholder and the
+    /// rename.
+    @Test func thePlaceholderOfAnInterruptedPublishIsRemovedAndAnotherFileIsNot() throws {
+        let poor = Publisher(directory: try base.handle(lacking: [.exclusiveRename, .hardLinks]))
+        for (text, isPlaceholder) in [("part", true), ("trap", false), ("par", false), ("", false)] {
+            try base.write("file", text)
+            #expect(try poor.recover(intent, partName: "part") == .repeat)
+            #expect(base.read("file") == (isPlaceholder ? nil : text))
+            if !isPlaceholder {
+                #expect(try poor.rename("part", as: intent, isReplacing: false) == .nameTaken)
+            }
+        }
+        try directory.remove("file")
+        #expect(try poor.rename("part", as: intent, isReplacing: false) == .published)
+        #expect(try poor.recover(intent, partName: "part") == .done)
+        #expect(try base.names() == ["file"])
+    }
+
     /// FUSE: the file gets another inode number with its name.
     @Test(arguments: [("whole", true, false, true), ("whole", false, false, false), ("wrong", true, true, false)])
     func aNamedFileWithAnotherInodeNumberIsDoneIfItsFactsAgreeAndNoDigestIsKnown(
         text: String, keepsTime: Bool, hasDigest: Bool, isDone: Bool
     ) throws {
-        let path = base.path
-        guard case .value(let handle) = openDescriptor(path, flags: O_RDONLY | O_DIRECTORY) else {
-            Issue.record("the directory cannot be opened")
-            return
-        }
-        let unstable = try DirectoryHandle(path: path, handle: handle, keepsInodeNumbers: false)
+        var traits = directory.traits
+        traits.keepsInodeNumbers = false
+        let unstable = try base.handle(traits)
         var facts = stat()
         #expect(stat(base.at("part"), &facts) == 0)
         try base.write("file", text)

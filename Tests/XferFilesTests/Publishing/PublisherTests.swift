@@ -111,16 +111,19 @@ import XferTestSupport
         #expect(throws: FileError.self) { try publisher.chooseName(for: "../x", policy: .rename) }
     }
 
-    @Test(arguments: ["/tmp", "/dev/shm"])
-    func publishingRenamesThePartAndLeavesATakenNameAlone(parent: String) throws {
+    @Test(
+        arguments: ["/tmp", "/dev/shm"],
+        [[], [.exclusiveRename], [.exclusiveRename, .hardLinks]] as [Set<FileSystemTraits.Feature>])
+    func publishingRenamesThePartAndLeavesATakenNameAlone(
+        parent: String, lacking: Set<FileSystemTraits.Feature>
+    ) throws {
         let base = try TestDirectory(in: parent)
-        let directory = try base.handle()
+        let directory = try base.handle(lacking: lacking)
         let publisher = Publisher(directory: directory)
         let (_, first) = try makePart("one", "first", in: directory, as: "file")
         let (_, second) = try makePart("two", "second", in: directory, as: "file")
         #expect(try publisher.rename("one", as: first, isReplacing: false) == .published)
         #expect(try publisher.rename("two", as: second, isReplacing: false) == .nameTaken)
-        #expect(try publisher.linkThenUnlink("two", "file") == .nameTaken)
         #expect(base.read("file") == "first" && base.read("two") == "second")
         #expect(try publisher.rename("two", as: second, isReplacing: true) == .published)
         #expect(base.read("file") == "second")

@@ -13,7 +13,7 @@ struct UnnamedFileTests {
         let names = (0..<5).map { "file \($0)" }
         try withPowerCut(kind) { disk in
             let directory = try disk.handle()
-            #expect(directory.journalsLinks == (kind == "ext4"))
+            #expect(directory.traits.journalsLinks == (kind == "ext4"))
             let files = try names.map { name in
                 try #require(
                     try UnnamedFile.create(in: directory, Array(name.utf8), mode: 0o644, modifiedAt: nil))
@@ -31,7 +31,7 @@ struct UnnamedFileTests {
     }
 
     @Test(.enabled(if: canMount)) func aFileSystemInMemoryNeedsNoSecondSync() throws {
-        let journals = try withSmallFileSystem(size: "64k") { disk in try disk.handle().journalsLinks }
+        let journals = try withSmallFileSystem(size: "64k") { disk in try disk.handle().traits.journalsLinks }
         #expect(journals)
     }
 }

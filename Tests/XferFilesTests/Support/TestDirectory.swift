@@ -17,6 +17,21 @@ final class TestDirectory: Sendable {
 
     func handle() throws -> DirectoryHandle { try DirectoryHandle(ofService: path) }
 
+    /// As on a file system that lacks these features.
+    func handle(lacking features: Set<FileSystemTraits.Feature>) throws -> DirectoryHandle {
+        var traits = try handle().traits
+        traits.lacking.formUnion(features)
+        return try handle(traits)
+    }
+
+    /// As on a file system with these traits.
+    func handle(_ traits: FileSystemTraits) throws -> DirectoryHandle {
+        switch openDescriptor(path, flags: O_RDONLY | O_DIRECTORY) {
+        case .value(let handle): return try DirectoryHandle(path: path, handle: handle, traits: traits)
+        case .failure(let code): throw FileError.system(operation: "open", path: path, code: code)
+        }
+    }
+
     func at(_ relative: String) -> String { "\(path)/\(relative)" }
 
     /// Makes a directory and what is missing above it; its absolute path.

@@ -119,29 +119,72 @@ import XferTestSupport
         await manager.shutdown(.suspend)
     }
 
+    private static func body(_ id: Int64, of owner: Owner, in directory: String) -> BriefBody {
+        let url = HTTPURL(scheme: .http, host: "127.0.0.1", port: 80, target: "/\(id)")
+        let specification = TaskSpecification(
+            owner: owner, request: TransferRequest(url: url),
+            destination: Destination(directory: directory, name: "\(id)"))
+        let task = TransferTask(
+            id: TaskID(id), specification: specification, state: .queued, rank: id, createdAt: Timestamp(seconds: 0))
+        return BriefBody(
+            task: task, startedAt: Timestamp(seconds: 0), bytes: [], head: ResponseHead(status: 200), finalURL: url)
+    }
+
+    /// An ordinary run replaces a file, with the same attempt.
+    @Test(arguments: [false, true]) func aSmallFileUnderOverwriteReplacesAFileOrTakesAFreeName(isTaken: Bool)
+        async throws
+    {
+        let fixture = try await ManagerFixture()
+        fixture.server.serve("/a", Self.small)
+        let path = fixture.downloads + "/a"
+        if isTaken { try FileTree.write("old", to: path) }
+        let manager = try await fixture.open()
+        try await begin(manager, fixture)
+        let id = try await fixture.add("/a", as: "a", to: manager) { $0.destination.onConflict = .overwrite }
+        let task = try await fixture.end(of: id, in: manager)
+        #expect(task.state == .completed && task.outcome.finalPath == path)
+        #expect(try Self.small.equals(file: path))
+        #expect(fixture.server.requests.count == 1)
+        #expect(try fixture.files() == ["a"])
+        let transfer = try await manager.store.read { try $0.transfer(TransferID(1)) }
+        #expect(transfer == nil, "it went with the end")
+        let last = try await manager.store.read { try $0.lastTransferID() }
+        #expect((last == TransferID(0)) == !isTaken, "only a replacement has an ordinary run")
+        await manager.shutdown(.suspend)
+    }
+
     /// Two owners' files for one directory are published with the rights of each.
     @Test func ownersOfOneDirectoryHaveRoundsOfTheirOwn() async throws {
         let fixture = try await ManagerFixture()
-        let guest = Self.guest(fixture)
+        let owners = [ManagerFixture.caller.owner, Self.guest(fixture).owner]
         var briefs = BriefRuns()
-        for (index, caller) in [ManagerFixture.caller, guest, ManagerFixture.caller, guest].enumerated() {
-            let url = HTTPURL(scheme: .http, host: "127.0.0.1", port: 80, target: "/\(index)")
-            let specification = TaskSpecification(
-                owner: caller.owner, request: TransferRequest(url: url),
-                destination: Destination(directory: "/d", name: "\(index)"))
-            let id = Int64(index + 1)
-            let task = TransferTask(
-                id: TaskID(id), specification: specification, state: .queued, rank: id, createdAt: Timestamp(seconds: 0)
-            )
-            briefs.append(
-                BriefBody(
-                    task: task, startedAt: Timestamp(seconds: 0), bytes: [], head: ResponseHead(status: 200),
-                    finalURL: url))
-        }
+        let bodies = (1...4).map { Self.body($0, of: owners[Int($0 + 1) % 2], in: "/d") }
+        for body in bodies { briefs.append(body) }
+        let places = bodies.prefix(2).map { BriefRuns.Place($0.task.specification) }
+        #expect(briefs.removeRound(of: places[0]).map(\.task.id) == [TaskID(1), TaskID(3)])
+        #expect(briefs.removeRound(of: places[0]).isEmpty)
+        #expect(briefs.removeRound(of: places[1]).map(\.task.id) == [TaskID(2), TaskID(4)])
+        #expect(briefs.ready.isEmpty)
+    }
+
+    /// The disk of one directory does not answer: what waits behind its round is taken back, and no other directory waits.
+    @Test func directoriesOfOneOwnerHaveRoundsOfTheirOwn() {
         let owner = ManagerFixture.caller.owner
-        #expect(briefs.removeRound(of: owner).map(\.task.id) == [TaskID(1), TaskID(3)])
-        #expect(briefs.removeRound(of: owner).isEmpty)
-        #expect(briefs.removeRound(of: guest.owner).map(\.task.id) == [TaskID(2), TaskID(4)])
+        var briefs = BriefRuns()
+        let count = BriefPublisher.largestRound + 2
+        for id in 1...count { briefs.append(Self.body(Int64(id), of: owner, in: "/hangs")) }
+        briefs.append(Self.body(1000, of: owner, in: "/d"))
+        let (hanging, other) = (
+            BriefRuns.Place(Self.body(1, of: owner, in: "/hangs").task.specification),
+            BriefRuns.Place(Self.body(1, of: owner, in: "/d").task.specification)
+        )
+        let begin = Clocks.monotonic()
+        briefs.rounds[hanging] = begin
+        #expect(briefs.removeRound(of: hanging).count == BriefPublisher.largestRound)
+        #expect(briefs.removeRound(of: other).map(\.task.id) == [TaskID(1000)])
+        #expect(briefs.removeReady(behindRoundsBefore: begin).isEmpty)
+        let later = begin.advanced(by: .microseconds(1))
+        #expect(briefs.removeReady(behindRoundsBefore: later).count == 2)
         #expect(briefs.ready.isEmpty)
     }
 

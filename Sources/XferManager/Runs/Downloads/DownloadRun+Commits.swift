@@ -9,7 +9,7 @@ import XferStore
 extension DownloadRun {
     /// Makes the whole body durable and commits its length, so that a later run can publish it.
     func keep(_ part: PartialFile, length: Int64) async throws {
-        let record = try await services.pool.run { () throws(FileError) in
+        let record = try await services.pool(in: part.directory).run { () throws(FileError) in
             try part.sync()
             return try part.restingRecord()
         }
@@ -60,10 +60,19 @@ extension DownloadRun {
                 try tx.removeReadyFile(of: task)
             }
             transfer.publishIntent = nil
+            hasIntent = false
             return error
         } catch {
             return error
         }
+    }
+
+    /// Commits that no publish is under way.
+    func forgetIntent() async throws {
+        let id = transfer.id
+        try await commit(.immediate) { tx, _ in try tx.setPublishIntent(nil, of: id) }
+        transfer.publishIntent = nil
+        hasIntent = false
     }
 
     /// Excludes the source that sent bytes with a wrong digest, after the bytes were discarded.

@@ -46,14 +46,14 @@ extension DownloadRun {
         do {
             try await services.claim(length, by: own.id, in: directory, for: purpose)
             defer { services.space.withLockedValue { [id = own.id] in $0.remove(id) } }
-            let part = try await services.pool.run { () throws(FileError) in
+            let part = try await services.pool(in: directory).run { () throws(FileError) in
                 try PartialFile.create(in: directory, named: name)
             }
             guard try await fill(part) else {
                 await undo(own, in: directory)
                 return nil
             }
-            let (mark, facts) = try await services.pool.run { () throws(FileError) in
+            let (mark, facts) = try await services.pool(in: directory).run { () throws(FileError) in
                 try part.sync()
                 return (try part.mark(), try part.requireWhole(length))
             }
@@ -88,7 +88,7 @@ extension DownloadRun {
     /// Deletes the copy. The next start removes what cannot be removed now.
     private func undo(_ own: Transfer, in directory: DirectoryHandle) async {
         let name = own.partialName
-        guard (try? await services.pool.run({ try directory.remove(name) })) != nil else { return }
+        guard (try? await services.pool(in: directory).run({ try directory.remove(name) })) != nil else { return }
         try? await services.store.write { try $0.deleteTransfer(own.id) }
     }
 }

@@ -19,6 +19,21 @@ extension DownloadRun {
             urls: specification.namingURLs(last: outcome.finalURL ?? transfer.resumeData.finalURL))
     }
 
+    /// The final name, as the file system of the directory can hold it: a suggested name is fitted to it.
+    func finalName(in directory: DirectoryHandle) async -> String {
+        let name = finalName
+        guard specification.destination.name == nil, readyName == nil else { return name }
+        return directory.asksAboutNames
+            ? await services.pool(in: directory).run { directory.fitted(name) } : directory.fitted(name)
+    }
+
+    /// Throws before the first byte if the file system cannot hold the name that the client gave.
+    func requireNameable(in directory: DirectoryHandle) async throws {
+        guard let name = specification.destination.name else { return }
+        guard directory.asksAboutNames else { return try directory.requireNameable(name) }
+        try await services.paths.run(in: directory) { _ in try directory.requireNameable(name) }
+    }
+
     /// Verifies and publishes the complete part, whether or not a checkpoint has committed it.
     func publish(_ part: PartialFile, length: Int64, in directory: DirectoryHandle) async throws -> RunEnd {
         try requireAllowedSize(length)
@@ -57,7 +72,7 @@ extension DownloadRun {
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }
         control.enter(.publishing)
-        let (name, policy) = (finalName, specification.destination.onConflict)
+        let (name, policy) = (await finalName(in: directory), specification.destination.onConflict)
         if policy.replaces {
             try await ReplacingRules.requireReplaceable(
                 name, in: directory, by: specification, services, settings)
@@ -75,7 +90,7 @@ extension DownloadRun {
             attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
             digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
             reopen: DestinationDirectory.reopening(directory, for: specification, settings, services),
-            pathPool: services.pool(of: specification.owner),
+            pathPool: services.pool(of: specification.owner, in: directory),
             isLeaseInForce: { [leases = services.leases, lease = specification.schedule.lease] in
                 leases.isInForce(lease)
             },
@@ -85,7 +100,9 @@ extension DownloadRun {
         let outcome: PublishingCandidate.Outcome
         do {
             outcome = try await services.publishing.publish(candidate)
-        } catch let error as FileError where error.leavesPublishableBytes {
+        } catch {
+            hasIntent = hasIntent || isTold.withLockedValue(\.self)
+            guard let error = error as? FileError, error.leavesPublishableBytes else { throw error }
             if isTold.withLockedValue(\.self) {
                 pendingEvents.removeFirst(news.count)
                 isTold.withLockedValue { $0 = false }
@@ -101,6 +118,10 @@ extension DownloadRun {
             return .stopped
         case .published(let intent):
             transfer.publishIntent = intent
+            for attribute in file.refusedAttributes {
+                let warning = "the file system of \(directory.path) refuses the \(attribute.rawValue) of the file"
+                pendingEvents.append(.taskWarning(warning: warning))
+            }
             self.outcome.finalPath = directory.path(of: intent.finalName)
             return .completed(size: length)
         }
@@ -112,17 +133,25 @@ extension DownloadRun {
         guard let intent = transfer.publishIntent else { return nil }
         control.enter(.publishing)
         let partName = ready?.name ?? transfer.partialName
-        let found = try await services.pool.run {
-            try Publisher(directory: directory).recover(intent, partName: partName)
+        hasIntent = true
+        // A small file had no name before its final one.
+        let wasUnnamed = ready == nil && transfer.resumeData.segments.isEmpty
+        let found = try await services.pool(in: directory).run {
+            let publisher = Publisher(directory: directory)
+            let found = try publisher.recover(intent, partName: partName)
+            guard found == .lost, wasUnnamed else { return found }
+            return try publisher.recoverUnnamed(intent)
         }
         switch found {
         case .repeat:
+            // The name was not given, and the run may fail before it publishes again.
+            try await forgetIntent()
             return nil
         case .done:
             await onBodyEnd()
             outcome.finalPath = directory.path(of: intent.finalName)
             return .completed(
-                size: ready?.facts?.length ?? transfer.resumeData.totalLength ?? transfer.resumeData.committedByteCount)
+                size: ready?.facts?.length ?? transfer.resumeData.totalLength ?? intent.part.length)
         case .lost:
             throw FileError.publishLost(path: directory.path(of: intent.finalName))
         }
@@ -133,12 +162,15 @@ extension DownloadRun {
     /// - Parameter whole: the file's metadata when its last byte had arrived; nil where metadata cannot be relied on.
     func prepare(_ file: PartialFile, length: Int64, whole: FileFacts? = nil) async throws {
         let attributes = attributes(length: length, whole: whole)
-        try await services.pool.run { try Publisher(directory: file.directory).prepare(file, attributes) }
+        try await services.pool(in: file.directory).run {
+            try Publisher(directory: file.directory).prepare(file, attributes)
+        }
     }
 
     private func attributes(length: Int64, whole: FileFacts?) -> Publisher.Attributes {
         Publisher.Attributes(
             length: length, mode: specification.destination.mode?.bits ?? settings.fileMode,
+            yieldsToDirectory: specification.destination.mode == nil,
             modifiedAt: specification.destination.usesRemoteTime ? lastModified.flatMap(HTTPDate.parse) : nil,
             whole: whole)
     }
@@ -162,7 +194,7 @@ extension DownloadRun {
         _ part: PartialFile, length: Int64, _ source: String, _ expected: Checksum
     ) async throws {
         let control = control
-        let found = try await services.digests.run {
+        let found = try await services.paths.digests(in: part.directory).run {
             try FileDigest.compute(
                 part, algorithm: expected.algorithm, length: length, isCancelled: { control.isStopRequested })
         }
@@ -171,7 +203,7 @@ extension DownloadRun {
             .checksumMismatch,
             "\(source) \(expected.description), the \(length) bytes received have \(found.description)")
         try await dropBytes(because: error.message)
-        try await services.pool.run { try part.truncate(to: 0) }
+        try await services.pool(in: part.directory).run { try part.truncate(to: 0) }
         throw error
     }
 }
@@ -193,7 +225,7 @@ extension FileError {
     /// Whether a publish that failed for this may be repeated with the same bytes.
     fileprivate var leavesPublishableBytes: Bool {
         switch self {
-        case .destinationChanged, .cancelled, .nameTaken, .noFreeName, .isADirectory: true
+        case .destinationChanged, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true
         default: false
         }
     }

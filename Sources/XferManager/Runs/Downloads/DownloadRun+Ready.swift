@@ -34,13 +34,14 @@ extension DownloadRun {
     /// Commits that the file is ready, with its metadata, so that later runs detect a change.
     func recordReady(_ file: PartialFile, length: Int64, isProcessed: Bool = false) async throws {
         let control = control
-        var ready = ReadyFile(name: file.name, finalName: finalName, isProcessed: isProcessed)
-        ready.facts = try await services.pool.run { try file.facts() }
+        let name = await finalName(in: file.directory)
+        var ready = ReadyFile(name: file.name, finalName: name, isProcessed: isProcessed)
+        ready.facts = try await services.pool(in: file.directory).run { try file.facts() }
         if specification.completion.finalize == .manual {
             if let known = specification.checksum ?? announcedDigest, !isProcessed {
                 ready.digest = known
             } else {
-                ready.digest = try await services.digests.run {
+                ready.digest = try await services.paths.digests(in: file.directory).run {
                     try FileDigest.compute(
                         file, algorithm: .sha256, length: length, isCancelled: { control.isStopRequested })
                 }
@@ -61,7 +62,8 @@ extension DownloadRun {
         let id = transfer.id
         try await services.claim(length, by: id, in: directory, for: "a copy for the hook \"\(hook)\"")
         defer { services.space.withLockedValue { $0.remove(id) } }
-        let working = ReadyFile(name: transfer.workingName(), finalName: finalName, isProcessed: true)
+        let name = await finalName(in: directory)
+        let working = ReadyFile(name: transfer.workingName(), finalName: name, isProcessed: true)
         do {
             try await copy(part, length: length, as: working, in: directory)
             guard try await run(hook, on: working, in: directory) else {
@@ -69,7 +71,7 @@ extension DownloadRun {
                 return nil
             }
             let file = try await open(working, by: hook, in: directory)
-            try await services.pool.run {
+            try await services.pool(in: directory).run {
                 _ = try directory.remove(beginningWith: working.name, but: [working.name])
             }
             let left = try file.length()
@@ -90,7 +92,7 @@ extension DownloadRun {
     ) async throws {
         let (id, transferID, control) = (taskID, transfer.id, control)
         try await commit(.immediate) { tx, _ in try tx.setReadyFile(working, of: id, transfer: transferID) }
-        try await services.digests.run {
+        try await services.paths.digests(in: directory).run {
             let copy = try PartialFile.create(in: directory, named: working.name)
             defer { copy.close() }
             _ = try FileCopy.copy(
@@ -122,7 +124,7 @@ extension DownloadRun {
         _ working: ReadyFile, by hook: String, in directory: DirectoryHandle
     ) async throws -> PartialFile {
         do throws(FileError) {
-            return try await services.pool.run { () throws(FileError) in
+            return try await services.pool(in: directory).run { () throws(FileError) in
                 try PartialFile.open(in: directory, named: working.name)
             }
         } catch {
@@ -137,7 +139,7 @@ extension DownloadRun {
     /// Opens the file if it is unchanged since it was recorded; nil if it is not, or if it was never finished.
     private func reopen(_ ready: ReadyFile, in directory: DirectoryHandle) async throws -> PartialFile? {
         guard let facts = ready.facts else { return nil }
-        return try await services.pool.run { () throws(FileError) in
+        return try await services.pool(in: directory).run { () throws(FileError) in
             do throws(FileError) {
                 let file = try PartialFile.open(in: directory, named: ready.name)
                 if try file.facts().isSame(as: facts) { return file }
@@ -154,7 +156,9 @@ extension DownloadRun {
 
     /// Deletes a hook's copy and the files it made beside it, then the row. A part stays.
     private func forget(_ ready: ReadyFile, in directory: DirectoryHandle) async throws {
-        if ready.isProcessed { try await services.pool.run { _ = try directory.remove(beginningWith: ready.name) } }
+        if ready.isProcessed {
+            try await services.pool(in: directory).run { _ = try directory.remove(beginningWith: ready.name) }
+        }
         let id = taskID
         try await services.store.write(.gathered) { try $0.removeReadyFile(of: id) }
     }

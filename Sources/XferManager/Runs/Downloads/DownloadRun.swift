@@ -45,8 +45,11 @@ actor DownloadRun: TransferSubscriber {
         self.shared = shared
     }
 
+    /// Whether the database has an intent to publish, so that the file may have its name: only the transfer tells.
+    var hasIntent = false
+
     /// The bytes of a response refused by its head are useless to a later try.
-    var isResumable: Bool { !isRefused && control.progress.received > 0 }
+    var isResumable: Bool { hasIntent || !isRefused && control.progress.received > 0 }
     /// The shared transfer releases its own claim.
     var claimant: TransferID? { nil }
 
@@ -68,6 +71,7 @@ actor DownloadRun: TransferSubscriber {
         let ready = try await readyFile()
         if let end = try await finishPublishing(ready, in: directory) { return end }
         if let ready, let end = try await resume(with: ready, in: directory) { return end }
+        try await requireNameable(in: directory)
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
 
         while true {
@@ -79,7 +83,7 @@ actor DownloadRun: TransferSubscriber {
 
     /// Gets the body, or a 304 about the known version; nil if the 304 was unusable.
     private func ask(_ asked: Asked, in directory: DirectoryHandle) async throws -> RunEnd? {
-        let comparedName = finalName
+        let comparedName = await finalName(in: directory)
         guard let own = try await conditions(in: directory) else { return .stopped }
         switch try await body(in: directory, own.isEmpty ? asked.conditions : own) {
         case .left:
@@ -224,10 +228,10 @@ actor DownloadRun: TransferSubscriber {
     /// Applies `skip`, `fail` and `verify` as soon as the name is known: before the first byte, or at the head.
     func endAtHead(in directory: DirectoryHandle) async throws -> RunEnd? {
         let policy = specification.destination.onConflict
-        if policy == .verify { return try await verified(finalName, in: directory) }
-        guard policy == .skip || policy == .fail else { return nil }
-        let name = finalName
-        let choice = try await services.pool.run {
+        guard [.verify, .skip, .fail].contains(policy) else { return nil }
+        let name = await finalName(in: directory)
+        if policy == .verify { return try await verified(name, in: directory) }
+        let choice = try await services.paths.run(in: directory) { _ in
             try Publisher(directory: directory).chooseName(for: name, policy: policy)
         }
         return choice == .skip ? try await skipped(name, in: directory) : nil
@@ -277,9 +281,9 @@ actor DownloadRun: TransferSubscriber {
     /// it is replaced, however old the server's version is. Nil if the run is to stop.
     private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField]? {
         guard specification.destination.onConflict.compares else { return [] }
-        let name = finalName
+        let name = await finalName(in: directory)
         guard name != verifiedName else { return [] }
-        let found = try await services.pool.run { () throws(FileError) in
+        let found = try await services.paths.run(in: directory) { _ in
             (status: try directory.status(of: name), facts: try directory.facts(of: name))
         }
         guard let status = found.status, let facts = found.facts else { return [] }

@@ -47,7 +47,7 @@ struct ExistingFile: Sendable {
         _ algorithm: Checksum.Algorithm, _ isCancelled: @escaping @Sendable () -> Bool
     ) async throws -> Checksum? {
         let (directory, name) = (directory, name)
-        return try await services.digests.run { () throws(FileError) in
+        return try await services.paths.digests(in: directory).run { () throws(FileError) in
             let file: ReadableFile
             do throws(FileError) {
                 file = try ReadableFile(in: directory, named: name)

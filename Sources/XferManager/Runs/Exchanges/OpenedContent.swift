@@ -28,7 +28,8 @@ final class OpenedContent: Sendable {
             return OpenedContent(content: nil, length: 0, files: [])
         }
         let (spool, owner) = (services.spool, specification.owner)
-        return try await services.pool(of: owner).run { [rights = services.rights] () throws(FileError) in
+        return try await services.pool(of: owner, forPath: body.sources.first?.path ?? "/").run {
+            [rights = services.rights] () throws(FileError) in
             try open(body, spool, rights.sources(of: owner))
         }
     }

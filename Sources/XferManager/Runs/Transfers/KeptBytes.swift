@@ -86,10 +86,12 @@ final class KeptBytes {
         let name = transfer.partialName
         let (segments, record) = (transfer.resumeData.segments, closedRecord)
         let leftover = transfer.replacementName
-        let (part, remains) = try await services.pool.run {
+        let (part, remains) = try await services.paths.run(in: directory) { isAbandoned in
             // A crash leaves it.
             if !isNew { try directory.remove(leftover) }
-            return try PartialFile.restore(in: directory, named: name, segments: segments, record: record, isNew: isNew)
+            return try PartialFile.restore(
+                in: directory, named: name, segments: segments, record: record, isNew: isNew,
+                isCancelled: isAbandoned)
         }
         switch remains {
         case .intact:
@@ -103,7 +105,8 @@ final class KeptBytes {
     /// Records what the next run must find: the file is not written to until a run opens it again.
     func leaveAtRest(_ part: PartialFile) async throws {
         guard committed > 0 else { return }
-        let record = try await services.pool.run { () throws(FileError) in try part.restingRecord() }
+        let record = try await services.pool(in: part.directory).run { () throws(FileError) in try part.restingRecord()
+        }
         guard record.rest != nil, record != transfer.resumeData.part else { return }
         var resumeData = transfer.resumeData
         resumeData.part = record
@@ -121,7 +124,7 @@ final class KeptBytes {
     /// Syncs the file. Throws if it was removed or replaced under its name: its bytes are not worth a commit.
     func makeDurable(_ part: PartialFile) async throws {
         let known = mark
-        mark = try await services.pool.run { () throws(FileError) in
+        mark = try await services.pool(in: part.directory).run { () throws(FileError) in
             try part.requireInPlace()
             try part.sync()
             if let known { return known }
@@ -243,9 +246,10 @@ final class KeptBytes {
 
     // MARK: Space
 
-    /// Fails with `insufficient_space` if the rest is known not to fit.
+    /// Fails with `insufficient_space` if the rest is known not to fit, with `file_too_large` if no such file is possible.
     func makeRoom(for part: PartialFile, in directory: DirectoryHandle) async throws {
         guard let total = described.totalLength else { return }
+        try part.requirePossible(length: total)
         try await space.make(for: part, total: total, committed: committed, in: directory)
     }
 

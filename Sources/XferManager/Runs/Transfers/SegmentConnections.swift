@@ -309,7 +309,8 @@ extension FailureReason {
     /// Whether the cause is on this machine, so that no other request would succeed.
     fileprivate var isLocal: Bool {
         switch self {
-        case .insufficientSpace, .diskError, .outOfDescriptors, .internalError: true
+        case .insufficientSpace, .destinationUnavailable, .fileTooLarge, .diskError, .outOfDescriptors, .internalError:
+            true
         default: false
         }
     }

@@ -240,7 +240,7 @@ extension SharedTransfer {
         // A brief run's attempt had ended before its body was moved to the file.
         if let body = outcome.body {
             outcome.body = nil
-            try await services.pool.run { () throws(FileError) in try part.write(body) }
+            try await services.pool(in: part.directory).run { () throws(FileError) in try part.write(body) }
         }
         if isFirst { try await settleReplacement(after: outcome, as: part) }
         if let digest = outcome.unprovenEnd { try await acceptEnd(at: outcome.offset, provenBy: digest) }

@@ -5,7 +5,8 @@ import XferStore
 
 /// When a transfer checks, commits and drops its kept bytes; `KeptBytes` does it.
 extension SharedTransfer {
-    /// A file of at most this size is checked on the actor: two system calls cost less than a switch to the pool.
+    /// A file of at most this size is checked on the actor: two system calls cost less than a switch to the pool. Only on a
+    /// disk of this machine: others may not answer.
     private static var largestSmall: Int64 { 1 << 20 }
 
     // MARK: Before the first byte
@@ -95,8 +96,8 @@ extension SharedTransfer {
 
     /// Throws unless the file has every byte; see `PartialFile.requireWhole`.
     func requireWhole(_ part: PartialFile, _ length: Int64) async throws -> FileFacts? {
-        if length <= Self.largestSmall { return try part.requireWhole(length) }
-        return try await services.pool.run { () throws(FileError) in try part.requireWhole(length) }
+        if length <= Self.largestSmall, part.directory.traits.isLocal { return try part.requireWhole(length) }
+        return try await services.pool(in: part.directory).run { () throws(FileError) in try part.requireWhole(length) }
     }
 
     // MARK: Dropping
@@ -112,7 +113,7 @@ extension SharedTransfer {
     /// Drops the kept bytes and empties the file.
     func dropKeptBytes(because discard: Discard, truncating part: PartialFile) async throws {
         try await dropKeptBytes(because: discard)
-        try await services.pool.run { try part.truncate(to: 0) }
+        try await services.pool(in: part.directory).run { try part.truncate(to: 0) }
     }
 
     /// Drops the kept bytes for all tasks that hold them, because another process truncated, removed or replaced the

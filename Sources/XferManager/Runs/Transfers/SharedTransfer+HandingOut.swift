@@ -41,7 +41,7 @@ extension SharedTransfer {
     private func copy(
         _ body: WholeBody, for run: DownloadRun, in directory: DirectoryHandle
     ) async throws -> DownloadRun.OwnedCopy {
-        let (shared, pool, control) = (transfer.id, services.pool, run.control)
+        let (shared, pool, control) = (transfer.id, services.paths.digests(in: directory), run.control)
         let copy = try await run.ownedCopy(
             described: transfer.resumeData, from: transfer.sourceUse, length: body.length,
             for: "a copy of \(body.length) and the reserve",

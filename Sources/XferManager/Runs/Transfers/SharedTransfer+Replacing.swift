@@ -40,7 +40,7 @@ extension SharedTransfer {
             return false
         }
         let name = transfer.replacementName
-        let part = try await services.pool.run { () throws(FileError) in
+        let part = try await services.pool(in: directory).run { () throws(FileError) in
             try directory.remove(name)
             return try PartialFile.create(in: directory, named: name)
         }
@@ -73,7 +73,9 @@ extension SharedTransfer {
         guard let new = replacement else { return }
         replacement = nil
         new.part.close()
-        _ = try? await services.pool.run { () throws(FileError) in try new.part.directory.remove(new.part.name) }
+        _ = try? await services.pool(in: new.part.directory).run { () throws(FileError) in
+            try new.part.directory.remove(new.part.name)
+        }
         control.setReceived(kept.committed, total: transfer.resumeData.totalLength)
     }
 
@@ -81,9 +83,9 @@ extension SharedTransfer {
     /// the new bytes for the old ones. A crash between the two commits costs both versions.
     private func adopt(_ new: Replacement, at offset: Int64, as part: PartialFile) async throws {
         let version = new.version
-        try await services.pool.run { () throws(FileError) in try new.part.sync() }
+        try await services.pool(in: part.directory).run { () throws(FileError) in try new.part.sync() }
         try await dropKeptBytes(because: version.discard)
-        try await services.pool.run { () throws(FileError) in try part.replace(with: new.part) }
+        try await services.pool(in: part.directory).run { () throws(FileError) in try part.replace(with: new.part) }
         replacement = nil
         sources.selector.begin(with: version.choice.source)
         response.refusal = nil

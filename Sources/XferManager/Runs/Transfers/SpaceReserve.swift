@@ -40,7 +40,7 @@ final class SpaceReserve {
         try await services.claim(remaining, by: id, in: directory, for: "the remaining \(remaining) and the reserve")
         guard remaining >= Self.leastReserved else { return }
         blocks = .some
-        let free = try await services.pool.run { () throws(FileError) -> Int64? in
+        let free = try await services.pool(in: directory).run { () throws(FileError) -> Int64? in
             part.preallocate(upTo: total) ? try directory.freeSpace() : nil
         }
         guard let free else { return }
@@ -64,6 +64,6 @@ final class SpaceReserve {
     func release(of part: PartialFile) async throws {
         guard blocks != .none else { return }
         blocks = .none
-        try await services.pool.run { try part.releaseReserve() }
+        try await services.pool(in: part.directory).run { try part.releaseReserve() }
     }
 }

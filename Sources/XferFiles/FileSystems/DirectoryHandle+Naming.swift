@@ -1,0 +1,56 @@
+import Glibc
+import XferModel
+
+/// Which names the file system of a directory can hold.
+extension DirectoryHandle {
+    /// True if only an attempt tells which names the file system can hold, so that the following calls may block.
+    public var asksAboutNames: Bool { traits.names != .any }
+
+    /// The name of a file that a server or a URL has suggested, changed so that the file system can hold it. Blocks.
+    public func fitted(_ name: String) -> String {
+        let traits = traits
+        let fitted = FileName.fitted(name, to: traits.names, longest: traits.longestName)
+        guard refusal(of: fitted) != nil else { return fitted }
+        let careful = FileName.fitted(name, to: .windows, longest: traits.longestName)
+        return refusal(of: careful) == nil ? careful : FileName.portable(name, longest: traits.longestName)
+    }
+
+    /// Throws if the file system cannot hold a name that a client gave. Blocks: where only an attempt tells, it makes and
+    /// removes a file of a like name.
+    ///
+    /// - Throws: `nameRefused`.
+    public func requireNameable(_ name: String) throws(FileError) {
+        if let code = refusal(of: name) { throw .nameRefused(path: path(of: name), code: code) }
+    }
+
+    /// Error numbers by which a file system refuses a name.
+    static func isNameRefusal(_ code: Int32) -> Bool { [EINVAL, ENAMETOOLONG, EILSEQ].contains(code) }
+
+    /// The error number with which the file system refuses a name; nil if it does not, as far as can be found out.
+    private func refusal(of name: String) -> Int32? {
+        guard name.utf8.count <= traits.longestName else { return ENAMETOOLONG }
+        guard traits.names != .any, !FileName.isPortable(name), (try? exists(name)) == false,
+            (try? requireStillWritable()) != nil
+        else { return nil }
+        // Not the name itself: other tasks and programs would see it for a moment, and take it for a file.
+        let code = attempt(Self.trialPrefix + name)
+        guard code == ENAMETOOLONG else { return code }
+        // The prefix may have made it too long: once more, no longer than the name.
+        var end = name.unicodeScalars[...]
+        while String(end).utf8.count + Self.trialPrefix.utf8.count > name.utf8.count, !end.isEmpty { end.removeFirst() }
+        return attempt(Self.trialPrefix + String(end))
+    }
+
+    /// The beginning of the names of trials. A crash in between leaves an empty file.
+    private static let trialPrefix = ".xfer-"
+
+    private func attempt(_ trial: String) -> Int32? {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        switch openDescriptor(at: descriptor, trial, flags: flags, mode: 0o600) {
+        case .value:
+            _ = unlinkat(descriptor, trial, 0)
+            return nil
+        case .failure(let code): return Self.isNameRefusal(code) ? code : nil
+        }
+    }
+}

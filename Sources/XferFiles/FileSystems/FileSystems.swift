@@ -1,0 +1,76 @@
+import Glibc
+import XferThreads
+
+/// The traits of mounted file systems: determined on the first use of each, and again after any mount has changed.
+final class FileSystems: Sendable {
+    /// Those of this process.
+    static let ofProcess = FileSystems()
+
+    private struct State {
+        /// Tells when a mount changes; nil until it is needed, and where /proc is missing.
+        var watch: Descriptor?
+        /// By the device number of a directory.
+        var known: [UInt64: FileSystemTraits] = [:]
+        /// The mounts, if they were read since the last change.
+        var mounts: MountTable?
+        /// The number of changes so far.
+        var generation = 0
+
+        /// Forgets everything if a mount has changed since the last call. Returns whether changes are noticed at all.
+        mutating func followChanges() -> Bool {
+            if watch == nil {
+                guard case .value(let opened) = openDescriptor(MountTable.path, flags: O_RDONLY) else { return false }
+                watch = opened
+                (known, mounts) = ([:], nil)
+            }
+            guard let watch else { return false }
+            // proc(5): a change of the mounts is a priority event, once for each open file.
+            var request = pollfd(fd: watch.raw, events: Int16(truncatingIfNeeded: POLLPRI), revents: 0)
+            guard poll(&request, 1, 0) != 0 else { return true }
+            (known, mounts) = ([:], nil)
+            generation += 1
+            return true
+        }
+    }
+
+    private let state = Locked(State())
+
+    /// The traits of an open directory's file system. Blocks on the first use of a mount.
+    ///
+    /// - Parameter device: that of the directory, stat(2).
+    func traits(of descriptor: Int32, device: UInt64) -> FileSystemTraits {
+        let (known, generation) = state.withLock { state -> (FileSystemTraits?, Int?) in
+            guard state.followChanges() else { return (nil, nil) }
+            return (state.known[device], state.generation)
+        }
+        if let known { return known }
+        let traits = FileSystemTraits(of: descriptor, device: device)
+        state.withLock { state in
+            // A change in between may have given the number to another file system.
+            if state.followChanges(), state.generation == generation { state.known[device] = traits }
+        }
+        return traits
+    }
+
+    /// The present mounts.
+    var mounts: MountTable {
+        let (mounts, generation) = state.withLock { state -> (MountTable?, Int?) in
+            guard state.followChanges() else { return (nil, nil) }
+            return (state.mounts, state.generation)
+        }
+        if let mounts { return mounts }
+        let table = MountTable()
+        state.withLock { state in
+            if state.followChanges(), state.generation == generation { state.mounts = table }
+        }
+        return table
+    }
+
+    /// Records that an attempt has shown what a file system lacks.
+    func record(lacking feature: FileSystemTraits.Feature, device: UInt64) {
+        state.withLock { state in
+            guard state.followChanges() else { return }
+            state.known[device]?.lacking.insert(feature)
+        }
+    }
+}

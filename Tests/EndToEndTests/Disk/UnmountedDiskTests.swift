@@ -1,0 +1,76 @@
+import Glibc
+import StrictJSON
+import Testing
+import XferTestSupport
+
+/// The disk of `download.dir` is not mounted: nothing is written to what lies beneath.
+@Suite(.serialized, .enabled(if: Machine.canMount, "needs to mount file systems")) struct UnmountedDiskTests {
+    private func mountDisk(_ path: String) throws {
+        guard mount("tmpfs", path, "tmpfs", 0, "size=8m,mode=0755") == 0 else { throw PosixError("mount \(path)") }
+    }
+
+    private func unmountDisk(_ path: String) throws {
+        guard umount2(path, Int32(MNT_DETACH)) == 0 else { throw PosixError("unmount \(path)") }
+    }
+
+    /// As tasks that were added before do.
+    @Test func aNewTaskWaitsForTheDiskThatDownloadsLayOnOverARestart() async throws {
+        let base = try TemporaryDirectory("xfer-unmounted")
+        let path = try base.makeDirectory("disk")
+        try mountDisk(path)
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let server = try await FaultServer()
+        let sources = (1...3).map { SourceVersion.tagged(UInt64($0), length: 100_000) }
+        for source in sources { server.serve("/\(source.seed)", source) }
+        var options = DaemonFixture.Options()
+        options.downloads = path
+        try await withDaemon(options) { daemon in
+            _ = try await daemon.complete(try await daemon.add(server.url("/1")))
+            try await daemon.stop()
+            try unmountDisk(path)
+            try await daemon.start()
+
+            let ids = [
+                try await daemon.add(server.url("/2")),
+                try await daemon.add(server.url("/3"), ["dir": .string("\(path)/below")]),
+            ]
+            for id in ids {
+                let waiting = TaskView(json: try await daemon.wait(id, for: "waiting"))
+                #expect(waiting.waitReason == "destination_unavailable", "\(waiting.json.text)")
+                #expect(waiting.errorMessage.contains("mounted at \"\(path)\""), "\(waiting.json.text)")
+            }
+            #expect(try daemon.downloaded.isEmpty, "what lies beneath the disk stays as it is")
+            #expect(server.requests.count == 1)
+
+            try mountDisk(path)
+            for (id, source) in zip(ids, sources.dropFirst()) {
+                try expectFile(try await daemon.complete(id), is: source)
+            }
+            try unmountDisk(path)
+            #expect(try daemon.downloaded.isEmpty)
+        }
+    }
+
+    /// An operator gives up the disk by a reload.
+    @Test func aReloadUsesTheDirectoryAsItIsFound() async throws {
+        let base = try TemporaryDirectory("xfer-unmounted")
+        let path = try base.makeDirectory("disk")
+        try mountDisk(path)
+        defer { umount2(path, Int32(MNT_DETACH)) }
+        let server = try await FaultServer()
+        let source = SourceVersion.tagged(4, length: 1000)
+        server.serve("/f", source)
+        var options = DaemonFixture.Options()
+        options.downloads = path
+        try await withDaemon(options) { daemon in
+            let first = try await daemon.add(server.url("/f"))
+            try expectFile(try await daemon.complete(first), is: source)
+            try unmountDisk(path)
+            let id = try await daemon.add(server.url("/f"))
+            _ = try await daemon.wait(id, for: "waiting")
+            daemon.reload()
+            try expectFile(try await daemon.complete(id), is: source)
+            #expect(try daemon.downloaded == ["f"])
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Testing
+import XferModel
+
+@testable import XferFiles
+
+/// Whether a root is the bare mount point of a disk that is not mounted.
+@Suite struct RootPlaceTests {
+    private static func place(_ device: UInt64, _ inode: UInt64, _ mountPoint: String) -> RootPlace {
+        RootPlace(identity: FileIdentity(device: device, inode: inode), mountPoint: mountPoint)
+    }
+
+    private static let remembered = place(40, 2, "/mnt/nas")
+
+    @Test(
+        arguments: [
+            (remembered, false),
+            // The bare mount point, on the file system of / or of /mnt, with the root or without.
+            (place(8, 77, "/"), true), (place(8, 77, "/mnt"), true),
+            (RootPlace(identity: nil, mountPoint: "/"), true),
+            // Removed on the disk itself.
+            (RootPlace(identity: nil, mountPoint: "/mnt/nas"), false),
+            // Other numbers after a restart, or another place of the mount.
+            (place(41, 2, "/mnt/nas"), false), (place(40, 9, "/"), false), (place(41, 2, "/"), false),
+            // Another disk in its place, or further in.
+            (place(50, 9, "/mnt/nas"), false), (place(50, 9, "/mnt/nas/downloads"), false),
+            // A mount elsewhere does not lie beneath it.
+            (place(50, 9, "/mnt/n"), false),
+        ])
+    func aRootIsHiddenIfItsFileSystemIsNotMounted(present: RootPlace, isHidden: Bool) {
+        #expect(Self.remembered.isHidden(at: present) == isHidden)
+    }
+
+    @Test func aRootOnTheRootFileSystemIsNeverHidden() {
+        let remembered = Self.place(8, 77, "/")
+        for present in [
+            Self.place(9, 1, "/"), Self.place(40, 2, "/mnt/nas"), RootPlace(identity: nil, mountPoint: "/"),
+        ] {
+            #expect(!remembered.isHidden(at: present))
+        }
+    }
+
+    @Test func aPlaceIsReadAsItWasWritten() {
+        for place in [
+            Self.remembered, Self.place(.max, .max, "/a b/ c"), RootPlace(identity: nil, mountPoint: "/"),
+        ] {
+            #expect(RootPlace(text: place.text) == place)
+        }
+        for text in ["", "1 2", "x 2 /a", "1 2 a", "1  /a"] { #expect(RootPlace(text: text) == nil) }
+    }
+
+    @Test func theRootsOfAPathAreThoseInWhichItLies() {
+        let roots = ["/mnt/nas/", "/mnt", "/mnt/na", "/"]
+        #expect(RootPlace.roots(roots, containing: "/mnt//nas/x") == ["/mnt/nas/", "/mnt", "/"])
+        #expect(RootPlace.roots(["/mnt/nas"], containing: "/mnt/nas") == ["/mnt/nas"])
+    }
+}
