@@ -131,7 +131,7 @@ extension FleetFace {
         filter.owner = caller.name
         let wanted = filter
         let counts = try await attempt { () throws(FleetError) in try await database.counts(wanted) }
-        let unfinished = counts.byState.filter { !$0.key.isEnd }.values.reduce(0) { $0.addingSaturated($1) }
+        let unfinished = counts.byState.filter { !$0.key.isEnd }.values.saturatedSum
         guard unfinished.addingSaturated(Int64(clamping: count)) <= Int64(clamping: maxTasks) else {
             throw RPCFailure(
                 .limitExceeded,

@@ -93,7 +93,7 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
     }
 
     /// The first field that the record has, of those that satisfy the predicate.
-    func first(in record: Record, where predicate: (String) -> Bool) -> FieldDeclaration? {
+    public func first(in record: Record, where predicate: (String) -> Bool) -> FieldDeclaration? {
         withUnsafePointer(to: record) { record in
             table.fields.first { predicate($0.name) && $0.code.read(record) != nil }
         }
