@@ -63,6 +63,27 @@ def test_any_number_of_calls_takes_at_most_four_connections(server: str, site: S
     asyncio.run(run())
 
 
+def test_many_tasks_are_waited_for_by_one_call(server: str, site: Site) -> None:
+    async def run() -> None:
+        async with xfer.AsyncClient(server) as client:
+            tasks = [await client.add(f"{site.url}/held?{index}") for index in range(40)]
+            tasks.append(await client.add(f"{site.url}/missing"))
+            waiting = asyncio.ensure_future(client.wait_all(tasks, timeout=60))
+            await asyncio.sleep(0.2)
+            site.release()
+            records = await waiting
+            assert [record.id for record in records] == [task.id for task in tasks]
+            assert [record.state for record in records] == ["completed"] * 40 + ["failed"]
+            with pytest.raises(xfer.TaskRemovedError):
+                await tasks[0].remove()
+                await client.wait_all(tasks[:2])
+            held = await client.add(f"{site.url}/missing", paused=True)
+            with pytest.raises(xfer.WaitTimeoutError):
+                await client.wait_all([held], timeout=0.1)
+
+    asyncio.run(run())
+
+
 def test_errors_have_their_types(server: str, site: Site) -> None:
     async def run() -> None:
         async with xfer.AsyncClient(server) as client:

@@ -6,7 +6,7 @@ import ssl
 import time
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from ._server import Server
 from ._values import encode
@@ -29,6 +29,8 @@ PASSING = (NoDaemonError, ConnectionLostError, ShuttingDownError, UnavailableErr
 LONGEST_WAIT = 45.0
 # A call whose connection was lost is repeated once, if that does no harm.
 ATTEMPTS = 2
+# One call takes so many ids.
+MOST_IDS = 10_000
 # The largest sequence number that the daemon takes.
 LARGEST_SEQ = 1 << 53
 
@@ -157,6 +159,19 @@ def late(method: str, seconds: Optional[float]) -> CallTimeoutError:
 def lost(method: str, error: object) -> ConnectionLostError:
     """The error for a connection that ended."""
     return ConnectionLostError(f"{method}: the connection was lost before the answer: {error}")
+
+
+def parts(ids: Sequence[int]) -> List[List[int]]:
+    """The ids in lists that one call takes."""
+    return [list(ids[start:start + MOST_IDS]) for start in range(0, len(ids), MOST_IDS)]
+
+
+def unended(answer: Mapping[str, Any]) -> List[int]:
+    """The tasks that a task.wait without rows has not seen end; raises if one is gone."""
+    missing = answer.get("missing", [])
+    if missing:
+        raise TaskRemovedError(missing[0])
+    return list(answer.get("open", []))
 
 
 def new_key() -> str:

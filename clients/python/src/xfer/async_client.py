@@ -7,7 +7,7 @@ import itertools
 import ssl
 import sys
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, List, Mapping, Optional, Sequence, TypeVar, Union,
+    TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union,
 )
 
 from . import _calls
@@ -16,7 +16,9 @@ from ._async_connection import (
 )
 from ._server import servers
 from ._values import UNSET, Maybe
-from .errors import ConnectionLostError, NoDaemonError, StoreChangedError, WaitTimeoutError, XferError
+from .errors import (
+    ConnectionLostError, NoDaemonError, StoreChangedError, TaskRemovedError, WaitTimeoutError, XferError,
+)
 from .async_events import AsyncEvents
 from .async_methods import AsyncMethods
 from .methods import READERS
@@ -216,6 +218,51 @@ class AsyncClient(AsyncMethods):
                 if not was_lost:
                     raise
                 await asyncio.sleep(patience.delay(error))
+
+    async def wait_all(self, tasks: Sequence[AsyncTask], timeout: Optional[float] = None) -> List[TaskRecord]:
+        """Waits until all of these tasks have ended or are staged, over restarts of the daemon.
+
+        One call waits for 10,000 tasks. A task that has failed or was cancelled raises nothing: its
+        record's `state` says it.
+
+        Returns:
+            The records, in the order of `tasks`.
+
+        Raises:
+            TaskRemovedError: One of them was removed.
+            WaitTimeoutError: One has not ended within `timeout` seconds.
+            StoreChangedError: The daemon has come back with another database.
+        """
+        deadline = _calls.Deadline(timeout)
+        patience = _calls.Patience(self._options.reconnect_for)
+        wanted = list(dict.fromkeys(task.id for task in tasks))
+        unended = wanted
+        while unended:
+            try:
+                await tasks[0]._check_store()
+                left: List[int] = []
+                for part in _calls.parts(unended):
+                    seconds = deadline.bounded(_calls.LONGEST_WAIT)
+                    parameters = {"ids": part, "timeout": seconds, "fields": []}
+                    left += _calls.unended(await self.call("task.wait", parameters))
+            except _calls.PASSING as error:
+                self._forget_store_id()
+                if deadline.remaining == 0:
+                    raise WaitTimeoutError(unended[0]) from error
+                await asyncio.sleep(deadline.bounded(patience.delay(error)))
+                continue
+            patience.reset()
+            unended = left
+            if unended and deadline.remaining == 0:
+                raise WaitTimeoutError(unended[0])
+        records: Dict[int, TaskRecord] = {}
+        for part in _calls.parts(wanted):
+            async for record in self.tasks(filter={"ids": part}):
+                records[record.id] = record
+        for task in tasks:
+            if task.id not in records:
+                raise TaskRemovedError(task.id)
+        return [records[task.id] for task in tasks]
 
     async def attach(self, task_id: int) -> AsyncTask:
         """A task that exists, by its id."""
