@@ -1,3 +1,5 @@
+import XferModel
+
 /// The number of elements that one transaction of a long change takes, chosen such that others wait about as long on
 /// any machine.
 public struct StepSize: Hashable, Sendable {
@@ -21,6 +23,6 @@ public struct StepSize: Hashable, Sendable {
         // A smaller step than the last wanted one says little: it was the end of a page.
         guard done > 0, done >= count / 2 else { return }
         let ratio = duration > .zero ? min(2, max(0.5, Self.target / duration)) : 2
-        count = min(max(Int((Double(done) * ratio).rounded()), min(Self.least, largest)), largest)
+        count = min(max(Int(saturating: (Double(done) * ratio).rounded()), min(Self.least, largest)), largest)
     }
 }
