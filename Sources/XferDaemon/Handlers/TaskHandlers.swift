@@ -30,6 +30,8 @@ struct TaskHandlers: Sendable {
     }
 
     private func add(_ params: TaskAdd.Params, _ context: CallContext) async throws -> TaskAdd.Result {
+        // Before the commit: the event of the add has a higher number.
+        let seq = queries.lastSeq
         switch params {
         case .one(let task):
             let principal = try owners.principal(adding: [task], by: context.caller)
@@ -37,12 +39,16 @@ struct TaskHandlers: Sendable {
             let record =
                 try await TaskRecords(queries: queries).records(of: [task], .listing, findsWaits: false).first
                 ?? TaskRecord(task)
-            return .one(TaskAdd.One(task: record, existing: isExisting))
+            var one = TaskAdd.One(task: record, existing: isExisting)
+            one.seq = seq
+            return .one(one)
         case .many(let tasks):
             let principal = try owners.principal(adding: tasks, by: context.caller) { "tasks[\($0)]." }
             let added = try await self.tasks.add(tasks, defaults(), for: principal, path: { "tasks[\($0)]." })
             let existing = added.indices.filter { added[$0].isExisting }
-            return .many(TaskAdd.Many(ids: added.map(\.id), existing: existing))
+            var many = TaskAdd.Many(ids: added.map(\.id), existing: existing)
+            many.seq = seq
+            return .many(many)
         }
     }
 

@@ -186,6 +186,9 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
+    /// The number of the newest event that was delivered.
+    public var lastSeq: Int64 { context.hub.lastSeq }
+
     /// Tasks by state, of all owners.
     public func counts() async throws -> [TaskState: Int64] {
         await scheduler.showBriefRuns()

@@ -45,10 +45,14 @@ public enum TaskAdd: RPCMethod {
         case many(Many)
     }
 
+    fileprivate static let seqSummary =
+        "The events of what was added come after this number: events.subscribe with this since misses none."
+
     /// The answer for one task.
     public struct One: WireRecord, Hashable {
         public var task = TaskRecord()
         public var existing: Bool?
+        public var seq: Int64?
 
         public init() {}
 
@@ -61,6 +65,7 @@ public enum TaskAdd: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("task", \.task, "The task."),
             .optional("existing", \.existing, "True when client_key found a task with the same request."),
+            .optional("seq", \.seq, TaskAdd.seqSummary),
         ]
     }
 
@@ -68,6 +73,7 @@ public enum TaskAdd: RPCMethod {
     public struct Many: WireRecord, Hashable {
         public var ids: [TaskID] = []
         public var existing: [Int] = []
+        public var seq: Int64?
 
         public init() {}
 
@@ -80,6 +86,7 @@ public enum TaskAdd: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "Their ids, in the order of tasks."),
             .required("existing", \.existing, "Indices of those that a client_key found."),
+            .optional("seq", \.seq, TaskAdd.seqSummary),
         ]
     }
 }

@@ -46,6 +46,14 @@ import XferTestSupport
             }
             #expect(added == ids)
 
+            // What an add answers is where its events begin.
+            let late = try await session.call(
+                "task.add", ["url": "http://127.0.0.1:9/late", "kind": "data", "paused": true])
+            let begin = try #require(late["seq"]?.integerValue)
+            let news = try await session.call("events.since", ["seq": .integer(begin), "types": ["task.added"]])
+            #expect(news["events"]?.arrayValue?.map { $0["task_id"] } == [late["task"]?["id"]])
+            _ = try await session.call("task.cancel", ["ids": [try #require(late["task"]?["id"])]])
+
             let wanted = JSONValue.array(ids.map(JSONValue.integer))
             let waited = try await session.call("task.wait", ["ids": wanted, "until": "paused"])
             let rows = waited["tasks"]?.arrayValue?.compactMap { $0["id"]?.integerValue } ?? []
@@ -57,7 +65,7 @@ import XferTestSupport
             #expect(none["open"]?.arrayValue?.compactMap(\.integerValue) == ids)
 
             let listed = try await daemon.ctl("list", "--json", "--limit", "1000")
-            #expect(try JSONValue(parsing: listed.output.utf8)["tasks"]?.arrayValue?.count == 200)
+            #expect(try JSONValue(parsing: listed.output.utf8)["tasks"]?.arrayValue?.count == 201)
         }
     }
 }
