@@ -39,7 +39,8 @@ public enum CurlURL {
         let authority = text.utf8[colon...].dropFirst()
         guard authority.starts(with: "//".utf8), !authority.starts(with: "///".utf8) else { throw .noHost }
         let handle = try URLHandle()
-        try handle.set(text, flags: UInt32(CURLU_URLENCODE | (keepsPath ? CURLU_PATH_AS_IS : 0)))
+        let flags = keepsPath ? UInt32(CURLU_URLENCODE | CURLU_PATH_AS_IS) : UInt32(CURLU_URLENCODE)
+        try handle.set(text, flags: flags)
         return Parsed(url: try handle.url(scheme: known), credential: try handle.credential())
     }
 

@@ -108,7 +108,7 @@ public struct NewTask: WireInput, Hashable {
                 "upload_parts", \.uploadParts,
                 "With upload tus: in how many parts of 1 MiB at least the source is sent at the same time. A server that does "
                     + "not join parts gets one upload; default 1.",
-                .range(1...Int64(UploadOptions.mostParts))),
+                .range(1...Int64(clamping: UploadOptions.mostParts))),
             .optional(
                 "output", \.output,
                 "The file's name, or a path: relative to dir, or absolute. Without it the server or the URL names the file.",

@@ -151,6 +151,24 @@ import XferTestSupport
                     "k=v; path=/; Expires=Tue, 18 Nov 2036 06:07:08 GMT", "m=1; path=/",
                     "k=v; path=/; Expires=Mon, 18 Nov 1996 06:07:08 GMT",
                 ], sent: "m=1")),
+        .same(
+            "wget2 unit-cookies-allowed",
+            Subject(
+                set: ["k=a=b; expires=Tuesday, 18-Nov-2036 06:07:08 GMT; path=/; domain=.field.test; HttpOnly"],
+                to: "http://mail.field.test/", sent: "k=a=b")),
+        .same(
+            "wget2 unit-cookies-asctime",
+            Subject(set: ["k=v; expires=Tue Nov 18 06:07:08 2036; path=/; domain=.field.test"], sent: "k=v")),
+        .same(
+            "wget2 unit-cookies-without-path",
+            Subject(
+                from: "http://www.field.test/", set: ["k=v; domain=.field.test"], to: "http://www.field.test/a",
+                sent: "k=v")),
+        .same(
+            "wget2 unit-cookies-without-domain",
+            Subject(set: ["k=v; path=/"], to: "http://mail.www.field.test/", sent: nil)),
+        .same("wget2 unit-cookies-foreign", Subject(set: ["k=v; path=/; domain=.else.test"], sent: nil)),
+        .same("wget2 unit-cookies-supercookie", Subject(set: ["k=v; path=/; domain=.test"], sent: nil)),
     ]
 
     @Test(arguments: dates + fields + programs)
