@@ -15,7 +15,7 @@ struct QueueText: Sendable {
     func lines(_ limits: QueueLimits) -> [String] {
         func isAutomatic(_ name: String) -> Bool { limits.automatic?.contains(name) == true }
         return [
-            entry("max active", isAutomatic("max_active") ? "automatic: 64 small, 6 large" : "\(limits.maxActive)"),
+            entry("max active", isAutomatic("max_active") ? "automatic: 100 small, 6 large" : "\(limits.maxActive)"),
             entry(
                 "max per host",
                 isAutomatic("max_active_per_host") ? "automatic: see xferctl hosts" : "\(limits.maxActivePerHost)"),

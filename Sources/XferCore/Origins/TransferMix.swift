@@ -13,7 +13,8 @@ public struct TransferMix: Hashable, Sendable {
         case connecting
     }
 
-    public static let mostSmall = 64
+    /// As many as share an HTTP/2 connection.
+    public static let mostSmall = 100
     public static let mostLarge = 6
     public static let mostConnecting = 128
     /// Transfers that start before any has shown what it is.

@@ -59,7 +59,7 @@ extension SettingKey {
     private static let queue: [SettingKey] = [
         SettingKey(
             "queue.max_active", \.queue.maxActive, .automatic(or: GroupLimits.activeRange), reload: true,
-            "Transfers that run at a time; auto is about 64 small and 6 large ones"),
+            "Transfers that run at a time; auto is 100 small and 6 large ones"),
         SettingKey(
             "queue.max_active_per_host", \.queue.maxActivePerHost, .automatic(or: GroupLimits.activeRange),
             reload: true, "Transfers from one host that run at a time; auto measures each host"),

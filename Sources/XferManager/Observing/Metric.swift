@@ -1,3 +1,4 @@
+import XferCore
 import XferModel
 
 /// Every metric of the service.
@@ -58,8 +59,8 @@ public enum Metric {
     // MARK: Traffic
 
     private static let traffic = [
-        receivedBytes, sentBytes, receiveRate, sendRate, runningRequests, requests, connectionsMade, loopStalls,
-        loopStalled,
+        receivedBytes, sentBytes, receiveRate, sendRate, runningRequests, requests, connectionsMade, hosts, hostWindow,
+        hostTransfers, hostRefusals, loopStalls, loopStalled,
     ]
 
     static let receivedBytes = MetricFamily(
@@ -75,6 +76,18 @@ public enum Metric {
     static let requests = MetricFamily(.counter, "xferd_requests_total", "HTTP requests that have ended.")
     static let connectionsMade = MetricFamily(
         .counter, "xferd_connections_made_total", "Connections made for requests; the others used one that was there.")
+    static let hosts = MetricFamily(
+        .gauge, "xferd_hosts", "Hosts that are in use or were lately, by why their windows do not grow.",
+        labels: [.one("reason", of: OriginWindow.Reason.allCases.map(\.rawValue))])
+    static let hostWindow = MetricFamily(
+        .gauge, "xferd_host_window", "Transfers that a host may have at once now, of the hosts that have the most.",
+        labels: [.any("host", upTo: hostLimit)], isPrivate: true)
+    static let hostTransfers = MetricFamily(
+        .gauge, "xferd_host_transfers", "Transfers that a host has now, of the hosts that have the most.",
+        labels: [.any("host", upTo: hostLimit)], isPrivate: true)
+    static let hostRefusals = MetricFamily(
+        .gauge, "xferd_host_refusals", "Requests that a host has refused beside others while xferd remembers it.",
+        labels: [.any("host", upTo: hostLimit)], isPrivate: true)
     static let loopStalls = MetricFamily(
         .counter, "xferd_loop_stalls_total", "Turns of the transfer threads that took longer than 0.1 seconds.")
     static let loopStalled = MetricFamily(

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import XferCore
 import XferCurl
 import XferFiles
 import XferModel
@@ -18,7 +19,25 @@ extension TransferManager {
         samples.append(Metric.sendRate.sample(rates.sent))
         samples.append(Metric.queuePaused.sample(activity.isPaused))
         samples.append(Metric.runningTransfers.sample(Int64(clamping: await scheduler.runningCount)))
+        samples += await hostSamples()
         return samples + (await diskSamples())
+    }
+
+    private func hostSamples() async -> [MetricSample] {
+        let (origins, machine) = await scheduler.origins
+        let all = origins.all
+        var samples = OriginWindow.Reason.allCases.map { reason in
+            Metric.hosts.sample(Int64(clamping: all.count { $0.window.reason == reason }), reason.rawValue)
+        }
+        let busiest = all.sorted { ($1.window.underWay, $0.host) < ($0.window.underWay, $1.host) }
+        for (host, window) in busiest.prefix(Metric.hostLimit) {
+            samples += [
+                Metric.hostWindow.sample(Int64(clamping: machine.maxActive(of: host)), host),
+                Metric.hostTransfers.sample(Int64(clamping: machine.activeCount(ofHost: host)), host),
+                Metric.hostRefusals.sample(Int64(clamping: window.refusals), host),
+            ]
+        }
+        return samples
     }
 
     private var databaseSamples: [MetricSample] {

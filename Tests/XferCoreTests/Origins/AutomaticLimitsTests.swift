@@ -21,7 +21,7 @@ import XferModel
     @Test func anUnknownOriginBeginsWithFourAndGrowsWithItsAnswers() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
-        for id in 1...500 { queue.add(id, host: "a") }
+        for id in 1...1500 { queue.add(id, host: "a") }
         var running = try Self.startAll(&queue, &scheduler).map(\.id)
         #expect(
             running.count == 4
@@ -76,7 +76,7 @@ import XferModel
     @Test func aHostWithHalfOfAllTransfersLetsOthersStartFirst() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActivePerHost: 1000))
-        for id in 1...200 { queue.add(id, host: "big") }
+        for id in 1...400 { queue.add(id, host: "big") }
         // Small ends let more start: the whole line is the big host's while it is alone.
         for _ in 0..<100 {
             guard let task = try queue.start(&scheduler) else { break }
@@ -85,7 +85,7 @@ import XferModel
         }
         let alone = try Self.startAll(&queue, &scheduler)
         #expect(alone.count == TransferMix.mostSmall)
-        for id in 301...340 { queue.add(id, host: "other") }
+        for id in 1001...1040 { queue.add(id, host: "other") }
         var hosts: [String] = []
         for task in alone.prefix(8) {
             scheduler.onEnd(task.id)
