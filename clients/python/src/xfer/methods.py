@@ -53,6 +53,8 @@ from .records import (
     QueueOrder,
     QueuePauseResult,
     QueueSetLimitsResult,
+    QueueHostsResult,
+    QueueSetHostResult,
     BatchEntry,
     BatchAddResult,
     BatchGetResult,
@@ -154,6 +156,7 @@ class TaskMethods:
         spool: Maybe[bool] = UNSET,
         chunk_size: Maybe[int] = UNSET,
         creation_with_upload: Maybe[bool] = UNSET,
+        upload_parts: Maybe[int] = UNSET,
         output: Maybe[str] = UNSET,
         dir: Maybe[str] = UNSET,
         on_conflict: Maybe[ConflictPolicy] = UNSET,
@@ -191,6 +194,7 @@ class TaskMethods:
         resume: Maybe[ResumeMode] = UNSET,
         profile: Maybe[str] = UNSET,
         redirect: Maybe[Optional[RedirectPolicy]] = UNSET,
+        path_as_is: Maybe[bool] = UNSET,
         max_redirects: Maybe[Optional[int]] = UNSET,
         allow_downgrade: Maybe[Optional[bool]] = UNSET,
         http_version: Maybe[Optional[HTTPVersion]] = UNSET,
@@ -219,6 +223,7 @@ class TaskMethods:
         ca_file: Maybe[str] = UNSET,
         resolve: Maybe[Optional[Sequence[str]]] = UNSET,
         connect_to: Maybe[Optional[Sequence[str]]] = UNSET,
+        unix_socket: Maybe[str] = UNSET,
         progress_interval: Maybe[float] = UNSET,
         policy: Maybe[str] = UNSET,
         meta: Maybe[Any] = UNSET,
@@ -253,11 +258,14 @@ class TaskMethods:
                 contents; default upload.chunk_size.
             creation_with_upload: With upload tus: the request that creates the upload brings the
                 first bytes (up to 1 MiB), which saves a request for small files; default false.
+            upload_parts: With upload tus: in how many parts of 1 MiB at least the source is sent at
+                the same time. A server that does not join parts gets one upload; default 1.
             output: The file's name, or a path: relative to dir, or absolute. Without it the server
                 or the URL names the file.
             dir: Absolute path of the directory to put the file in; default is the daemon's.
-            on_conflict: If the name is taken: rename (name (1).ext), overwrite, skip, fail, or
-                update (fetch only if newer); default rename.
+            on_conflict: If the name is taken: rename (name (1).ext), overwrite, skip, fail, update
+                (fetch only if newer), or verify (fetch unless the file has the checksum); default
+                rename.
             mode: Permission bits of the file, octal text.
             remote_time: Give the file the server's Last-Modified time; default false.
             allow_hidden: Allow a path with a hidden component directly beneath a home directory,
@@ -316,6 +324,8 @@ class TaskMethods:
                 unsets the profile's.
             redirect: Redirects: follow (default) or deny. With deny the redirect's response is the
                 result if accept_status allows its status.
+            path_as_is: Whether . and .. in the paths of its URLs are sent as they are; default
+                false: they are resolved. Redirects are resolved in any case.
             max_redirects: Most redirects in a row; default 20.
             allow_downgrade: Whether a redirect may lead from https to http; default false.
             http_version: The protocol to use; default auto.
@@ -340,6 +350,7 @@ class TaskMethods:
             credential: Who the service claims to be; sent to its origins only.
             client_cert: Shown to servers of the URL's origin that ask for one; operators only.
             cookies: Whether the profile's cookies are sent and kept; default is the profile's.
+                False also ignores those that a response sets for the next hop.
             cookie_list: Cookies of its own, sent to the servers they are for, in place of a
                 profile's. What servers set holds for the attempt.
             proxy: The proxy to go through.
@@ -360,6 +371,8 @@ class TaskMethods:
             connect_to: What to connect to in place of a host and port, HOST:PORT:TARGET:TARGETPORT,
                 each of which may be empty; the URL's name stays the one that TLS and pins are
                 about.
+            unix_socket: Absolute path of the Unix socket through which the URL's host is reached,
+                without a proxy. Other hosts, to which redirects lead, are reached as usual.
             progress_interval: Least seconds between two task.progress; default 0.5.
             policy: A trust policy that has to accept, besides the host's own, every server it
                 matches; it has to match the URL's.
@@ -383,6 +396,7 @@ class TaskMethods:
             "spool": spool,
             "chunk_size": chunk_size,
             "creation_with_upload": creation_with_upload,
+            "upload_parts": upload_parts,
             "output": output,
             "dir": dir,
             "on_conflict": on_conflict,
@@ -420,6 +434,7 @@ class TaskMethods:
             "resume": resume,
             "profile": profile,
             "redirect": redirect,
+            "path_as_is": path_as_is,
             "max_redirects": max_redirects,
             "allow_downgrade": allow_downgrade,
             "http_version": http_version,
@@ -448,6 +463,7 @@ class TaskMethods:
             "ca_file": ca_file,
             "resolve": resolve,
             "connect_to": connect_to,
+            "unix_socket": unix_socket,
             "progress_interval": progress_interval,
             "policy": policy,
             "meta": meta,
@@ -485,7 +501,8 @@ class TaskMethods:
             order: By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by
                 priority, then host by host (and group and profile) in the order in which these are
                 served next, and for each as they start.
-            limit: Most tasks in one answer.
+            limit: Most tasks in one answer. A page also ends at 1 MiB, or when 10,000 tasks were
+                looked at: it may have fewer, even none, and a next_cursor.
             cursor: next_cursor of the page before; filter and order must be the same.
 
         Takes the scope read.
@@ -501,25 +518,34 @@ class TaskMethods:
 
     def wait(
         self,
-        ids: Sequence[TaskID],
         *,
+        ids: Maybe[Sequence[TaskID]] = UNSET,
+        filter: Maybe[TaskFilter] = UNSET,
+        any: Maybe[bool] = UNSET,
         until: Maybe[Union[TaskState, Sequence[TaskState]]] = UNSET,
         timeout: Maybe[float] = UNSET,
         fields: Maybe[TaskColumns] = UNSET,
     ) -> TaskWaitResult:
-        """Answers when each task is terminal or staged, or in a state of until; or when the timeout
-        has passed. The open calls of a user may name 100,000 tasks together.
+        """Answers when each task (with any: one) is terminal or staged, in a state of until, or
+        gone; or when the timeout has passed. The open calls of a user may name 100,000 tasks
+        together.
 
         Args:
             ids: The tasks.
+            filter: The unfinished tasks that match at the call, 100,000 at most; tasks that are
+                added later are not waited for.
+            any: True: answer when one task has ended; default when all have.
             until: States that end the waiting too.
             timeout: Most seconds to wait; default without end.
-            fields: Fields to give; default all but response_headers.
+            fields: Fields to give; default all but response_headers. None ([]) gives no tasks at
+                all.
 
         Takes the scope read.
         """
         parameters = {
             "ids": ids,
+            "filter": filter,
+            "any": any,
             "until": until,
             "timeout": timeout,
             "fields": fields,
@@ -832,6 +858,38 @@ class QueueMethods:
             "max_send_rate": max_send_rate,
         }
         return self._caller.ask("queue.set_limits", parameters, QueueSetLimitsResult.from_wire)
+
+    def hosts(self) -> QueueHostsResult:
+        """The hosts that are in use, were lately, or have limits of their own: how many transfers
+        each may have at once, and why not more.
+
+        Takes the scope operate.
+        """
+        return self._caller.ask("queue.hosts", {}, QueueHostsResult.from_wire)
+
+    def set_host(
+        self,
+        host: str,
+        *,
+        connections: Maybe[Optional[int]] = UNSET,
+        requests_per_minute: Maybe[Optional[int]] = UNSET,
+    ) -> QueueSetHostResult:
+        """Sets a host's own limits, for now and over restarts, until they are set to null.
+
+        Args:
+            host: The host's name as URLs have it; with :port where it is not the scheme's.
+            connections: Most connections to it; null goes back to what xferd finds.
+            requests_per_minute: Most requests to it that begin within a minute, evenly spaced; null
+                is no limit.
+
+        Takes the scope operate.
+        """
+        parameters = {
+            "host": host,
+            "connections": connections,
+            "requests_per_minute": requests_per_minute,
+        }
+        return self._caller.ask("queue.set_host", parameters, QueueSetHostResult.from_wire)
 
 
 class BatchMethods:
@@ -1214,12 +1272,20 @@ class PolicyMethods:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def list(self) -> PolicyListResult:
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> PolicyListResult:
         """All trust policies by name, the default among them.
+
+        Args:
+            limit: Most elements in one answer.
+            cursor: next_cursor of the page before.
 
         Takes the scope operate.
         """
-        return self._caller.ask("policy.list", {}, PolicyListResult.from_wire)
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("policy.list", parameters, PolicyListResult.from_wire)
 
     def get(self, name: str) -> PolicyGetResult:
         """One trust policy.
@@ -1293,12 +1359,20 @@ class ProfileMethods:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def list(self) -> ProfileListResult:
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> ProfileListResult:
         """All profiles by name; their secrets are ***.
+
+        Args:
+            limit: Most elements in one answer.
+            cursor: next_cursor of the page before.
 
         Takes the scope operate.
         """
-        return self._caller.ask("profile.list", {}, ProfileListResult.from_wire)
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("profile.list", parameters, ProfileListResult.from_wire)
 
     def get(self, name: str) -> ProfileGetResult:
         """One profile; its secrets are ***.
@@ -1340,12 +1414,20 @@ class HookMethods:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def list(self) -> HookListResult:
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> HookListResult:
         """The commands that tasks can name, by name. They are written in the configuration file.
+
+        Args:
+            limit: Most elements in one answer.
+            cursor: next_cursor of the page before.
 
         Takes the scope operate.
         """
-        return self._caller.ask("hook.list", {}, HookListResult.from_wire)
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("hook.list", parameters, HookListResult.from_wire)
 
 
 class WebhookMethods:
@@ -1354,13 +1436,21 @@ class WebhookMethods:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def list(self) -> WebhookListResult:
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> WebhookListResult:
         """The receivers of events, by name, and how their deliveries stand. They are written in the
         configuration file.
 
+        Args:
+            limit: Most elements in one answer.
+            cursor: next_cursor of the page before.
+
         Takes the scope operate.
         """
-        return self._caller.ask("webhook.list", {}, WebhookListResult.from_wire)
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("webhook.list", parameters, WebhookListResult.from_wire)
 
     def test(self, name: str) -> WebhookTestResult:
         """Sends an event of the type webhook.test to a receiver at once, signed like a delivery,
@@ -1380,13 +1470,26 @@ class HstsMethods:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
-    def list(self) -> StrictTransportListResult:
+    def list(
+        self,
+        *,
+        limit: Maybe[int] = UNSET,
+        cursor: Maybe[str] = UNSET,
+    ) -> StrictTransportListResult:
         """The hosts that have demanded https (RFC 6797), by name: their http URLs are not requested
         in the clear.
 
+        Args:
+            limit: Most elements in one answer.
+            cursor: next_cursor of the page before.
+
         Takes the scope operate.
         """
-        return self._caller.ask("hsts.list", {}, StrictTransportListResult.from_wire)
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("hsts.list", parameters, StrictTransportListResult.from_wire)
 
     def clear(self, *, hosts: Maybe[Sequence[str]] = UNSET) -> StrictTransportClearResult:
         """Forgets hosts that have demanded https, until they do so again: their http URLs are
@@ -1423,7 +1526,8 @@ class EventsMethods:
             seq: Events after this sequence number; 0 is all that are kept.
             types: Types of events; default all.
             task_ids: Only events about these tasks; default all.
-            limit: Most events in one answer.
+            limit: Most events in one answer. A page also ends at 1 MiB, or after 10,000 numbers: it
+                may have fewer, even none, although last_seq is above seq.
 
         Takes the scope read.
         """
@@ -1491,12 +1595,20 @@ class TokenMethods:
         }
         return self._caller.ask("token.add", parameters, TokenAddResult.from_wire)
 
-    def list(self) -> TokenListResult:
+    def list(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> TokenListResult:
         """The tokens by name, expired ones too, without the tokens themselves.
+
+        Args:
+            limit: Most elements in one answer.
+            cursor: next_cursor of the page before.
 
         Takes the scope operate.
         """
-        return self._caller.ask("token.list", {}, TokenListResult.from_wire)
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("token.list", parameters, TokenListResult.from_wire)
 
     def revoke(self, name: str) -> Done:
         """Ends a token: it is refused at once, and its connections and streams are closed. Only
@@ -1606,12 +1718,20 @@ class FleetMethods:
         """
         return self._caller.ask("fleet.status", {}, FleetStatusResult.from_wire)
 
-    def nodes(self) -> FleetNodesResult:
+    def nodes(self, *, limit: Maybe[int] = UNSET, cursor: Maybe[str] = UNSET) -> FleetNodesResult:
         """All nodes, by name, with what they hold. Answered by xfer-fleet.
+
+        Args:
+            limit: Most elements in one answer.
+            cursor: next_cursor of the page before.
 
         Takes the scope read.
         """
-        return self._caller.ask("fleet.nodes", {}, FleetNodesResult.from_wire)
+        parameters = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._caller.ask("fleet.nodes", parameters, FleetNodesResult.from_wire)
 
     def add(self, place: str, tasks: Sequence[NewTask]) -> TaskAddMany:
         """Adds up to 10,000 tasks that a place has to carry out, in one transaction. task.add adds

@@ -64,7 +64,7 @@ HeaderList = Mapping[str, Union[str, Sequence[str]]]
 UploadProtocol = Literal["plain", "tus", "resumable"]
 
 
-ConflictPolicy = Literal["rename", "overwrite", "skip", "fail", "update"]
+ConflictPolicy = Literal["rename", "overwrite", "skip", "fail", "update", "verify"]
 
 
 Priority = Literal["low", "normal", "high"]
@@ -198,6 +198,8 @@ FailureReason = Literal[
     "destination_denied",
     "destination_unavailable",
     "destination_changed",
+    "name_refused",
+    "file_too_large",
     "insufficient_space",
     "disk_error",
     "file_move_failed",
@@ -264,6 +266,7 @@ TaskColumns = Sequence[
     "spool",
     "chunk_size",
     "creation_with_upload",
+    "upload_parts",
     "output",
     "dir",
     "on_conflict",
@@ -299,6 +302,7 @@ TaskColumns = Sequence[
     "resume",
     "profile",
     "redirect",
+    "path_as_is",
     "max_redirects",
     "allow_downgrade",
     "http_version",
@@ -327,6 +331,7 @@ TaskColumns = Sequence[
     "ca_file",
     "resolve",
     "connect_to",
+    "unix_socket",
     "progress_interval",
     "policy",
     "meta",
@@ -344,6 +349,7 @@ TaskColumns = Sequence[
     "created_at",
     "started_at",
     "finished_at",
+    "abridged",
 ]]
 """Names of a task's fields; id is always given."""
 
@@ -358,6 +364,12 @@ TaskResultEncoding = Literal["utf-8", "base64"]
 
 
 QueueOrder = Literal["fifo", "lifo"]
+
+
+HostProtocol = Literal["http/1.1", "http/2"]
+
+
+HostReason = Literal["growing", "unneeded", "most", "refused", "no_gain", "silent"]
 
 
 BatchEntry = Any
@@ -727,6 +739,11 @@ class TaskOptions(TypedDict, total=False):
     which saves a request for small files; default false.
     """
 
+    upload_parts: int
+    """With upload tus: in how many parts of 1 MiB at least the source is sent at the same time. A
+    server that does not join parts gets one upload; default 1.
+    """
+
     output: str
     """The file's name, or a path: relative to dir, or absolute. Without it the server or the URL
     names the file.
@@ -736,8 +753,8 @@ class TaskOptions(TypedDict, total=False):
     """Absolute path of the directory to put the file in; default is the daemon's."""
 
     on_conflict: ConflictPolicy
-    """If the name is taken: rename (name (1).ext), overwrite, skip, fail, or update (fetch only if
-    newer); default rename.
+    """If the name is taken: rename (name (1).ext), overwrite, skip, fail, update (fetch only if
+    newer), or verify (fetch unless the file has the checksum); default rename.
     """
 
     mode: str
@@ -880,6 +897,11 @@ class TaskOptions(TypedDict, total=False):
     accept_status allows its status.
     """
 
+    path_as_is: bool
+    """Whether . and .. in the paths of its URLs are sent as they are; default false: they are
+    resolved. Redirects are resolved in any case.
+    """
+
     max_redirects: Optional[int]
     """Most redirects in a row; default 20."""
 
@@ -935,7 +957,9 @@ class TaskOptions(TypedDict, total=False):
     """Shown to servers of the URL's origin that ask for one; operators only."""
 
     cookies: Optional[bool]
-    """Whether the profile's cookies are sent and kept; default is the profile's."""
+    """Whether the profile's cookies are sent and kept; default is the profile's. False also ignores
+    those that a response sets for the next hop.
+    """
 
     cookie_list: Sequence[CookieRecord]
     """Cookies of its own, sent to the servers they are for, in place of a profile's. What servers
@@ -983,6 +1007,11 @@ class TaskOptions(TypedDict, total=False):
     may be empty; the URL's name stays the one that TLS and pins are about.
     """
 
+    unix_socket: str
+    """Absolute path of the Unix socket through which the URL's host is reached, without a proxy.
+    Other hosts, to which redirects lead, are reached as usual.
+    """
+
     progress_interval: float
     """Least seconds between two task.progress; default 0.5."""
 
@@ -1018,12 +1047,18 @@ class TaskAddOne:
     existing: Optional[bool] = None
     """True when client_key found a task with the same request."""
 
+    seq: Optional[int] = None
+    """The events of what was added come after this number: events.subscribe with this since misses
+    none.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskAddOne:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             task=TaskRecord.from_wire(wire["task"]),
             existing=wire.get("existing"),
+            seq=wire.get("seq"),
         )
 
 
@@ -1107,6 +1142,9 @@ class TaskRecord:
 
     creation_with_upload: Optional[bool] = None
     """True when the request that creates an upload brings its first bytes."""
+
+    upload_parts: Optional[int] = None
+    """In how many parts an upload is sent at the same time; absent is one."""
 
     output: Optional[str] = None
     """The file's name that was asked for."""
@@ -1213,6 +1251,9 @@ class TaskRecord:
     redirect: Optional[RedirectPolicy] = None
     """Whether redirects are followed."""
 
+    path_as_is: Optional[bool] = None
+    """True when . and .. in the paths of its URLs are sent as they are."""
+
     max_redirects: Optional[int] = None
     """Most redirects in a row; absent is 20."""
 
@@ -1262,7 +1303,7 @@ class TaskRecord:
     """The task's own client certificate."""
 
     cookies: Optional[bool] = None
-    """Whether the profile's cookies are used."""
+    """Whether the profile's cookies are used. False: none but its own."""
 
     cookie_list: Optional[List[CookieRecord]] = None
     """Its own cookies; values are ***."""
@@ -1296,6 +1337,9 @@ class TaskRecord:
 
     connect_to: Optional[List[str]] = None
     """What it connects to in place of hosts and ports."""
+
+    unix_socket: Optional[str] = None
+    """The Unix socket through which the URL's host is reached."""
 
     progress_interval: Optional[float] = None
     """Least seconds between two task.progress."""
@@ -1333,7 +1377,7 @@ class TaskRecord:
     """Tries so far that count against max_retries."""
 
     skipped: Optional[bool] = None
-    """True when on_conflict skip found the name taken."""
+    """True when on_conflict skip, or verify, found the name taken."""
 
     not_modified: Optional[bool] = None
     """True when on_conflict update found the file current."""
@@ -1351,6 +1395,11 @@ class TaskRecord:
 
     finished_at: Optional[datetime] = None
     """When its last run ended."""
+
+    abridged: Optional[bool] = None
+    """True in a list if the task is longer than 3 MiB: only short fields are given; task.get with
+    fields gives others.
+    """
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskRecord:
@@ -1379,6 +1428,7 @@ class TaskRecord:
             spool=wire.get("spool"),
             chunk_size=wire.get("chunk_size"),
             creation_with_upload=wire.get("creation_with_upload"),
+            upload_parts=wire.get("upload_parts"),
             output=wire.get("output"),
             dir=wire.get("dir"),
             on_conflict=wire.get("on_conflict"),
@@ -1414,6 +1464,7 @@ class TaskRecord:
             resume=wire.get("resume"),
             profile=wire.get("profile"),
             redirect=wire.get("redirect"),
+            path_as_is=wire.get("path_as_is"),
             max_redirects=wire.get("max_redirects"),
             allow_downgrade=wire.get("allow_downgrade"),
             http_version=wire.get("http_version"),
@@ -1442,6 +1493,7 @@ class TaskRecord:
             ca_file=wire.get("ca_file"),
             resolve=wire.get("resolve"),
             connect_to=wire.get("connect_to"),
+            unix_socket=wire.get("unix_socket"),
             progress_interval=wire.get("progress_interval"),
             policy=wire.get("policy"),
             meta=wire.get("meta"),
@@ -1459,6 +1511,7 @@ class TaskRecord:
             created_at=optional(parse_time, wire.get("created_at")),
             started_at=optional(parse_time, wire.get("started_at")),
             finished_at=optional(parse_time, wire.get("finished_at")),
+            abridged=wire.get("abridged"),
         )
 
 
@@ -1482,6 +1535,9 @@ class WaitRecord:
     another user's.
     """
 
+    limit: Optional[int] = None
+    """Of host_full, the transfers that the host may have at once now."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WaitRecord:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -1490,6 +1546,7 @@ class WaitRecord:
             until=optional(parse_time, wire.get("until")),
             detail=wire.get("detail"),
             url=wire.get("url"),
+            limit=wire.get("limit"),
         )
 
 
@@ -1736,12 +1793,18 @@ class TaskAddMany:
     existing: List[int]
     """Indices of those that a client_key found."""
 
+    seq: Optional[int] = None
+    """The events of what was added come after this number: events.subscribe with this since misses
+    none.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskAddMany:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             ids=wire["ids"],
             existing=wire["existing"],
+            seq=wire.get("seq"),
         )
 
 
@@ -1773,6 +1836,9 @@ class TaskFilter(TypedDict, total=False):
     group: Union[str, Sequence[str]]
     """Groups."""
 
+    batch: Union[BatchID, Sequence[BatchID]]
+    """Batches."""
+
     label: Union[str, Sequence[str]]
     """Labels."""
 
@@ -1787,6 +1853,27 @@ class TaskFilter(TypedDict, total=False):
 
     ids: Union[TaskID, Sequence[TaskID]]
     """Ids."""
+
+    client_key: Union[str, Sequence[str]]
+    """Client keys they were added with."""
+
+    reason: Union[FailureReason, Sequence[FailureReason]]
+    """Reasons of their last failures, as error.reason."""
+
+    url_prefix: str
+    """How their URLs begin, before a query; secrets in a query cannot be searched."""
+
+    created_from: Time
+    """Added at this time or later."""
+
+    created_before: Time
+    """Added before this time."""
+
+    finished_from: Time
+    """Whose last run ended at this time or later."""
+
+    finished_before: Time
+    """Whose last run ended before this time."""
 
     all: bool
     """True: everything the caller may touch; then no other field."""
@@ -1822,10 +1909,23 @@ class TaskWaitResult:
     """The tasks as they are now."""
 
     tasks: List[TaskRecord]
-    """The tasks, in the order of ids."""
+    """The tasks, in the order of ids; as many as 1 MiB takes."""
 
     timed_out: bool
     """Whether the timeout ended the waiting."""
+
+    open: Optional[List[TaskID]] = None
+    """Tasks that have not ended, after a timeout or with any; 10,000 at most."""
+
+    open_count: Optional[int] = None
+    """The number of tasks that have not ended, if open has not all of them."""
+
+    missing: Optional[List[TaskID]] = None
+    """Ids that do not exist or belong to others."""
+
+    omitted: Optional[List[TaskID]] = None
+    """Tasks that the answer has no room for, 10,000 at most: task.list with filter.ids gives them.
+    """
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TaskWaitResult:
@@ -1833,6 +1933,10 @@ class TaskWaitResult:
         return cls(
             tasks=listed(TaskRecord.from_wire)(wire["tasks"]),
             timed_out=wire["timed_out"],
+            open=wire.get("open"),
+            open_count=wire.get("open_count"),
+            missing=wire.get("missing"),
+            omitted=wire.get("omitted"),
         )
 
 
@@ -1945,6 +2049,12 @@ class SelectionResultCounted:
     unchanged_count: int
     """Tasks that did not."""
 
+    refused_count: Optional[int] = None
+    """Of task.commit: staged tasks that could not be published now."""
+
+    refused: Optional[List[SelectionResultRefusal]] = None
+    """The first 100 of them, with the reasons."""
+
     files: Optional[SelectionResultRemovedFiles] = None
     """Of task.remove with files: what became of them."""
 
@@ -1954,7 +2064,32 @@ class SelectionResultCounted:
         return cls(
             changed_count=wire["changed_count"],
             unchanged_count=wire["unchanged_count"],
+            refused_count=wire.get("refused_count"),
+            refused=optional(listed(SelectionResultRefusal.from_wire), wire.get("refused")),
             files=optional(SelectionResultRemovedFiles.from_wire, wire.get("files")),
+        )
+
+
+@dataclass(frozen=True)
+class SelectionResultRefusal:
+    """A task for which the verb failed."""
+
+    id: TaskID
+    """The task."""
+
+    reason: str
+    """As data.reason of the error that task.commit of this task alone answers."""
+
+    message: str
+    """What happened, in English."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultRefusal:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            id=wire["id"],
+            reason=wire["reason"],
+            message=wire["message"],
         )
 
 
@@ -2091,6 +2226,11 @@ class TaskChanges(TypedDict, total=False):
 
     connect_to: Sequence[str]
     """What to connect to in place of a host and port; only while not running."""
+
+    unix_socket: Optional[str]
+    """The Unix socket through which the URL's host is reached; null is none; only while not
+    running.
+    """
 
     policy: Optional[str]
     """A trust policy besides the host's own; null is none; only while not running."""
@@ -2267,10 +2407,10 @@ class QueueLimits:
     """The limits that hold for the queue now."""
 
     max_active: int
-    """Most transfers at once."""
+    """Most transfers at once; while it is automatic, small ones."""
 
     max_active_per_host: int
-    """Most transfers at once from one host."""
+    """Most transfers at once from one host; while it is automatic, connections over HTTP/1.1."""
 
     order: QueueOrder
     """Which of a host's tasks start first."""
@@ -2281,6 +2421,11 @@ class QueueLimits:
     max_send_rate: int
     """Bytes per second sent over all transfers; 0 is unlimited."""
 
+    automatic: Optional[List[str]] = None
+    """The limits among max_active and max_active_per_host that are not set, so that xferd finds
+    them.
+    """
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> QueueLimits:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -2290,6 +2435,7 @@ class QueueLimits:
             order=wire["order"],
             max_recv_rate=wire["max_recv_rate"],
             max_send_rate=wire["max_send_rate"],
+            automatic=wire.get("automatic"),
         )
 
 
@@ -2320,6 +2466,91 @@ class QueueSetLimitsResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             limits=QueueLimits.from_wire(wire["limits"]),
+        )
+
+
+@dataclass(frozen=True)
+class QueueHostsResult:
+    """The hosts, in the order of their names."""
+
+    hosts: List[HostRecord]
+    """The hosts, in the order of their names."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> QueueHostsResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            hosts=listed(HostRecord.from_wire)(wire["hosts"]),
+        )
+
+
+@dataclass(frozen=True)
+class HostRecord:
+    """A host: how many transfers it may have at once, and why not more."""
+
+    host: str
+    """Its name; with :port where it is not the scheme's."""
+
+    window: int
+    """Most transfers that may be under way at once now."""
+
+    active: int
+    """Transfers that are under way."""
+
+    connections: Optional[int] = None
+    """Connections in use, as far as is known."""
+
+    protocol: Optional[HostProtocol] = None
+    """The protocol of its last answer."""
+
+    latency_ms: Optional[int] = None
+    """Milliseconds from a request to the first byte of its answer, smoothed."""
+
+    recv_rate: Optional[int] = None
+    """Bytes per second, measured over the last round trip."""
+
+    refusals: Optional[int] = None
+    """How often it has refused or broken off a request beside others."""
+
+    reason: Optional[HostReason] = None
+    """Why the window does not grow."""
+
+    max_connections: Optional[int] = None
+    """The host's own limit, set with queue.set_host."""
+
+    requests_per_minute: Optional[int] = None
+    """The host's own limit, set with queue.set_host."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> HostRecord:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            host=wire["host"],
+            window=wire["window"],
+            active=wire["active"],
+            connections=wire.get("connections"),
+            protocol=wire.get("protocol"),
+            latency_ms=wire.get("latency_ms"),
+            recv_rate=wire.get("recv_rate"),
+            refusals=wire.get("refusals"),
+            reason=wire.get("reason"),
+            max_connections=wire.get("max_connections"),
+            requests_per_minute=wire.get("requests_per_minute"),
+        )
+
+
+@dataclass(frozen=True)
+class QueueSetHostResult:
+    """The host with its limits."""
+
+    host: HostRecord
+    """The host with its limits."""
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> QueueSetHostResult:
+        """Reads what the daemon sent. Fields that this version does not know are ignored."""
+        return cls(
+            host=HostRecord.from_wire(wire["host"]),
         )
 
 
@@ -2858,11 +3089,15 @@ class PolicyListResult:
     policies: List[PolicyRecord]
     """By name."""
 
+    next_cursor: Optional[str] = None
+    """Where the next page begins; left out after the last."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> PolicyListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             policies=listed(PolicyRecord.from_wire)(wire["policies"]),
+            next_cursor=wire.get("next_cursor"),
         )
 
 
@@ -3186,11 +3421,15 @@ class ProfileListResult:
     profiles: List[ProfileRecord]
     """By name."""
 
+    next_cursor: Optional[str] = None
+    """Where the next page begins; left out after the last."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ProfileListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             profiles=listed(ProfileRecord.from_wire)(wire["profiles"]),
+            next_cursor=wire.get("next_cursor"),
         )
 
 
@@ -3496,11 +3735,15 @@ class HookListResult:
     hooks: List[HookRecord]
     """By name."""
 
+    next_cursor: Optional[str] = None
+    """Where the next page begins; left out after the last."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> HookListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             hooks=listed(HookRecord.from_wire)(wire["hooks"]),
+            next_cursor=wire.get("next_cursor"),
         )
 
 
@@ -3538,11 +3781,15 @@ class WebhookListResult:
     webhooks: List[WebhookRecord]
     """By name."""
 
+    next_cursor: Optional[str] = None
+    """Where the next page begins; left out after the last."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WebhookListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             webhooks=listed(WebhookRecord.from_wire)(wire["webhooks"]),
+            next_cursor=wire.get("next_cursor"),
         )
 
 
@@ -3665,7 +3912,10 @@ class StrictTransportListResult:
     """
 
     hosts: List[SecureHostRecord]
-    """By name, 4,096 at most."""
+    """By name, 4,096 at most on all pages."""
+
+    next_cursor: Optional[str] = None
+    """Where the next page begins; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StrictTransportListResult:
@@ -3673,6 +3923,7 @@ class StrictTransportListResult:
         return cls(
             mode=wire["mode"],
             hosts=listed(SecureHostRecord.from_wire)(wire["hosts"]),
+            next_cursor=wire.get("next_cursor"),
         )
 
 
@@ -3754,7 +4005,7 @@ class EventsSincePage:
 
     last_seq: int
     """How far this answer reaches, filtered-out events included: the seq to ask with next. Equal to
-    the seq asked with when there is nothing more.
+    the seq asked with when there is nothing more; below it if the log ends there.
     """
 
     @classmethod
@@ -4565,7 +4816,7 @@ class TaskCompletedEvent:
     """Absolute path of the file."""
 
     skipped: Optional[bool] = None
-    """True when on_conflict skip found the name taken."""
+    """True when on_conflict skip, or verify, found the name taken."""
 
     not_modified: Optional[bool] = None
     """True when on_conflict update found the file current."""
@@ -5992,11 +6243,15 @@ class TokenListResult:
     tokens: List[TokenRecord]
     """By name."""
 
+    next_cursor: Optional[str] = None
+    """Where the next page begins; left out after the last."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TokenListResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             tokens=listed(TokenRecord.from_wire)(wire["tokens"]),
+            next_cursor=wire.get("next_cursor"),
         )
 
 
@@ -6063,6 +6318,9 @@ class DaemonStatusResult:
     config_problem: Optional[str] = None
     """Why the configuration file was not taken over when it was read last; for operators."""
 
+    restart_keys: Optional[List[str]] = None
+    """Keys of the configuration whose new values wait for a restart; for operators."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> DaemonStatusResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
@@ -6081,6 +6339,7 @@ class DaemonStatusResult:
             node=wire.get("node"),
             degraded_reason=wire.get("degraded_reason"),
             config_problem=wire.get("config_problem"),
+            restart_keys=wire.get("restart_keys"),
         )
 
 
@@ -6228,11 +6487,15 @@ class FleetNodesResult:
     nodes: List[FleetNodeRecord]
     """The nodes."""
 
+    next_cursor: Optional[str] = None
+    """Where the next page begins; left out after the last."""
+
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodesResult:
         """Reads what the daemon sent. Fields that this version does not know are ignored."""
         return cls(
             nodes=listed(FleetNodeRecord.from_wire)(wire["nodes"]),
+            next_cursor=wire.get("next_cursor"),
         )
 
 
