@@ -45,7 +45,8 @@ enum ErrorReference {
         """
 
     private static func advice(for reason: FailureReason) -> String {
-        (FailureAdvice.sentence(reason: reason.rawValue, id: 0) ?? "").replacing(" 0`", with: " ID`")
+        (FailureAdvice.sentence(reason: reason.rawValue, id: 0) ?? "")
+            .replacing(" 0`", with: " ID`").replacing(" 0 ", with: " ID ")
     }
 
     private static func meaning(of reason: FailureReason) -> String {
