@@ -99,6 +99,7 @@ import XferModel
         expected.access.maxStored = 3 << 20
         expected.log.level = .debug
         expected.log.format = .json
+        expected.client.start = .never
         #expect(settings == expected)
     }
 
@@ -112,7 +113,7 @@ import XferModel
     @Test func aValueRecordsTheLineItCameFrom() throws {
         let loaded = try load(everyKeyChanged)
         let retry = try #require(SettingKey.named("queue.retry_for"))
-        #expect(loaded.origin(of: retry) == .file(path: "/c.yaml", position: .init(line: 5, column: 14)))
+        #expect(loaded.origin(of: retry) == .file(path: "/c.yaml", position: .init(line: 6, column: 14)))
     }
 
     @Test(
@@ -221,7 +222,7 @@ import XferModel
             ),
             (
                 "- 1",
-                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, upload, results, events, history, rpc, listen, gateway, access, redaction, log, fleet, found a list"
+                "/c.yaml:1:1: expected a mapping with queue, bandwidth, download, sharing, cache, trust, profiles, hooks, webhooks, network, engine, upload, results, events, history, rpc, listen, gateway, access, redaction, log, client, fleet, found a list"
             ),
         ] as [(String, String)])
     func aFaultIsReportedWithLineColumnKeyAndExpectation(yaml: String, message: String) throws {
