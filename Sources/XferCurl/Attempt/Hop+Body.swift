@@ -33,6 +33,7 @@ extension Hop {
 
     func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
+        if case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
         watchEnd(of: head)
         let isHeld = isNew || run.mustMove(body)
         do throws(TransferError) {
@@ -148,6 +149,9 @@ extension Hop {
             refusal = error
             return 0
         case .reachedGoal:
+            stage = .draining(.finish(.complete), until: nil)
+            return 0
+        case .more where endsUnseen && isBodyWhole:
             stage = .draining(.finish(.complete), until: nil)
             return 0
         case .more:

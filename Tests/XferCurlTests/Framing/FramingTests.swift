@@ -54,6 +54,19 @@ import XferTestSupport
         #expect(record.outcome.body == Array("hello".utf8))
     }
 
+    /// libcurl waits for the end of the connection, which the server keeps open.
+    @Test(arguments: [AttemptMode.download, .exchange])
+    func theLengthEndsABodyWithTheTransferCodingIdentity(mode: AttemptMode) async throws {
+        let server = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 X\r\nTransfer-Encoding: identity\r\nContent-Length: 5\r\n\r\nhello")
+            _ = connection.readHead()
+        }
+        let record = try await Harness().run(.get(server.url("/x")) { $0.mode = mode })
+        #expect(record.outcome.result == .complete)
+        #expect(record.outcome.body == Array("hello".utf8))
+    }
+
     @Test func aTransientErrorStatusWithInvalidFramingIsStillRetried() async throws {
         let record = try await fetch("Content-Length: 5, 6", status: 503)
         #expect(record.error?.reason == .invalidFraming)
