@@ -72,7 +72,7 @@ public enum HostCooldownRules {
     /// try up to `longestOwn`. Many servers count the requests of a second. The task that was refused is mostly the first
     /// of the host to be asked again, so the delay grows for all of them.
     private static func ownDelay(tries: Int, using random: inout some RandomNumberGenerator) -> Duration {
-        let bound = min(longestOwn, .seconds(1 << Int64(min(max(tries, 1) - 1, 9)))).wholeMicroseconds
+        let bound = min(longestOwn, .seconds(1 << min(max(tries, 1) - 1, 9))).wholeMicroseconds
         return .microseconds(Int64.random(in: bound / 2...bound, using: &random))
     }
 

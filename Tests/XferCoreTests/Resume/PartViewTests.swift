@@ -31,7 +31,8 @@ import XferModel
     }
 
     @Test(arguments: [
-        "", "-", "-0", "--5", "-5-", "-x", "-1152921504606846977", "5", "5-4", "a-b", "0-1,3-4", "bytes=0-1", " 0-1", "0 - 1", "+1-2", "0x1-2",
+        "", "-", "-0", "--5", "-5-", "-x", "-1152921504606846977", "5", "5-4", "a-b", "0-1,3-4", "bytes=0-1", " 0-1",
+        "0 - 1", "+1-2", "0x1-2",
         "1152921504606846977-", "99999999999999999999-", "0-1-2",
     ])
     func aTextThatIsNoRangeIsRefused(text: String) { #expect(SourceRange(text) == nil) }
@@ -71,7 +72,8 @@ import XferModel
             // Suffixes: of a longer source, the rest of one, of a shorter source, and where the place is not known.
             ("bytes 900-999/1000", "-100", "bytes 0-99/100"), ("bytes 940-999/1000", "-100", "bytes 40-99/100"),
             ("bytes 0-59/60", "-100", "bytes 0-59/60"), ("bytes 20-59/60", "-100", "bytes 20-59/60"),
-            ("bytes 899-999/1000", "-100", nil), ("bytes 900-999/*", "-100", nil), ("bytes */1000", "-100", "bytes */100"),
+            ("bytes 899-999/1000", "-100", nil), ("bytes 900-999/*", "-100", nil),
+            ("bytes */1000", "-100", "bytes */100"),
             ("bytes */0", "-100", nil),
         ] as [(String, String, String?)])
     func aRangeOfTheSourceIsSeenAsARangeOfThePart(source: String, range: String, seen: String?) throws {
@@ -123,7 +125,8 @@ import XferModel
     /// A suffix keeps its length while its source grows, so that an equal length shows nothing.
     @Test func aSuffixIsContinuedOnlyUnderAStrongValidator() throws {
         func check(_ range: String, _ validators: Validators) throws -> RequestPlan.Guard {
-            let kept = ResumeData(validators: validators, totalLength: 100, segments: [Segment(start: 0, committed: 40)])
+            let kept = ResumeData(
+                validators: validators, totalLength: 100, segments: [Segment(start: 0, committed: 40)])
             return ResumeRules.plan(kept: kept, allowsUnsafe: true, part: try part(range)).check
         }
         #expect(try check("500-599", Validators()) == .unsafe)

@@ -13,7 +13,8 @@ import XferModel
             ("MKREDIRECTREF", false, true), ("MKWORKSPACE", false, true), ("MOVE", false, true),
             ("OPTIONS", true, true),
             ("ORDERPATCH", false, true), ("PATCH", false, false), ("POST", false, false), ("PROPFIND", true, true),
-            ("PROPPATCH", false, true), ("PUT", false, true), ("QUERY", true, true), ("REBIND", false, true), ("REPORT", true, true),
+            ("PROPPATCH", false, true), ("PUT", false, true), ("QUERY", true, true), ("REBIND", false, true),
+            ("REPORT", true, true),
             ("SEARCH", true, true), ("UNBIND", false, true), ("UNCHECKOUT", false, true), ("UNLINK", false, true),
             ("UNLOCK", false, true), ("UPDATE", false, true), ("UPDATEREDIRECTREF", false, true),
             ("VERSION-CONTROL", false, true), ("PURGE", false, false), ("x-Method!", false, false),
@@ -23,7 +24,9 @@ import XferModel
         #expect(method.rawValue == name && method.isSafe == isSafe && method.isIdempotent == isIdempotent)
     }
 
-    @Test(arguments: ["", "GET ", "A/B", "PÖST", "A\u{0}", "get", "Propfind", "CONNECT", "connect", "TRACE", "PRI", "*"])
+    @Test(arguments: [
+        "", "GET ", "A/B", "PÖST", "A\u{0}", "get", "Propfind", "CONNECT", "connect", "TRACE", "PRI", "*",
+    ])
     func otherTextsAreNoMethods(text: String) { #expect(HTTPMethod(rawValue: text) == nil) }
 
     /// RFC 9110 §8.6 asks for a Content-Length of 0; RFC 10008 §2: QUERY is about its content.
