@@ -23,9 +23,8 @@ public struct ConfigurationWatch: ~Copyable {
     public init(paths: Set<String>, onChange: @escaping @Sendable () -> Void) throws(SystemCallError) {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else { throw SystemCallError("inotify_init1") }
-        let events = UInt32(
-            truncatingIfNeeded: IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
-                | IN_ONLYDIR)
+        let changes = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
+        let events = changes | UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
         var names: [Int32: Set<[UInt8]>] = [:]
         var failure: SystemCallError?
         var isIncomplete = false

@@ -62,15 +62,16 @@ public struct InstancePaths: Hashable, Sendable {
                 path.isEmpty ? nil : path.hasPrefix("/") ? path : flags.currentDirectory + "/" + path
             }
         }
-        guard let home = absolute("HOME") ?? accountHome else { throw .noHome(uid: uid) }
         // Since version 251 systemd sorts the directories that a unit names, so their names distinguish them.
         let managedStates = managed("STATE_DIRECTORY")
         let managedState = managedStates.first { !$0.hasSuffix("/downloads") } ?? managedStates.first
         kind = managedState?.hasPrefix("/var/lib/") == true ? .system : .user
+        let namedState = chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedState
+        // Where everything is named, as in a container, a user without an account needs no home.
+        guard let home = absolute("HOME") ?? accountHome ?? namedState else { throw .noHome(uid: uid) }
         self.home = Self.normalized(home)
         stateDirectory = Self.normalized(
-            chosen(flags.stateDirectory, "XFERD_STATE_DIR") ?? managedState
-                ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/xferd")
+            namedState ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/xferd")
         let places = UserPlaces(environment: environment, uid: uid, accountHome: accountHome)
         let directory = hasDirectory(places.runtimeDirectory) ? places.runtimeDirectory : stateDirectory
         socket = Self.normalized(
@@ -129,7 +130,8 @@ public enum InstancePathsError: Error, Hashable, Sendable, CustomStringConvertib
 
     public var description: String {
         switch self {
-        case .noHome(let uid): "HOME is not set and user \(uid) has no home directory: set HOME or give --state-dir"
+        case .noHome(let uid):
+            "HOME is not set and user \(uid) has no home directory: set HOME or XFERD_STATE_DIR (--state-dir)"
         case .socketPathTooLong(let path):
             "the socket path has \(path.utf8.count) bytes, at most \(UnixAddress.longestPath) fit: \(path)"
         }

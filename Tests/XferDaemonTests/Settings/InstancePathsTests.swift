@@ -102,6 +102,8 @@ import Testing
 
     @Test func withoutHOMEThePasswordDatabaseProvidesTheHome() throws {
         #expect(try InstancePaths(environment: [:], uid: 7, accountHome: "/home/seven").home == "/home/seven")
+        let named = try InstancePaths(environment: ["XFERD_STATE_DIR": "/state"], uid: 7)
+        #expect(named.stateDirectory == "/state" && named.home == "/state")
         #expect(throws: InstancePathsError.noHome(uid: 7)) { try InstancePaths(environment: [:], uid: 7) }
         #expect(throws: InstancePathsError.noHome(uid: 7)) { try InstancePaths(environment: ["HOME": "x"], uid: 7) }
     }
