@@ -22,6 +22,7 @@ import XferTestSupport
         "task.move": ["ids": [nobody], "to": "top"], "task.set_source": ["id": nobody, "url": "http://127.0.0.1:9/a"],
         "task.commit": ["ids": [nobody]], "task.read": ["id": nobody], "task.result": ["id": nobody],
         "queue.stats": [:], "queue.pause": [:], "queue.resume": [:], "queue.set_limits": [:],
+        "queue.hosts": [:], "queue.set_host": ["host": "a.test", "connections": 1],
         "batch.add": ["tasks": ["http://127.0.0.1:9/b"], "options": ["kind": "data", "paused": true]],
         "batch.get": ["id": nobody], "group.list": [:], "group.get": ["name": "a"], "group.pause": ["name": "a"],
         "group.resume": ["name": "a"], "group.set": ["name": "a", "max_active": 1], "group.remove": ["name": "a"],

@@ -77,7 +77,7 @@ def test_many_tasks_are_waited_for_by_one_call(server: str, site: Site) -> None:
             with pytest.raises(xfer.TaskRemovedError):
                 await tasks[0].remove()
                 await client.wait_all(tasks[:2])
-            held = await client.add(f"{site.url}/missing", paused=True)
+            held = await client.add(f"{site.url}/held?late", paused=True)
             with pytest.raises(xfer.WaitTimeoutError):
                 await client.wait_all([held], timeout=0.1)
 
