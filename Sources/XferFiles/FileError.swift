@@ -98,7 +98,7 @@ extension FileError: CustomStringConvertible {
         case .unmounted(let path, let mountPoint):
             "\(path.quoted) lay on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or reload the daemon's configuration to use the directory without it"
         case .unanswering(let path, let mountPoint):
-            "\(mountPoint) does not answer: its file system, where \(path.quoted) lies, hangs"
+            "\(mountPoint.quoted.dropFirst().dropLast()) does not answer (\(path.quoted) lies there)"
         case .notADirectory(let path): "\(path.quoted) is not a directory"
         case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
         case .notWritable(let path, let code): "cannot write in \(path.quoted): \(Self.text(code))"

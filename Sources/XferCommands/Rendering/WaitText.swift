@@ -19,7 +19,10 @@ enum WaitText {
             let failure = task.failure?.reason == FailureReason.insufficientSpace.rawValue ? task.failure : nil
             let facts = failure.map { ": \(SafeText.sanitised($0.message))" } ?? ""
             return "for space on the disk\(facts)" + (span.isEmpty ? "" : "; looks again\(span)")
-        case .destinationUnavailable: return "for its directory, which is gone (an unmounted disk?)"
+        case .destinationUnavailable:
+            let failure = task.failure?.reason == FailureReason.destinationUnavailable.rawValue ? task.failure : nil
+            let facts = failure.map { ": \(SafeText.sanitised($0.message))" }
+            return "for its directory" + (facts ?? ", which is gone (an unmounted disk?)")
         case .sourceExpired: return "for a fresh URL: the one it has expired"
         case .dependency: return "for another task"
         case .lease: return "for its lease, which is over"

@@ -70,15 +70,18 @@ struct NamedFiles {
 
     private mutating func check(root: String, _ key: String, _ steps: [String]) {
         let name = ([key] + steps.dropLast()).joined(separator: ".")
-        var status = stat()
-        guard stat(root, &status) == 0 else {
-            let message = "the directory \(root) \(Self.unreachable(errno)); tasks that go there wait until it is there"
-            warnings.append(SettingsProblem(origin: origin(key, steps), key: name, message: message))
+        let fault: String
+        switch RootStatus(of: root) {
+        case .directory: return
+        case .other:
+            problems.append(
+                SettingsProblem(origin: origin(key, steps), key: name, message: "\(root) is not a directory"))
             return
+        case .unreachable(let code): fault = "\(Self.unreachable(code)); tasks that go there wait until it is there"
+        case .silent: fault = "does not answer; tasks that go there wait until it does"
         }
-        guard status.st_mode & S_IFMT != S_IFDIR else { return }
-        problems.append(
-            SettingsProblem(origin: origin(key, steps), key: name, message: "\(root) is not a directory"))
+        warnings.append(
+            SettingsProblem(origin: origin(key, steps), key: name, message: "the directory \(root) \(fault)"))
     }
 
     private mutating func checkProfiles() {

@@ -28,6 +28,16 @@ import XferModel
         #expect(WaitText.sentence(task, now: now) == "for space on the disk; looks again in 30s")
     }
 
+    @Test func aDiskThatDoesNotAnswerIsNamed() {
+        let message = "/mnt/nas does not answer (\"/mnt/nas/x\" lies there)"
+        let failure = TaskSummary.Failure(reason: "destination_unavailable", message: message)
+        var task = TaskSummary(
+            id: 1, name: "a", state: "waiting", waitReason: "destination_unavailable", failure: failure)
+        #expect(WaitText.sentence(task, now: now) == "for its directory: \(message)")
+        task.failure = TaskSummary.Failure(reason: "connection_lost", message: "before")
+        #expect(WaitText.sentence(task, now: now) == "for its directory, which is gone (an unmounted disk?)")
+    }
+
     @Test(arguments: [
         ("no credentials were sent; it accepts Basic, Bearer", "Log in: `xferctl update 7 -u USER`, then"),
         ("it wants other credentials; it accepts Digest", "`xferctl update 7 -u USER --digest`"),

@@ -102,7 +102,7 @@ actor DownloadRun: TransferSubscriber {
             return try await confirm(asked, word, in: directory)
         case .notModified:
             outcome.notModified = true
-            return try already(published: comparedName, in: directory)
+            return try await already(published: comparedName, in: directory)
         case .whole(let body):
             return try await end(with: body, in: directory)
         }
@@ -246,7 +246,7 @@ actor DownloadRun: TransferSubscriber {
             return .stopped
         }
         outcome.skipped = true
-        return try already(published: name, in: directory)
+        return try await already(published: name, in: directory)
     }
 
     /// Ends with the existing file, if it has the digest that is demanded; nil if it has another one, is missing, or none
@@ -265,16 +265,17 @@ actor DownloadRun: TransferSubscriber {
             return .stopped
         }
         outcome.skipped = true
-        return try already(published: name, in: directory)
+        return try await already(published: name, in: directory)
     }
 
     private func existing(_ name: String, in directory: DirectoryHandle) -> ExistingFile {
         ExistingFile(name: name, directory: directory, specification: specification, services: services)
     }
 
-    private func already(published name: String, in directory: DirectoryHandle) throws -> RunEnd {
+    private func already(published name: String, in directory: DirectoryHandle) async throws -> RunEnd {
         outcome.finalPath = directory.path(of: name)
-        return .completed(size: try directory.status(of: name)?.length ?? 0)
+        let status = try await services.paths.run(in: directory) { _ in try directory.status(of: name) }
+        return .completed(size: status?.length ?? 0)
     }
 
     /// Validators of the published file, for `on_conflict: update` and `verify`. None if it has not the digest that is demanded: then

@@ -1,0 +1,42 @@
+import Glibc
+import XferThreads
+
+/// What is at the path of a root. It may lie on a file system that does not answer, for which no start waits.
+enum RootStatus: Hashable, Sendable {
+    case directory
+    case other
+    /// With the error number.
+    case unreachable(Int32)
+    /// There was no answer within `patience`.
+    case silent
+
+    private static let patience = Duration.seconds(1)
+
+    init(of root: String) {
+        let found = Locked<RootStatus?>(nil)
+        do throws(ThreadError) {
+            try BackgroundThread.start("xferd-root") {
+                let status = Self.ask(root)
+                found.withLock { $0 = status }
+            }
+        } catch {
+            self = Self.ask(root)
+            return
+        }
+        let end = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < end {
+            if let status = found.withLock(\.self) {
+                self = status
+                return
+            }
+            usleep(100)
+        }
+        self = .silent
+    }
+
+    private static func ask(_ root: String) -> RootStatus {
+        var status = stat()
+        guard stat(root, &status) == 0 else { return .unreachable(errno) }
+        return status.st_mode & S_IFMT == S_IFDIR ? .directory : .other
+    }
+}
