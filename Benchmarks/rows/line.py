@@ -125,7 +125,7 @@ def refusing(bench):
     outcome = Outcome("200 files of 20 KB over http from a server that answers 429 above some connections, 100 ms")
     quality = Quality(100, 0, 100)
     for most in (1, 2, 8):
-        settings = f"limit_conn_status 429; limit_conn server {most};"
+        settings = f"limit_conn_status 429; limit_conn all {most};"
         with _Place(bench, quality, settings=settings) as place:
             urls = place.write(200, 20_000)
             what = f"time, at most {most}"
