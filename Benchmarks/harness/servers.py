@@ -99,6 +99,7 @@ class Nginx:
                 access_log off; {temporary}
                 log_format counted '$body_bytes_sent $http_range';
                 log_format accepted '$request_method $content_length $uri';
+                limit_conn_zone $server_addr zone=all:1m;
                 sendfile on; tcp_nopush on; keepalive_requests 10000000; reset_timedout_connection on;
                 ssl_certificate {self.place}/server.pem; ssl_certificate_key {self.place}/server.key;
                 ssl_protocols TLSv1.3; root {self.served};

@@ -9,8 +9,8 @@ public import XferModel
 /// Invariants, whatever it is told and whatever the clock does:
 ///
 /// * `size` is 1 … `most`, so that no origin starves and none is overrun.
-/// * `size` grows only at the end of an epoch, by at most 8, and not above a ceiling that is remembered. So one step too
-///   far costs at most 8 refusals.
+/// * `size` grows only at the end of an epoch, by at most 8 or half of itself, and not above a ceiling that is
+///   remembered. So one step too far costs few refusals.
 /// * It halves at most once an epoch: refusals of requests that began before it shrank say nothing new.
 /// * It keeps a fixed amount of memory, and forgetting it is always safe.
 ///
@@ -102,6 +102,7 @@ public struct OriginWindow: Hashable, Sendable {
     public static let first = 4
     /// Where it goes on once HTTP/2 was spoken, since all requests share one connection.
     static let firstOfHTTP2 = 8
+    /// The step from which on the window grows by half of itself.
     static let largestStep = 8
     /// The part of its growth that has to show in the rate: twice the requests have to be a fifth faster.
     static let gain = 0.2
@@ -332,7 +333,7 @@ public struct OriginWindow: Hashable, Sendable {
         if http == .http1, size >= Bounds.polite.connections, gained < 1 || refusals > 0 {
             return reason = refusals > 0 ? .refused : .noGain
         }
-        let step = gained >= 1 + (grown - 1) * Self.gain ? min(size, Self.largestStep) : 1
+        let step = gained >= 1 + (grown - 1) * Self.gain ? min(size, max(Self.largestStep, size / 2)) : 1
         granted = min(end, size.addingSaturated(step))
         reason = .growing
     }
