@@ -84,7 +84,10 @@ public struct TaskOutcome: Hashable, Sendable, Codable {
     /// Header fields of the last final response, secrets included: redact before showing.
     public var responseHeaders: [HeaderField] = []
     /// How the last attempt went; nil before its end.
-    public var lastAttempt: AttemptTrace?
+    public var lastAttempt: AttemptTrace? {
+        // A row has no place for it, and a task in memory equals its row.
+        didSet { lastAttempt?.localPort = nil }
+    }
 
     public init() {}
 }
