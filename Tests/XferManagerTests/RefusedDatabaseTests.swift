@@ -42,7 +42,12 @@ import XferTestSupport
         _ = try await fixture.add("/a", as: "c", to: manager, startsPaused: true)
         let log = try FileTree.read(fixture.lastDatabase + "-wal")
         await manager.shutdown(.suspend)
-        let pages = schemaPages(of: sound)
+        // A page that the log has, too, is read from there.
+        let logged = Set(
+            stride(from: 32, to: log.count - 24, by: 24 + Self.pageSize).map { start in
+                log[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+            })
+        let pages = schemaPages(of: sound).filter { !logged.contains($0) }
         #expect(!pages.isEmpty && !log.isEmpty)
         for start in pages.map({ ($0 - 1) * Self.pageSize }) {
             var damaged = sound

@@ -84,6 +84,7 @@ final class DocumentDoubles {
         let shrink = "{ argv: [\"\(home.file("usr/local/lib/xfer/shrink"))\", \"1600\"], timeout: 300 }"
         let notify = "{ argv: [\"\(home.file("usr/local/lib/xfer/notify"))\"] }"
         try daemon.configure([
+            "queue": ["max_active": "auto", "max_active_per_host": "auto"],
             "download": ["dir": "\"\(home.file("Downloads"))\"", "roots": "[\"\(home.path)\"]"],
             "trust": ["ca_file": "\"\(home.file("ca.pem"))\""],
             "hooks": ["scan": scan, "shrink": shrink, "notify": notify],

@@ -11,8 +11,7 @@ struct DocumentTests {
         let blocks = ConsoleBlock.all(in: try Self.tree.contents(of: path)).filter { !$0.isSkipped }
         guard !blocks.isEmpty else { return }
         let doubles = try await DocumentDoubles()
-        let daemon = try DaemonFixture(
-            DaemonFixture.Options(settings: ["queue": ["max_active": "auto", "max_active_per_host": "auto"]]))
+        let daemon = try DaemonFixture()
         try doubles.furnish(daemon)
         let steps = blocks.flatMap(\.steps)
         if !steps.contains(where: \.startsDaemon) { try await daemon.start() }

@@ -12,7 +12,8 @@ import XferTestSupport
         options.environment = ["HOME": home.path, "XDG_CONFIG_HOME": home.file("config")]
         options.launcher = ["/bin/sh", "-c", "program=$1; shift 3; exec \"$program\" \"$@\"", "sh"]
         try await withDaemon(options) { daemon in
-            #expect(try await daemon.call("queue.stats")["limits"]?["max_active"] == 6)
+            let unset = try await daemon.call("queue.stats")["limits"]?["max_active"]
+            #expect(unset != 3)
             #expect(mkdir(home.file("config"), 0o755) == 0)
             #expect(mkdir(home.file("config/xferd"), 0o755) == 0)
             try FileTree.write("queue: { max_active: 3 }\n", to: home.file("config/xferd/config.yaml"))
@@ -22,7 +23,7 @@ import XferTestSupport
             // The directory goes, and comes back.
             FileTree.remove(home.file("config"))
             try await eventually("the file is gone") {
-                try await daemon.call("queue.stats")["limits"]?["max_active"] == 6
+                try await daemon.call("queue.stats")["limits"]?["max_active"] == unset
             }
             #expect(mkdir(home.file("config"), 0o755) == 0)
             #expect(mkdir(home.file("config/xferd"), 0o755) == 0)

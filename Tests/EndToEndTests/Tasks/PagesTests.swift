@@ -31,7 +31,7 @@ import XferTestSupport
                 let page = try await session.call("task.list", .object(params))
                 #expect(page.text.utf8.count < 1_100_000)
                 found += page["tasks"]?.arrayValue?.compactMap { $0["id"]?.integerValue } ?? []
-                cursor = page["next_cursor"].flatMap { $0.isNull ? nil : $0 }
+                cursor = page["next_cursor"].flatMap { $0.isNull ? JSONValue?.none : $0 }
                 pages += 1
             } while cursor != nil && pages < 50
             #expect(found == ids && pages > 4)

@@ -163,8 +163,11 @@ struct SurfaceGrowthTests {
             for key in ["durable", "terminal"] where event[key] != present[key] { problems.append("\(name): \(key)") }
             problems += comparison.problems(event["schema"] ?? [:], present["schema"] ?? [:], at: name, .output)
         }
-        return problems
+        return problems.filter { !intended.contains($0) }
     }
+
+    /// Changes before 1.0 that CHANGELOG.md lists: `task.wait` lists ids that are gone in `missing`.
+    private static let intended: Set = ["task.wait: error not_found"]
 
     /// Errors that are no longer said, and callers that are no longer allowed.
     private static func accessProblems(_ method: JSONValue, _ present: JSONValue, _ name: String) -> [String] {
