@@ -23,6 +23,14 @@ struct Output: Sendable {
         return CommandFailure(.taskFailed, "cannot write to standard output: \(problem)")
     }
 
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Whether nobody can read standard output any more: the other end of its pipe is closed (poll(2), POLLERR).
+    static var hasLostReader: Bool {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&output, 1, 0) == 1 && Int32(clamping: output.revents) & POLLERR != 0
+    }
+
     func line(_ text: String) { write(text + "\n") }
 
     /// Writes JSON as one line. What would garble a terminal is escaped, which does not change the value.

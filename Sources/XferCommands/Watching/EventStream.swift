@@ -22,13 +22,17 @@ struct EventStream {
         options.isFleet ? EventName.allCases : EventName.ofDaemon
     }
 
-    /// Returns only by an error; Ctrl-C is `.interrupted`.
+    /// How often a pipe's other end is checked while nothing happens.
+    private static let glance = Duration.seconds(1)
+
+    /// Returns by an error, or when the reader of standard output has gone; Ctrl-C is `.interrupted`.
     func follow() throws(CommandFailure) {
         var session = try LiveSession(options, signals: SignalPipe(catching: [SIGINT, SIGTERM]))
         var cursor = EventCursor(types: wanted, tasks: tasks, since: since)
         try cursor.subscribe(session.daemon)
         while true {
-            switch session.next(until: nil) {
+            // A reader that has seen enough, such as head(1), is noticed by a write, and without one by looking.
+            switch session.next(until: Output.isTerminal ? nil : Readiness.now + Self.glance) {
             case .event(let event, let raw):
                 if event.type == .known(.overflow) {
                     try cursor.resubscribe(after: event, session.daemon)
@@ -41,7 +45,8 @@ struct EventStream {
                     try cursor.subscribe(daemon)
                 }
             case .signals: throw CommandFailure(.interrupted)
-            case .keys, .answered, .timeUp: break
+            case .timeUp: if Output.hasLostReader { return }
+            case .keys, .answered: break
             }
         }
     }

@@ -39,16 +39,27 @@ import XferTestSupport
         #expect(alone.exit == .code(0) && alone.output == ShortHelp.root + "\n", "\(alone)")
     }
 
-    @Test func aReaderThatClosesThePipeEndsTheCommandQuietly() async throws {
+    /// The writer waits until the reader has closed the pipe.
+    private func runWithoutReader(_ arguments: [String], socket: String = "") async throws -> Command.Result {
         let shell = try #require(Command.find("sh"))
         let directory = try TemporaryDirectory()
-        // The writer waits until the reader has closed the pipe.
         let script = """
-            mkfifo "$1" || exit
-            { cat "$1"; "$0" man; echo "status $?" >&2; } | { exec <&-; : > "$1"; }
+            go=$1; shift; mkfifo "$go" || exit
+            { cat "$go"; "$0" "$@"; echo "status $?" >&2; } | { exec <&-; : > "$go"; }
             """
-        let result = try await Command.run(
-            shell, ["-c", script, try Program.path, directory.file("go")], environment: ["PATH": "/usr/bin:/bin"])
+        return try await Command.run(
+            shell, ["-c", script, try Program.path, directory.file("go")] + arguments,
+            environment: ["PATH": "/usr/bin:/bin", "XFERD_SOCKET": socket])
+    }
+
+    @Test func aReaderThatClosesThePipeEndsTheCommandQuietly() async throws {
+        let result = try await runWithoutReader(["man"])
+        #expect(result.errors == "status 0\n", "\(result)")
+    }
+
+    @Test func aStreamOfEventsEndsWhenItsReaderHasGoneThoughNothingHappens() async throws {
+        let daemon = try ScriptedDaemon { _, _ in .result(["subscription": 1, "last_seq": 1]) }
+        let result = try await runWithoutReader(["events"], socket: daemon.socket)
         #expect(result.errors == "status 0\n", "\(result)")
     }
 }
