@@ -148,6 +148,8 @@ import XferTestSupport
             ("checksum=sha-1=zz", "neither hex nor base64"), ("split=0", "expected a number from 1"),
             ("pause=yes", "expected true or false"), ("max-download-limit=fast", "such as 500K"),
             ("header=none", "Name: value"), ("out=", "out: "), ("dry-run=true", "transfers nothing"),
+            ("out=../x", "beneath the directory"), ("out=/etc/x", "beneath the directory"),
+            ("out=a/../../x", "beneath the directory"),
         ])
     func anOptionThatMattersRefusesItsEntryAlone(option: String, text: String) async throws {
         let (tasks, result, _) = try await add("http://a/1\n \(option)\nhttp://a/2\n")
