@@ -1,4 +1,5 @@
 import Testing
+import XferSystem
 import XferTestSupport
 
 @testable import XferClient
