@@ -129,6 +129,12 @@ import XferTestSupport
         #expect(tasks.map { $0["proxy"] } == [nil, "http://p"])
     }
 
+    @Test func aFileThatIsNoTextIsRefusedInOneLine() async throws {
+        let (tasks, result, _) = try await add("\u{7F}ELF\n\0\nhttp://a/1\n")
+        #expect(result.exit == .code(2) && tasks.isEmpty, "\(result)")
+        #expect(result.errors == "xferctl: -i: standard input is no text, and so no list of URLs\n", "\(result)")
+    }
+
     @Test func anOptionThatChangesNoByteIsIgnoredWithItsLine() async throws {
         let (tasks, result, _) = try await add("http://a/1\n file-allocation=none\n split=40\n bt-max-peers=5\n")
         #expect(result.exit == .code(0) && tasks.count == 1, "\(result)")
