@@ -34,7 +34,17 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
     public let tried: [FailedCandidate]
 
     /// Says which sockets were tried, and what the user can do.
-    public var description: String { "no daemon answers: \(reasons); \(advice())" }
+    public var description: String {
+        if case .rejected? = tried.first?.error, tried.count == 1 { return "\(reasons); \(advice())" }
+        return "no daemon answers: \(reasons); \(advice())"
+    }
+
+    private var serverAdvice: String {
+        if case .rejected(_, 401, _)? = tried.first?.error {
+            return "`xferctl token list` on the daemon's machine shows the tokens, `xferctl token add` makes one"
+        }
+        return "see to the URL and the server's certificate; --server-ca FILE names one of your own"
+    }
 
     /// The sockets that were tried, with the error of each.
     public var reasons: String {
@@ -46,8 +56,10 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
     /// What the user can do here: start a daemon, or ask for access.
     public func advice(_ managers: ServiceManagers = .ofThisMachine()) -> String {
         let origins = tried.map(\.candidate.origin)
-        if origins.contains(.server) { return "see to the URL, the token and the server's certificate" }
-        if tried.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
+        if origins.contains(.server) { return serverAdvice }
+        // The runtime directory is another user's: a daemon of the caller's own lies in the state directory.
+        let denied = tried.filter { $0.candidate.origin != .user }
+        if denied.contains(where: { if case .permissionDenied = $0.error { true } else { false } }) {
             let own = origins.contains(.user) ? ", or start your own with \"xferctl daemon start\"" : ""
             return "ask the operator to list you under access.users in its configuration\(own)"
         }

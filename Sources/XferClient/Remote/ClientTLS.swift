@@ -6,6 +6,19 @@ import NIOCore
 
 /// TLS to a daemon on the network.
 enum ClientTLS {
+    /// What a failed handshake means, without the library's own notation.
+    ///
+    /// - Parameter error: an error of NIOSSL's as text, or another one, which stays as it is.
+    static func words(_ error: String) -> String {
+        if error.contains("CERTIFICATE_VERIFY_FAILED") {
+            return "its certificate is not trusted on this machine: it has expired, or no known authority has signed it"
+        }
+        if error.contains("failedToValidateHostname") { return "its certificate is for another name" }
+        if error.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS there" }
+        guard let reason = error.firstMatch(of: #/OPENSSL_internal:([A-Z0-9_]+)/#) else { return error }
+        return "TLS: " + reason.output.1.lowercased().replacing("_", with: " ")
+    }
+
     #if TLS
         /// Makes a connection speak TLS, with the server's certificate checked for its name or address.
         static func addHandler(for server: ServerAddress, to channel: any Channel) throws {

@@ -48,7 +48,7 @@ enum WebSocketConnector {
         case is NIOConnectionError:
             .server(server.description, reason: "nothing listens there, or a firewall is in the way")
         case ChannelError.connectTimeout, is Silence: .server(server.description, reason: "it does not answer")
-        default: .server(server.description, reason: "\(error)")
+        default: .server(server.description, reason: ClientTLS.words("\(error)"))
         }
     }
 

@@ -14,6 +14,10 @@ enum ListSignature {
         guard let program = ChildProgram.find("gpgv") else {
             throw .usage("--keyring: gpgv is not installed (apt install gpgv)")
         }
+        guard access(absolute(keyring), R_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            throw .usage("--keyring: cannot read \(SafeText.sanitised(keyring)): \(reason)")
+        }
         guard signature != nil || list.contains("-----BEGIN PGP SIGNED MESSAGE-----") else {
             throw .usage("--keyring: the list is not signed; a signature beside it is named by --signature")
         }

@@ -83,7 +83,12 @@ struct InputOptionReader {
         guard let known = InputOption(rawValue: option.name) else { return try judge(option, &listed) }
         let field: String
         switch known {
-        case .out: (output, field) = (option, "output")
+        case .out:
+            // A list may be somebody else's: -d alone says where its files go.
+            guard !option.value.hasPrefix("/"), !option.value.split(separator: "/").contains("..") else {
+                throw option.remark("expected a name or path beneath the directory; \"dir\" names another one")
+            }
+            (output, field) = (option, "output")
         case .dir: (directory, field) = (option.value, "dir")
         case .checksum:
             field = "checksum"

@@ -44,6 +44,8 @@ struct InputList: Hashable {
         guard !bytes.starts(with: [0xff, 0xfe]), !bytes.starts(with: [0xfe, 0xff]) else {
             throw .usage("-i: \(name) is UTF-16 text; UTF-8 is expected")
         }
+        // Its lines are not worth a remark each: an image has thousands.
+        guard !bytes.contains(0) else { throw .usage("-i: \(name) is no text, and so no list of URLs") }
         let list = InputList(bytes)
         guard !list.entries.isEmpty || !list.refused.isEmpty else { throw .usage("-i: \(name) holds no URL") }
         return list

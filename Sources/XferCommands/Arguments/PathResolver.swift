@@ -18,11 +18,14 @@ struct PathResolver: Sendable {
 
     private init() { (workingDirectory, namesAreDaemons) = (nil, true) }
 
+    /// A resolver for another machine.
+    static let remote = PathResolver()
+
     var isRemote: Bool { workingDirectory == nil }
 
     /// A resolver for what a connection leads to: another machine, or else the process's working directory.
     static func current(for connection: ConnectionOptions) -> PathResolver? {
-        connection.isRemote ? PathResolver() : here(namesAreDaemons: connection.isFleet)
+        connection.isRemote ? .remote : here(namesAreDaemons: connection.isFleet)
     }
 
     /// A resolver for the process's working directory; nil when that directory was removed.
@@ -58,6 +61,11 @@ struct PathResolver: Sendable {
     /// If the file lies directly in the directory of `-d`, `output` is its bare name. Otherwise `dir` is nil, and
     /// `output` is an absolute path. So an error about `output` is always about `-o`.
     func destination(directory: String?, output: String?) throws(CommandFailure) -> (dir: String?, output: String?) {
+        if isRemote, let directory, !directory.hasPrefix("/") {
+            throw .usage(
+                "-d: expected an absolute path of the daemon's machine, found \"\(SafeText.sanitised(directory))\"; "
+                    + "without -d, a relative -o lies beneath the daemon's own directory")
+        }
         guard let output else { return (directory.map(absolute), nil) }
         guard !output.isEmpty else { throw .usage("-o: expected a file name, found nothing") }
         guard !output.hasSuffix("/") else {

@@ -18,6 +18,7 @@ enum Synonyms {
         "check": "doctor", "diagnose": "doctor", "config": "rpc daemon.config", "settings": "rpc daemon.config",
         "hash": "verify", "errors": "failed", "failures": "failed",
         "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
+        "export": "list --all --json", "save": "backup", "dump": "backup", "import": "add -i FILE",
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]
 
@@ -38,7 +39,8 @@ enum Synonyms {
     private static let names = Meaning.advice("the name comes from the server by itself: leave it out")
     private static let background = Meaning.advice("every task runs in the background: leave it out")
     private static let continuing = Meaning.advice(
-        "every download goes on by itself; --on-conflict verify with --checksum keeps a file that is whole")
+        "every download goes on by itself; --on-conflict verify with --checksum keeps a file that is whole; "
+            + "the partial files of other programs are fetched anew")
     private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
     private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
 
@@ -62,7 +64,9 @@ enum Synonyms {
         "--retry-delay": .advice("the time between tries grows by itself: leave it out"),
         "--retry-wait": .advice("the time between tries grows by itself: leave it out"),
         "--waitretry": .advice("the time between tries grows by itself: leave it out"),
-        "--continue-at": continuing, "-C": continuing,
+        "--continue-at": continuing, "-C": continuing, "--continue": continuing,
+        "-G": .option("--param NAME=VALUE"), "--get": .option("--param NAME=VALUE"),
+        "--input": .option("-i FILE"), "--no-parent": recursive,
         "--timestamping": .option("--on-conflict update"), "-N": .option("--on-conflict update"),
         "--conditional-get": .option("--on-conflict update"), "--time-cond": .option("--on-conflict update"),
         "-z": .option("--on-conflict update"), "--no-clobber": .option("--on-conflict skip"),

@@ -39,11 +39,18 @@ struct Aria2Job {
         for (uris, options) in try downloads(of: line, read) {
             var all = common
             var own = place
-            for (name, value) in options {
-                if name == "dir" { own = paths.absolute(value) } else { try all.add(name, value) }
+            var task: NewTask
+            do throws(Aria2Fault) {
+                for (name, value) in options {
+                    if name == "dir" { own = paths.absolute(value) } else { try all.add(name, value) }
+                }
+                task = try Self.task(uris, all, directory: own, cookies: cookies?.records(for: uris) ?? [])
+            } catch {
+                guard line.value("input-file") != nil, let uri = uris.first else { throw error }
+                // A list may have thousands of entries.
+                throw Aria2Fault("\(Redaction.url(uri)): \(error.message)", code: error.code)
             }
             ignored.formUnion(all.ignored)
-            var task = try Self.task(uris, all, directory: own, cookies: cookies?.records(for: uris) ?? [])
             // aria2c goes on with the file of that name; here it is kept if it is whole, and fetched again if not.
             if line.value("continue") == "true", !task.destination.onConflict.isChange {
                 task.destination.onConflict = .set(.verify)

@@ -64,9 +64,15 @@ extension FailureAdvice {
 
     /// The command that pins the key that the server showed.
     private static func pinning(_ failure: TaskSummary.Failure) -> String {
-        let host = host(failure)
-        let name = host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
         let pin = failure.message.firstMatch(of: #/sha256/[A-Za-z0-9+/]{43}=/#).map { String($0.output) } ?? "PIN"
+        return pinning(host(failure), pin)
+    }
+
+    /// - Parameters:
+    ///   - host: with its port.
+    ///   - pin: as `sha256/BASE64`.
+    static func pinning(_ host: String, _ pin: String) -> String {
+        let name = host.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
         return SuggestedCommand.text(
             "policy set \(String(name.prefix(64))) --host \(host) --allow-invalid-certificates --pin \(pin)")
     }

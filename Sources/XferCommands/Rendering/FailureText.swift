@@ -27,6 +27,7 @@ enum FailureText {
         }
         var text = readable(failure.message)
         if text.contains("Failed to connect") { text = text.replacing(connectPrefix, with: "") }
+        if failure.reason == FailureReason.trustRejected.rawValue { text = verdict(text) }
         // The task's URL has the host.
         if let host = failure.host,
             let prefix = ["\(host): ", "\(host) answered with ", "\(host) answered "].first(where: text.hasPrefix)
@@ -34,6 +35,18 @@ enum FailureText {
             text.removeFirst(prefix.count)
         }
         return text.isEmpty ? WaitText.words(failure.reason) : SafeText.sanitised(text)
+    }
+
+    /// `HOST is not trusted by policy "P" version 1: PROBLEM (certificate 0) (OpenSSL error 18); the server showed …`
+    /// without the policy, the certificate's place and the keys, which `show` has.
+    private static func verdict(_ message: String) -> String {
+        guard let start = message.firstMatch(of: #/ is not trusted by policy "[^"]*" version [0-9]+: /#) else {
+            return message
+        }
+        let problem = message[start.range.upperBound...]
+        let ends = ["; the server showed ", " (OpenSSL error ", " (certificate "]
+        return String(
+            ends.reduce(problem) { text, end in text.firstRange(of: end).map { text[..<$0.lowerBound] } ?? text })
     }
 
     private static func hasManyCauses(_ reason: FailureReason) -> Bool {

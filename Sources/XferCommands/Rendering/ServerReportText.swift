@@ -37,6 +37,9 @@ struct ServerReportText: Sendable {
                 "  valid until \(TimeText.local(certificate.notAfter))", "  \(SafeText.sanitised(certificate.pin))",
             ]
         }
+        if report.verdict.value != .accepted, let leaf = report.chain.first {
+            lines += ["", "If that is its key: " + FailureAdvice.pinning(place(report), SafeText.sanitised(leaf.pin))]
+        }
         return lines
     }
 

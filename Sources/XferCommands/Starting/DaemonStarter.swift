@@ -10,13 +10,18 @@ struct DaemonStarter {
     /// How long a start may take: a large queue is restored before the socket answers.
     private static let patience = Duration.seconds(60)
     private static let interval = Duration.milliseconds(20)
+    /// Daemons refuse it (user_namespaces(7)), so that it could not even stop its own.
+    private static let overflowUser: uid_t = 65534
+    private static let remedy =
+        "name directories that you may write: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
 
     /// Whether the failure to connect means that no daemon of the user's runs, and another one would serve.
     ///
     /// A daemon of the system's that is down has the user's tasks: it is not passed over.
     static func mayStart(
         after error: NoDaemonError, isRoot: Bool = geteuid() == 0,
-        hasSystemManager: Bool = ServiceManagers.ofThisMachine().hasSystem
+        hasSystemManager: Bool = ServiceManagers.ofThisMachine().hasSystem,
+        isOwnDirectory: (String) -> Bool = UserPlaces.isOwnDirectory
     ) -> Bool {
         guard error.tried.contains(where: { $0.candidate.origin == .user }) else { return false }
         // On a machine with systemd the system's daemon is root's.
@@ -25,6 +30,9 @@ struct DaemonStarter {
             switch (failed.candidate.origin, failed.error) {
             case (.user, .noSocket), (.user, .notListening), (.userState, .noSocket), (.userState, .notListening):
                 true
+            // After `su`, XDG_RUNTIME_DIR may be another user's: this user's daemon lies in the state directory.
+            case (.user, .permissionDenied(let path)):
+                !isOwnDirectory(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/")
             case (.system, .noSocket), (.system, .permissionDenied): true
             default: false
             }
@@ -36,6 +44,12 @@ struct DaemonStarter {
     /// - Parameter isAsked: whether the user asks for just that, so that `client.start` does not count.
     /// - Returns: one line that says what was started.
     func start(isAsked: Bool = false) throws(CommandFailure) -> String {
+        guard geteuid() != Self.overflowUser else {
+            throw CommandFailure(
+                .noDaemon,
+                "no daemon runs, and none can be started for uid 65534 (nobody), which stands for every unknown user: "
+                    + "run this as a user of its own")
+        }
         guard let program = ChildProgram.find("xferd") else {
             throw CommandFailure(.noDaemon, "no daemon runs, and xferd is neither beside xferctl nor in PATH")
         }
@@ -127,11 +141,10 @@ struct DaemonStarter {
         let log = open(facts.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard log >= 0 else {
             let reason = String(cString: strerror(errno))
-            let advice = "name directories that you may write: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
             throw CommandFailure(
                 .noDaemon,
                 "no daemon runs, and none can be started: \(SafeText.sanitised(facts.log)) cannot be written: \(reason); "
-                    + advice)
+                    + Self.remedy)
         }
         return log
     }

@@ -160,7 +160,15 @@ struct TaskWaiter {
 
     /// With a new database ids start anew, and the id would be another task's.
     private mutating func checkStore() throws(CommandFailure) {
-        let found = try session.daemon.call(DaemonStatus.self).value.storeID
+        let status: DaemonStatus.Result
+        do throws(CommandFailure) {
+            status = try session.daemon.call(DaemonStatus.self).value
+        } catch {
+            // A token that may add alone sees nothing of its tasks.
+            guard error.status == .refused else { throw error }
+            throw CommandFailure(.refused, "the transfer goes on, but cannot be waited for: \(error.message)")
+        }
+        let found = status.storeID
         if let storeID, storeID != found {
             throw CommandFailure(
                 .refused, "the daemon came back with another database, which does not know these tasks")

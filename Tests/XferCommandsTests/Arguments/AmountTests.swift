@@ -58,6 +58,17 @@ import XferProtocol
         #expect(destination.output == expectedOutput)
     }
 
+    @Test(arguments: ["sub", "./sub", "~/sub"])
+    func aDirectoryOfAnotherMachineIsAbsolute(directory: String) throws {
+        for output in [nil, "a.iso"] {
+            #expect(throws: CommandFailure.self) {
+                try PathResolver.remote.destination(directory: directory, output: output)
+            }
+        }
+        let destination = try PathResolver.remote.destination(directory: "/data", output: "a.iso")
+        #expect(destination.dir == "/data" && destination.output == "a.iso")
+    }
+
     @Test func withoutDirectoryAndNameBothAreLeftToTheDaemon() throws {
         let destination = try paths.destination(directory: nil, output: nil)
         #expect(destination.dir == nil && destination.output == nil)

@@ -148,8 +148,9 @@ import XferTestSupport
             try ListSignature.verified(changed, signature: signature, keyring: ring)
         }
         #expect(throws: CommandFailure.self) { try ListSignature.verified(list, signature: nil, keyring: ring) }
-        #expect(throws: CommandFailure.self) {
-            try ListSignature.verified(clear, signature: nil, keyring: directory.file("none"))
+        let none = directory.file("none")
+        #expect(throws: CommandFailure.usage("--keyring: cannot read \(none): No such file or directory")) {
+            try ListSignature.verified(list, signature: nil, keyring: none)
         }
     }
 }

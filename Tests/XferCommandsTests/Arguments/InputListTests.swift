@@ -129,6 +129,12 @@ import XferTestSupport
         #expect(tasks.map { $0["proxy"] } == [nil, "http://p"])
     }
 
+    @Test func aFileThatIsNoTextIsRefusedInOneLine() async throws {
+        let (tasks, result, _) = try await add("\u{7F}ELF\n\0\nhttp://a/1\n")
+        #expect(result.exit == .code(2) && tasks.isEmpty, "\(result)")
+        #expect(result.errors == "xferctl: -i: standard input is no text, and so no list of URLs\n", "\(result)")
+    }
+
     @Test func anOptionThatChangesNoByteIsIgnoredWithItsLine() async throws {
         let (tasks, result, _) = try await add("http://a/1\n file-allocation=none\n split=40\n bt-max-peers=5\n")
         #expect(result.exit == .code(0) && tasks.count == 1, "\(result)")
@@ -148,6 +154,8 @@ import XferTestSupport
             ("checksum=sha-1=zz", "neither hex nor base64"), ("split=0", "expected a number from 1"),
             ("pause=yes", "expected true or false"), ("max-download-limit=fast", "such as 500K"),
             ("header=none", "Name: value"), ("out=", "out: "), ("dry-run=true", "transfers nothing"),
+            ("out=../x", "beneath the directory"), ("out=/etc/x", "beneath the directory"),
+            ("out=a/../../x", "beneath the directory"),
         ])
     func anOptionThatMattersRefusesItsEntryAlone(option: String, text: String) async throws {
         let (tasks, result, _) = try await add("http://a/1\n \(option)\nhttp://a/2\n")

@@ -73,6 +73,12 @@ struct Aria2CommandLineTests {
         #expect(throws: Aria2Fault.self) { try self.job(["-i", "gone"]) }
     }
 
+    @Test func aFaultOfAnInputFileNamesItsURI() {
+        let list = "http://a.test/1\nhttp://me:secret@b.test/2\n  out=../x\n"
+        let fault = #expect(throws: Aria2Fault.self) { try self.job(["-i", "list"], files: ["list": list]) }
+        #expect(fault?.message.contains("b.test/2: out") == true && fault?.message.contains("secret") == false)
+    }
+
     @Test func urisAreMirrorsUnlessTheyAreSequential() throws {
         #expect(try job(["http://a.test/", "http://b.test/"]).tasks.count == 1)
         #expect(try job(["-Z", "http://a.test/", "http://b.test/"]).tasks.count == 2)

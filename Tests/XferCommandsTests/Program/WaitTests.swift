@@ -71,6 +71,19 @@ final class Tasks: Sendable {
         #expect(result.output == "#7 running: file7.iso\n#7 completed: file7.iso -> /d/file7.iso (1.0 KiB)\n")
     }
 
+    @Test func aTokenThatMayNotLookIsToldThatTheTransferGoesOn() async throws {
+        let tasks = Tasks([7: Wire.task(7, "queued")])
+        let daemon = try ScriptedDaemon { method, params in
+            guard method != "daemon.status" else {
+                return .failure(RPCFailure(.permissionDenied, "it needs another scope"))
+            }
+            return tasks.answer(method, params)
+        }
+        let result = try await Program.run(["add", "--wait", "http://host/file7.iso"], daemon: daemon)
+        #expect(result.exit == .code(3), "\(result)")
+        #expect(result.errors.contains("goes on, but cannot be waited for: it needs another scope"), "\(result)")
+    }
+
     @Test func oneFailureAmongSeveralTasksExitsWith1AndItsReason() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running"), 8: Wire.task(8, "queued")]))
         let result = try await running(["wait", "7", "8"], daemon) {

@@ -62,6 +62,19 @@ import XferModel
         #expect(WaitText.sentence(task, now: now) == nil)
     }
 
+    @Test(arguments: [
+        (
+            "a:443 is not trusted by policy \"default\" version 0: self-signed certificate (certificate 0) (OpenSSL error "
+                + "18); the server showed sha256/x= (CN=a)", "self-signed certificate"
+        ),
+        ("a:443 is not trusted by policy \"p\" version 2: no pin matches; the server showed nothing", "no pin matches"),
+        ("something else", "something else"),
+    ])
+    func theCauseOfADistrustIsTheProblemAlone(message: String, cause: String) {
+        let failure = TaskSummary.Failure(reason: "trust_rejected", message: message, host: "a:443")
+        #expect(FailureText.cause(failure) == cause)
+    }
+
     @Test func aCauseIsTheMessageWithoutTheHostAndWithoutTheLibrarysNotation() {
         let tls = TaskSummary.Failure(
             reason: "connect_failed",

@@ -1,4 +1,5 @@
 import Testing
+import XferSystem
 import XferTestSupport
 
 @testable import XferClient
@@ -13,9 +14,12 @@ import XferTestSupport
     }
 
     private func mayStart(
-        _ errors: [(SocketLocator.Origin, ConnectionError)], isRoot: Bool = false, hasSystemManager: Bool = true
+        _ errors: [(SocketLocator.Origin, ConnectionError)], isRoot: Bool = false, hasSystemManager: Bool = true,
+        own: Set<String> = ["/run/user/1"]
     ) -> Bool {
-        DaemonStarter.mayStart(after: error(errors), isRoot: isRoot, hasSystemManager: hasSystemManager)
+        DaemonStarter.mayStart(
+            after: error(errors), isRoot: isRoot, hasSystemManager: hasSystemManager,
+            isOwnDirectory: { own.contains($0) })
     }
 
     @Test func aDaemonIsStartedWhereTheUserHasNone() {
@@ -29,11 +33,23 @@ import XferTestSupport
         let none = ConnectionError.noSocket(path: "/s")
         // The system's daemon is down for a moment.
         #expect(!mayStart([(.user, none), (.system, .notListening(path: "/s"))]))
-        #expect(!mayStart([(.user, .permissionDenied(path: "/s")), (.system, none)]))
+        #expect(!mayStart([(.user, .permissionDenied(path: "/run/user/1/xferd.sock")), (.system, none)]))
         #expect(!mayStart([(.user, .timedOut), (.system, none)]))
         for origin in [SocketLocator.Origin.flag, .environment, .system, .server, .userFleet] {
             #expect(!mayStart([(origin, none)]), "\(origin)")
         }
+    }
+
+    /// su(1) keeps XDG_RUNTIME_DIR unless it makes a login shell.
+    @Test func aRuntimeDirectoryOfAnotherUserIsPassedOver() {
+        let errors: [(SocketLocator.Origin, ConnectionError)] = [
+            (.userState, .noSocket(path: "/s")), (.user, .permissionDenied(path: "/run/user/0/xferd.sock")),
+            (.system, .noSocket(path: "/s")),
+        ]
+        #expect(mayStart(errors))
+        #expect(error(errors).advice(ServiceManagers(hasSystem: true, hasUser: false)).hasPrefix("start one with"))
+        let systems = error([(.system, .permissionDenied(path: "/run/xferd/xferd.sock"))])
+        #expect(systems.advice(ServiceManagers(hasSystem: true, hasUser: false)).hasPrefix("ask the operator"))
     }
 
     @Test func rootStartsOneOnlyWithoutSystemd() {
