@@ -95,7 +95,7 @@ struct BriefPublisher: Sendable {
             try await services.claim(length, by: place, in: directory, for: "the remaining \(length) and the reserve")
             defer { services.space.withLockedValue { $0.remove(place) } }
             // Nothing has a name yet: if the disk does not answer, ordinary runs wait for it, and say so.
-            let found = try await result(within: PathPools.patience * 2) { [self] in
+            let found = try await result(within: PathPools.patience) { [self] in
                 await services.pool(in: directory).run { [self] in write(bodies, in: directory) }
             }
             guard let found else { throw FileError.cancelled }

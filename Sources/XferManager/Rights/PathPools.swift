@@ -32,6 +32,8 @@ final class PathPools: Sendable {
     private let guests: [BlockingPool]
     /// By the number of a device.
     private let lanes = NIOLockedValueBox<[UInt64: Lane]>([:])
+    /// By pool: work that took too long and has not ended.
+    private let hanging = NIOLockedValueBox<[ObjectIdentifier: Int]>([:])
 
     /// - Parameter home: a directory of the service's own.
     init(
@@ -97,41 +99,69 @@ extension PathPools {
     /// - Parameters:
     ///   - limit: how long it may take.
     ///   - body: gets whether its result is not wanted any more, since it took too long.
-    /// - Throws: `FileError.unanswering` after `limit`, or at once while all threads of the mount wait so long
-    ///   already; else as `body`.
+    /// - Throws: `FileError.unanswering` after `limit`, or at once while earlier work of this kind still hangs on the
+    ///   mount; else as `body`.
     func run<Value: Sendable>(
         in directory: DirectoryHandle, within limit: Duration = patience * 2,
         _ body: @escaping @Sendable (_ isAbandoned: @Sendable () -> Bool) throws -> Value
     ) async throws -> Value {
-        let pool = pool(in: directory)
-        let isAbandoned = NIOLockedValueBox(false)
-        if !pool.isSilent(for: Self.patience) {
-            let value = try await result(within: limit) {
-                try await pool.run { try body { isAbandoned.withLockedValue(\.self) } }
-            }
-            if let value { return value }
-            isAbandoned.withLockedValue { $0 = true }
-        }
-        throw Self.unanswering(directory.path)
-    }
-
-    private static func unanswering(_ path: String) -> FileError {
-        .unanswering(path: path, mountPoint: MountTable.present.mount(of: path)?.point ?? "/")
+        try await run(on: pool(in: directory), at: directory.path, within: limit, body)
     }
 
     /// Opens something by an operator's path, which may not answer.
     ///
-    /// - Throws: `FileError.unanswering` after `patience`, or at once while all threads of the mount wait so long already;
-    ///   else as `body`.
+    /// - Throws: as `run`, with `patience` as its limit.
     func open<Value: Sendable>(
         _ path: String, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let pool = pool(forPath: path)
-        if !pool.isSilent(for: Self.patience),
-            let value = try await result(within: Self.patience, of: { try await pool.run(body) })
-        {
-            return value
+        try await run(on: pool(forPath: path), at: path, within: Self.patience) { _ in try body() }
+    }
+
+    private func run<Value: Sendable>(
+        on pool: BlockingPool, at path: String, within limit: Duration,
+        _ body: @escaping @Sendable (_ isAbandoned: @Sendable () -> Bool) throws -> Value
+    ) async throws -> Value {
+        let work = HangingWork()
+        if !hangs(pool), !pool.isSilent(for: Self.patience) {
+            let value = try await result(within: limit) { [hanging] in
+                try await pool.run {
+                    defer { work.end(in: hanging, of: pool) }
+                    return try body { work.isAbandoned }
+                }
+            }
+            if let value { return value }
+            work.abandon(in: hanging, of: pool)
         }
-        throw Self.unanswering(path)
+        throw FileError.unanswering(path: path, mountPoint: MountTable.present.mount(of: path)?.point ?? "/")
+    }
+
+    private func hangs(_ pool: BlockingPool) -> Bool {
+        hanging.withLockedValue { $0[ObjectIdentifier(pool), default: 0] > 0 }
+    }
+}
+
+/// How much work, of which nothing is wanted any more, still hangs on the threads of a pool.
+private typealias HangingCounts = NIOLockedValueBox<[ObjectIdentifier: Int]>
+
+/// A piece of work that may be abandoned before it ends.
+private final class HangingWork: Sendable {
+    private let state = NIOLockedValueBox((isAbandoned: false, hasEnded: false))
+
+    var isAbandoned: Bool { state.withLockedValue(\.isAbandoned) }
+
+    func abandon(in counts: HangingCounts, of pool: BlockingPool) {
+        let hangs = state.withLockedValue { state in
+            state.isAbandoned = true
+            return !state.hasEnded
+        }
+        if hangs { counts.withLockedValue { $0[ObjectIdentifier(pool), default: 0] += 1 } }
+    }
+
+    func end(in counts: HangingCounts, of pool: BlockingPool) {
+        let wasAbandoned = state.withLockedValue { state in
+            state.hasEnded = true
+            return state.isAbandoned
+        }
+        if wasAbandoned { counts.withLockedValue { $0[ObjectIdentifier(pool), default: 0] -= 1 } }
     }
 }
