@@ -22,9 +22,9 @@ struct ChecksumList: Hashable {
     init(_ text: String, title: String) {
         self.title = title
         var number = 0
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        // CR LF is one character.
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
             number += 1
-            let line = line.hasSuffix("\r") ? line.dropLast() : line
             // The signature ends the list; its headers, and comments, are no entries.
             if line.hasPrefix("-----BEGIN PGP SIGNATURE") { break }
             if line.isEmpty || line.hasPrefix("#") || line.hasPrefix("-----") || line.hasPrefix("Hash: ") { continue }

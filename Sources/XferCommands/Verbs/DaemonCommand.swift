@@ -101,10 +101,12 @@ struct DaemonCommand: ParsableCommand {
 
         mutating func validate() throws {
             guard (1...1_000_000).contains(count) else { throw ValidationError("-n: expected 1 to 1000000.") }
-            if connection.isRemote { throw ValidationError("the log of a daemon on the network is on its machine.") }
         }
 
         func run() throws {
+            if connection.isRemote {
+                throw CommandFailure(.usage, "the log of a daemon on the network is on its machine")
+            }
             let (path, keeper) = try place()
             switch keeper {
             case .systemManager, .userManager:

@@ -52,7 +52,7 @@ import XferTestSupport
         switch option {
         case "--timeout" where verb != "wait" && verb != "rpc", "--notify" where verb != "wait": ["--wait"]
         case "--atomic" where verb == "add": ["-i", "list"]
-        case "--base-url", "--keyring": ["--checksums", "list"]
+        case "--base-url" where verb != "profile set", "--keyring": ["--checksums", "list"]
         case "--signature": ["--checksums", "list", "--keyring", "k"]
         case "--password-file", "--password-from", "--digest", "--aws-sigv4": ["-u", "ada"]
         case "--login-origin": ["--netrc"]

@@ -25,7 +25,7 @@ import XferTestSupport
         for line in ["add --help", "add -h", "help add", "add http://h/ --help", "--json add --help"] {
             let words = line.split(separator: " ").map(String.init)
             let text = try #require(ShortHelp.text(for: words), "\(line)")
-            #expect(text.contains("--help-all") && text.contains("--checksum") && !text.contains("--aws-sigv4"))
+            #expect(text.contains("--help-all") && text.contains("--checksum") && !text.contains("--resolve"))
             #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
         }
         for line in ["add --help-all", "list --help", "add -- --help", "--help", "help list", "help", "add http://h/"] {
