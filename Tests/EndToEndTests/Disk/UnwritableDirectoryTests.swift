@@ -5,7 +5,7 @@ import XferTestSupport
 /// A directory the daemon may not write to. A file system that takes no writes keeps even root out.
 @Suite(.serialized, .enabled(if: Machine.canMount, "needs to mount file systems")) struct UnwritableDirectoryTests {
     private func withDisk(_ body: (DaemonFixture, SmallFileSystem) async throws -> Void) async throws {
-        let disk = try SmallFileSystem(bytes: 1 << 20)
+        let disk = try SmallFileSystem(bytes: 4 << 20)
         var options = DaemonFixture.Options()
         options.downloads = disk.path
         try await withDaemon(options) { daemon in try await body(daemon, disk) }
