@@ -53,9 +53,10 @@ public enum HostCooldownRules {
         }
     }
 
-    /// True if the answer may come from the task's own proxy instead of the host.
+    /// True if the answer may come from the task's own proxy or Unix socket instead of the host.
     private static func isForgeable(_ error: TransferError, to specification: TaskSpecification) -> Bool {
-        error.isRelayed == true && specification.request.proxy != nil
+        let request = specification.request
+        return error.isRelayed == true && (request.proxy != nil || request.connections.unixSocket != nil)
     }
 
     /// How long the host's tasks wait.
