@@ -13,6 +13,8 @@ public struct ResponseHead: Hashable, Sendable {
     /// True if the connection goes through a proxy of any kind, or a Unix socket. Over plain HTTP either can give any
     /// response itself.
     public var isViaProxy = false
+    /// True if the connection goes through a Unix socket, and so over no network.
+    public var isViaUnixSocket = false
     /// True if its request had cookies of a jar, so that others may get another response.
     public var followsCookies = false
     /// True if its request had an `Authorization` field, or answered a challenge.

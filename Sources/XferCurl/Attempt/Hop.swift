@@ -265,7 +265,10 @@ final class Hop {
         head.followsCookies = hasCookies
         head.followsCredentials =
             authentication != .none || sentFields.firstValue(named: "Authorization") != nil
-        head.isViaProxy = connection?.session.key.spec.key.isRelayed ?? false
+        if let key = connection?.session.key.spec.key {
+            head.isViaProxy = key.isRelayed
+            head.isViaUnixSocket = key.connections.unixSocket != nil
+        }
         reportSent()
         response.head = head
         recordAnsweringAddress()
