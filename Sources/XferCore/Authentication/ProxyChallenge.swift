@@ -2,8 +2,12 @@ public import XferModel
 
 /// A proxy's demand for other credentials (RFC 9110 §11.7.1). Servers demand them in the same form (§11.6.1).
 public struct ProxyChallenge: Hashable, Sendable {
-    /// The kinds of credentials that the proxy accepts, as it names them; empty if that is unknown.
+    /// The kinds of credentials that the proxy accepts, as it names them; empty if that is unknown. Of a response, the
+    /// first `mostSchemes`.
     public var schemes: [String]
+
+    /// The most schemes of a response that are read: a field can have thousands.
+    public static let mostSchemes = 8
 
     public init(schemes: [String]) { self.schemes = schemes }
 
@@ -13,7 +17,10 @@ public struct ProxyChallenge: Hashable, Sendable {
     public init(_ fields: [HeaderField], named name: String = "Proxy-Authenticate") {
         schemes = []
         for field in fields where field.name.equalsIgnoringASCIICase(name) {
-            for scheme in Self.schemes(in: field.value) where !schemes.contains(scheme) { schemes.append(scheme) }
+            for scheme in Self.schemes(in: field.value) where !schemes.contains(scheme) {
+                guard schemes.count < Self.mostSchemes else { return }
+                schemes.append(scheme)
+            }
         }
     }
 
@@ -35,7 +42,7 @@ public struct ProxyChallenge: Hashable, Sendable {
         }
         for element in elements {
             let words = element.split { $0 == " " || $0 == "\t" }
-            guard let word = words.first, word.allSatisfy({ $0.isLetter || $0.isNumber || "-_.".contains($0) }),
+            guard let word = words.first, word.utf8.allSatisfy(isSchemeOctet),
                 words.dropFirst().first?.hasPrefix("=") != true
             else { continue }
             schemes.append(String(word.prefix(32)))
@@ -43,7 +50,16 @@ public struct ProxyChallenge: Hashable, Sendable {
         return schemes
     }
 
-    /// What the remedy is, where it is not another user or password.
+    private static func isSchemeOctet(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// The remedy, where it is not another user or password.
     public var cause: FailureCause? {
         func accepts(_ scheme: String) -> Bool { schemes.contains { $0.equalsIgnoringASCIICase(scheme) } }
         if schemes.isEmpty || accepts("Basic") || accepts("Digest") { return nil }

@@ -10,8 +10,11 @@ public struct ResponseHead: Hashable, Sendable {
     public var fields: [HeaderField]
     /// The URL of the HTTP proxy that sent the response, its own or a server's; nil if none can have.
     public var proxy: String?
-    /// True if the connection goes through a proxy of any kind, or a Unix socket. Over plain HTTP it can give any response itself.
+    /// True if the connection goes through a proxy of any kind, or a Unix socket. Over plain HTTP either can give any
+    /// response itself.
     public var isViaProxy = false
+    /// True if the connection goes through a Unix socket, and so over no network.
+    public var isViaUnixSocket = false
     /// True if its request had cookies of a jar, so that others may get another response.
     public var followsCookies = false
     /// True if its request had an `Authorization` field, or answered a challenge.

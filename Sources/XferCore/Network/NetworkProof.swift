@@ -23,10 +23,10 @@ public struct NetworkProof: Hashable, Sendable {
     }
 
     /// Whether the response cannot be a portal's: its server has shown its certificate, or it is content other than a
-    /// page. What a proxy passes on over plain HTTP is its own word.
+    /// page. A proxy can make any response over plain HTTP itself.
     public static func proves(_ head: ResponseHead, from url: HTTPURL) -> Bool {
-        // What this machine answers itself has not used the network.
-        if url.isOfThisMachine { return false }
+        // An answer of this machine has not used the network.
+        if url.isOfThisMachine || head.isViaUnixSocket { return false }
         if url.scheme == .https { return true }
         guard !head.isViaProxy, (200...299).contains(head.status), let type = head.mediaType else { return false }
         return !["text/html", "application/xhtml+xml", "text/plain"].contains(type)

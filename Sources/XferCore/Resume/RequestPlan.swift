@@ -71,11 +71,11 @@ public struct RequestPlan: Hashable, Sendable {
         return segment.committed > 0 && segment.committed == kept.totalLength
     }
 
-    /// The range to ask the source for: `range`, moved into the part.
+    /// The requested range of the source: `range`, moved into the part.
     private var sentRange: String? {
         guard let part else { return range?.description }
         if let suffix = part.suffixLength {
-            // What is missing of a suffix is a shorter one. Its segments are never fetched apart.
+            // The rest of a suffix is a shorter suffix. Its segments are never fetched apart.
             guard let first = range?.first else { return "-\(suffix)" }
             return "-\(max(1, (kept.totalLength ?? suffix).subtractingSaturated(first)))"
         }

@@ -53,9 +53,10 @@ public enum HostCooldownRules {
         }
     }
 
-    /// True if the answer may come from the task's own proxy instead of the host.
+    /// True if the answer may come from the task's own proxy or Unix socket instead of the host.
     private static func isForgeable(_ error: TransferError, to specification: TaskSpecification) -> Bool {
-        error.isRelayed == true && specification.request.proxy != nil
+        let request = specification.request
+        return error.isRelayed == true && (request.proxy != nil || request.connections.unixSocket != nil)
     }
 
     /// How long the host's tasks wait.
@@ -69,8 +70,8 @@ public enum HostCooldownRules {
     }
 
     /// The delay after a 429 that names none: between half and the whole of a bound, which is 1 s and doubles with each
-    /// try up to `longestOwn`. Many servers count the requests of a second. The task that was refused is mostly the first
-    /// of the host to be asked again, so the delay grows for all of them.
+    /// try up to `longestOwn`. Many servers count the requests of a second. The refused task is mostly the host's first
+    /// one to send a request again, so the delay grows for all of them.
     private static func ownDelay(tries: Int, using random: inout some RandomNumberGenerator) -> Duration {
         let bound = min(longestOwn, .seconds(1 << min(max(tries, 1) - 1, 9))).wholeMicroseconds
         return .microseconds(Int64.random(in: bound / 2...bound, using: &random))

@@ -12,8 +12,8 @@ public import XferModel
 /// ranges, the connection that asked for the whole can still get all of it.
 ///
 /// The plan only says what to do; the caller does it and reports the result. The steps of one plan are taken one after
-/// the other: between a `split` or `extend` and its answer the caller asks for nothing else. Class of origin: aria2's
-/// SegmentMan.
+/// the other: between a `split` or `extend` and its answer the caller asks for nothing else. `SegmentPiece` keeps which
+/// bytes a piece has. Class of origin: aria2's SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
     /// Names a connection: 0 …, the lowest free number first.
     public typealias Connection = Int
@@ -27,38 +27,10 @@ public struct SegmentPlan: Hashable, Sendable {
         case split(Connection, at: Int64, parts: Int)
     }
 
-    struct Piece: Hashable, Sendable {
-        let start: Int64
-        var end: Int64
-        /// First offset that is not durable.
-        var committed: Int64
-        /// First offset that is not written.
-        var written: Int64
-        /// The connection that fetches it; nil for none.
-        var connection: Connection? {
-            didSet { begun = written }
-        }
-        /// First offset that its present connection has to fetch.
-        private(set) var begun: Int64 = 0
-        /// The end of the piece cannot be changed any more.
-        var isSettled = false
-        /// The response of its connection ends with the piece.
-        var isBounded = false
-        var rate = SegmentConnectionRate()
-
-        var remaining: Int64 { end - written }
-        var isWritten: Bool { written == end }
-
-        /// Bytes of the rest that the connection keeps if the piece is divided into this many equal parts. The bytes it
-        /// has received already count: a server may begin every connection with a burst, and the new connections will
-        /// get one, too.
-        func evenShare(of parts: Int64) -> Int64 { max(0, (end - begun) / parts - (written - begun)) }
-    }
-
     /// Complete length in bytes.
     public let total: Int64
     /// Ascending, covering 0 ..< total.
-    private(set) var pieces: [Piece]
+    private(set) var pieces: [SegmentPiece]
     private var growth: SegmentConnectionGrowth
     /// Whether a range came as requested.
     public private(set) var isProven = false
@@ -96,25 +68,7 @@ public struct SegmentPlan: Hashable, Sendable {
         self.alignment = alignment
         self.smallest = max(alignment, smallest)
         growth = SegmentConnectionGrowth(count)
-        pieces = Self.pieces(of: self.total, kept: kept)
-    }
-
-    private static func pieces(of total: Int64, kept: [Segment]) -> [Piece] {
-        var pieces: [Piece] = []
-        var covered: Int64 = 0
-        func add(_ end: Int64, written: Int64) {
-            if end > covered { pieces.append(Piece(start: covered, end: end, committed: written, written: written)) }
-            covered = max(covered, end)
-        }
-        let useful = kept.filter { $0.committed > $0.start }.sorted { $0.start < $1.start }
-        for (index, segment) in useful.enumerated() where min(segment.committed, total) > max(segment.start, covered) {
-            if segment.start > covered { add(segment.start, written: covered) }
-            let next = index + 1 < useful.count ? useful[index + 1].start : total
-            let committed = min(segment.committed, total)
-            add(min(max(committed, min(segment.end ?? next, next)), total), written: committed)
-        }
-        add(total, written: covered)
-        return pieces
+        pieces = .covering(self.total, kept: kept)
     }
 
     // MARK: How far it is
@@ -129,25 +83,14 @@ public struct SegmentPlan: Hashable, Sendable {
     public var writtenByteCount: Int64 { pieces.reduce(0) { $0 + $1.written - $1.start } }
 
     /// Bytes from the first on that were written without a gap.
-    public var writtenPrefix: Int64 { prefix(\.written) }
+    public var writtenPrefix: Int64 { pieces.firstMissing(\.written) ?? total }
 
     /// Bytes that are durable.
     public var committedByteCount: Int64 { pieces.reduce(0) { $0 + $1.committed - $1.start } }
 
     /// Segments that are written, to be made durable and then passed to `onDurable`: as few as possible, none of them
     /// empty.
-    public var writtenSegments: [Segment] {
-        var segments: [Segment] = []
-        for piece in pieces where piece.written > piece.start {
-            if let last = segments.last, last.committed == piece.start {
-                segments[segments.count - 1].end = piece.end
-                segments[segments.count - 1].committed = piece.written
-            } else {
-                segments.append(Segment(start: piece.start, end: piece.end, committed: piece.written))
-            }
-        }
-        return segments
-    }
+    public var writtenSegments: [Segment] { pieces.writtenSegments }
 
     /// First offset of the connection's piece that is not durable; nil when it has no piece.
     public func committed(of connection: Connection) -> Int64? {
@@ -197,7 +140,8 @@ public struct SegmentPlan: Hashable, Sendable {
         }
         let end = pieces[index].end
         pieces[index].end = offset
-        pieces.insert(contentsOf: divide(offset..<end, into: max(1, parts - 1)), at: index + 1)
+        let rest = [SegmentPiece](dividing: offset..<end, into: max(1, parts - 1), alignment: alignment)
+        pieces.insert(contentsOf: rest, at: index + 1)
     }
 
     /// The connection's range came as requested: the end of its piece can be changed.
@@ -233,7 +177,7 @@ public struct SegmentPlan: Hashable, Sendable {
                 pieces[index].committed = max(pieces[index].committed, min(segment.committed, pieces[index].written))
             }
         }
-        joinDurable()
+        pieces.joinDurable()
     }
 
     /// Measures the connections. Returns whether the wanted number of connections has changed.
@@ -250,7 +194,7 @@ public struct SegmentPlan: Hashable, Sendable {
 
     // MARK: Fewer connections
 
-    /// SegmentConnections beyond the wanted number, which have to end now; the caller reports their end with `onEnd`.
+    /// Connections beyond the wanted number, which have to end now; the caller reports their end with `onEnd`.
     ///
     /// Connections at the rear are chosen, since a reader waits for the front. A connection that has nearly finished
     /// its piece is not stopped.
@@ -312,17 +256,13 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Back to one stream from the first missing byte to the last, over whatever was written behind it: for a server
     /// that does not support ranges. No connection may have a piece.
     public mutating func collapse() {
-        let (written, committed) = (writtenPrefix, prefix(\.committed))
+        let (written, committed) = (writtenPrefix, pieces.firstMissing(\.committed) ?? total)
         growth.limit(to: 1)
-        pieces = [Piece(start: 0, end: total, committed: committed, written: written)]
+        pieces = [SegmentPiece(start: 0, end: total, committed: committed, written: written)]
     }
 }
 
 extension SegmentPlan {
-    private func prefix(_ reached: KeyPath<Piece, Int64>) -> Int64 {
-        pieces.first { $0[keyPath: reached] < $0.end }.map { $0[keyPath: reached] } ?? total
-    }
-
     /// Bytes per second of a connection, on average; nil while nothing is known.
     private var meanRate: Double? {
         let known = pieces.compactMap(\.rate.bytesPerSecond) + (lastRate.map { [$0] } ?? [])
@@ -338,19 +278,19 @@ extension SegmentPlan {
     }
 
     /// Seconds to the piece's end, or, while no rate is known, a number that grows with what remains.
-    private func restTime(_ piece: Piece, _ mean: Double?) -> Double {
+    private func restTime(_ piece: SegmentPiece, _ mean: Double?) -> Double {
         Double(piece.remaining) / max(1, piece.rate.bytesPerSecond ?? mean ?? 1)
     }
 
     /// The smallest number of bytes that is worth a request of its own.
-    private func least(for piece: Piece) -> Int64 {
+    private func least(for piece: SegmentPiece) -> Int64 {
         guard let rate = piece.rate.bytesPerSecond else { return smallest }
         let isSlow = Double(piece.remaining) / max(1, rate) > Self.slow
         return isSlow ? max(alignment, smallest / 8) : smallest
     }
 
     /// The offset at which a piece is cut so that all its parts take about as long.
-    private func cut(_ piece: Piece, parts: Int64, _ mean: Double?) -> Int64 {
+    private func cut(_ piece: SegmentPiece, parts: Int64, _ mean: Double?) -> Int64 {
         let least = least(for: piece)
         func within(_ front: Int64) -> Int64 { min(max(front, least), piece.remaining - least) }
         guard let own = piece.rate.bytesPerSecond ?? mean, own > 0 else {
@@ -361,41 +301,8 @@ extension SegmentPlan {
         return aligned(piece.written + front, in: piece)
     }
 
-    private func aligned(_ offset: Int64, in piece: Piece) -> Int64 {
+    private func aligned(_ offset: Int64, in piece: SegmentPiece) -> Int64 {
         let lower = offset / alignment * alignment
         return lower > piece.written ? lower : offset
-    }
-
-    /// Equal pieces without a connection and without bytes.
-    private func divide(_ range: Range<Int64>, into count: Int) -> [Piece] {
-        var pieces: [Piece] = []
-        var start = range.lowerBound
-        for number in 1...count {
-            let even =
-                range.lowerBound + (range.upperBound - range.lowerBound) / Int64(clamping: count)
-                * Int64(clamping: number)
-            let end = number == count ? range.upperBound : even / alignment * alignment
-            guard end > start else { continue }
-            pieces.append(Piece(start: start, end: end, committed: start, written: start))
-            start = end
-        }
-        return pieces
-    }
-
-    /// Merges neighbouring pieces that are durable; otherwise their number would grow without bound.
-    private mutating func joinDurable() {
-        var joined: [Piece] = []
-        for piece in pieces {
-            if let last = joined.last, last.committed == last.end, piece.committed == piece.end,
-                piece.connection == nil,
-                last.connection == nil
-            {
-                joined[joined.count - 1] = Piece(
-                    start: last.start, end: piece.end, committed: piece.committed, written: piece.written)
-            } else {
-                joined.append(piece)
-            }
-        }
-        pieces = joined
     }
 }

@@ -3,7 +3,7 @@ import XferModel
 /// The number of elements that one transaction of a long change takes, chosen such that others wait about as long on
 /// any machine.
 public struct StepSize: Hashable, Sendable {
-    /// How long a step should take: others wait for one, and for its commit.
+    /// The desired time of a step: others wait for one, and for its commit.
     public static let target = Duration.milliseconds(15)
     /// Fewer elements cost more in commits than they save in waiting.
     public static let least = 20
@@ -18,7 +18,7 @@ public struct StepSize: Hashable, Sendable {
         count = max(min(Self.least, self.largest), self.largest / 4)
     }
 
-    /// Notes how long a step took. The next one is at most twice as large and at least half as large as `done`.
+    /// Records the time of a step. The next one is at most twice as large and at least half as large as `done`.
     public mutating func record(_ done: Int, took duration: Duration) {
         // A smaller step than the last wanted one says little: it was the end of a page.
         guard done > 0, done >= count / 2 else { return }

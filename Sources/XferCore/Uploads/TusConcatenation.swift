@@ -7,14 +7,15 @@ public import XferModel
 public struct TusConcatenation: Hashable, Sendable {
     /// A part with fewer bytes is not worth its requests.
     public static let smallestPart: Int64 = 1 << 20
-    /// What a server says about the extension.
+
+    /// A server's answer to the inquiry about the extension.
     public enum Support: Hashable, Sendable {
         case joins
         case lacks
         case failed(TransferError)
     }
 
-    /// Where uploads are created.
+    /// The server's upload collection, in which uploads are created.
     private let url: HTTPURL
     private let metadata: String
     /// The parts of the source, in order and without gaps; two at least.
@@ -39,26 +40,24 @@ public struct TusConcatenation: Hashable, Sendable {
         (self.url, self.metadata, self.parts) = (url, metadata, parts)
     }
 
-    /// The request that asks what the server can do. It alone has no version.
+    /// The request for the server's extensions. It alone has no version.
     public var inquiry: UploadRequest { UploadRequest(.options, url, headers: []) }
 
-    /// What the answer to the inquiry says. A server that refuses the question has no extensions.
+    /// Reads the answer to the inquiry. A server that refuses the inquiry has no extensions.
     public func support(in head: ResponseHead, at now: Timestamp) -> Support {
         switch head.status {
         case 200...299:
             let names = (head.value("Tus-Extension") ?? "").lowercased().split { $0 == "," || $0 == " " }
             return names.contains("concatenation") ? .joins : .lacks
         case 401, 408, 423, 425, 429, 500, 502...599:
-            guard case .fail(let error) = UploadJudgement.failure(head, from: url, now: now).action else {
-                return .lacks
-            }
-            return .failed(error)
+            return .failed(UploadJudgement.error(head, from: url, now: now))
         default:
             return .lacks
         }
     }
 
-    /// The request that joins the parts.
+    /// The request that joins the parts. It is sent with an empty content, since some servers demand a length of every
+    /// POST (RFC 9110 §8.6).
     ///
     /// - Parameter places: the upload resources of all parts, in order.
     public func joining(_ places: [HTTPURL]) -> UploadRequest {
@@ -68,19 +67,17 @@ public struct TusConcatenation: Hashable, Sendable {
                 TusUpload.version,
                 HeaderField(name: "Upload-Concat", value: "final;" + places.map(\.string).joined(separator: " ")),
                 HeaderField(name: "Upload-Metadata", value: metadata),
-            ])
+            ], content: 0..<0)
     }
 
     /// The step after the answer to the request that joins the parts.
     func step(after head: ResponseHead, at now: Timestamp) -> UploadStep {
-        if let spoken = head.value("Tus-Resumable"), spoken != TusUpload.version.value {
-            return .fail("the server speaks tus \(spoken), not \(TusUpload.version.value)")
-        }
+        if let fault = TusUpload.versionFault(in: head) { return .fail(fault) }
         switch head.status {
         case 201:
             return UploadStep(.completed(keepsResponse: true))
         case 404, 410:
-            // The next run asks for each part, and sends again what is missing.
+            // The next run asks for the offset of each part, and sends again the missing ones.
             return UploadStep(
                 .fail(
                     TransferError(
@@ -99,7 +96,7 @@ public struct TusConcatenation: Hashable, Sendable {
 /// A request of a `TusConcatenation` that is about no upload resource, as a machine of one step.
 public struct TusConcatenationRequest: UploadMachine {
     private let concatenation: TusConcatenation
-    /// Nil asks what the server can do; else the parts to join.
+    /// The upload resources of the parts to join; nil for the inquiry.
     private let places: [HTTPURL]?
 
     public init(_ concatenation: TusConcatenation, joining places: [HTTPURL]? = nil) {

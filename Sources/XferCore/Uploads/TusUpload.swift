@@ -1,7 +1,7 @@
 public import XferModel
 
-/// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, creation-with-upload, expiration and
-/// termination extensions; or a part of one, see `TusConcatenation`.
+/// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, creation-with-upload, expiration
+/// and termination extensions; or a part of one, see `TusConcatenation`.
 ///
 /// `POST` creates the upload resource, whose URL is kept before a byte is sent. `PATCH` appends at the offset that the
 /// server named last; whenever that is uncertain, `HEAD` asks for it.
@@ -18,7 +18,7 @@ public struct TusUpload: UploadMachine {
         case ended
     }
 
-    /// Where uploads are created.
+    /// The server's upload collection, in which uploads are created.
     private let url: HTTPURL
     /// Bytes of the source.
     private let length: Int64
@@ -84,9 +84,7 @@ public struct TusUpload: UploadMachine {
     public mutating func onAnswer(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
         let answered = state
         state = .ended
-        if let spoken = head.value("Tus-Resumable"), spoken != Self.version.value {
-            return .fail("the server speaks tus \(spoken), not \(Self.version.value)")
-        }
+        if let fault = Self.versionFault(in: head) { return .fail(fault) }
         switch answered {
         case .creating(let sent):
             return onCreated(head, sent, location: location, at: now)
@@ -135,10 +133,10 @@ public struct TusUpload: UploadMachine {
             createsWithContent = false
             return create()
         case 412:
-            let versions = head.value("Tus-Version").map { ": it speaks \($0)" } ?? ""
-            return .fail("the server does not speak tus \(Self.version.value)\(versions)")
+            let versions = head.value("Tus-Version").map { ": it has \($0.prefix(100))" } ?? ""
+            return .fail("the server does not have tus \(Self.version.value)\(versions)")
         case 413:
-            let most = head.value("Tus-Max-Size").map { " (at most \($0) bytes)" } ?? ""
+            let most = head.value("Tus-Max-Size").map { " (at most \($0.prefix(100)) bytes)" } ?? ""
             return .fail("\(length) bytes are too large for the server\(most)")
         case 200...299:
             return .fail("the server answered \(head.status) where tus has 201: does it speak tus?")
@@ -151,7 +149,7 @@ public struct TusUpload: UploadMachine {
         switch head.status {
         case 200...299:
             if let stated = head.value("Upload-Length"), Decimal64.parse(stated) != length {
-                return .fail("the server says the upload has \(stated) bytes, not \(length)")
+                return .fail("the server says the upload has \(stated.prefix(100)) bytes, not \(length)")
             }
             return continueAt(Self.offset(in: head), through: length, head, of: data)
         case 404, 410:
@@ -271,6 +269,13 @@ public struct TusUpload: UploadMachine {
     }
 
     static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
+
+    /// The message for an answer of another version of the protocol; nil if there is nothing wrong.
+    static func versionFault(in head: ResponseHead) -> String? {
+        guard let stated = head.value("Tus-Resumable"), stated != version.value else { return nil }
+        return "the server answers by tus \(stated.prefix(100)), not \(version.value)"
+    }
+
     private static let contentType = HeaderField(name: "Content-Type", value: "application/offset+octet-stream")
 
     private static func offset(in head: ResponseHead) -> Int64? {

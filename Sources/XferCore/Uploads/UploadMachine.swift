@@ -114,15 +114,20 @@ enum UploadJudgement {
     /// The smallest part that is tried after a 413, in bytes.
     static let smallestPart: Int64 = 64 << 10
 
-    /// Ends the run for a response outside the protocol's normal course. 423 (RFC 4918 §11.3) means that the server
-    /// still holds an earlier request's lock: that is temporary.
+    /// Ends the run for a response that the protocol does not provide for.
     static func failure(_ head: ResponseHead, from url: HTTPURL, now: Timestamp) -> UploadStep {
+        UploadStep(.fail(error(head, from: url, now: now)))
+    }
+
+    /// The error for a response that the protocol does not provide for. 423 (RFC 4918 §11.3) means that an earlier
+    /// request's lock is still in force, which is temporary.
+    static func error(_ head: ResponseHead, from url: HTTPURL, now: Timestamp) -> TransferError {
         var error = ResponseRules.failure(head, from: url, now: now)
         if head.status == 423 || head.status >= 500 {
             error.isRetriable = true
             error.retryAfter = ResponseRules.retryAfter(head, now: now)
         }
-        return UploadStep(.fail(error))
+        return error
     }
 
     /// Why this offset is impossible; nil when it is possible.

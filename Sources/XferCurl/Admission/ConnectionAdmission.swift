@@ -86,7 +86,7 @@ extension EasyHandle {
         }
         if let path = options.unixSocket {
             set(CURLOPT_UNIX_SOCKET_PATH, path)
-            // A kept connection is found by its addresses (`SocketRoute`), which these have not.
+            // A kept connection is found by its addresses (`SocketRoute`). This one has none.
             set(CURLOPT_FORBID_REUSE, 1)
         }
     }

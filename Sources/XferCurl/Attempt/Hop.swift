@@ -33,7 +33,7 @@ final class Hop {
     var response = HopResponse()
     var stage = Stage.requesting
     var body: BodyPlan?
-    /// Whether libcurl would wait for the connection's end behind a body of known length: it takes
+    /// True if libcurl would wait for the connection's end behind a body of known length: it takes
     /// `Transfer-Encoding: identity` for a coding.
     var endsUnseen = false
     /// Bytes of an unwanted body that were read.
@@ -265,7 +265,10 @@ final class Hop {
         head.followsCookies = hasCookies
         head.followsCredentials =
             authentication != .none || sentFields.firstValue(named: "Authorization") != nil
-        head.isViaProxy = connection?.session.key.spec.key.isRelayed ?? false
+        if let key = connection?.session.key.spec.key {
+            head.isViaProxy = key.isRelayed
+            head.isViaUnixSocket = key.connections.unixSocket != nil
+        }
         reportSent()
         response.head = head
         recordAnsweringAddress()

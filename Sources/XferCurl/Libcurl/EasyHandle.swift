@@ -145,7 +145,7 @@ final class EasyHandle {
         // read decodes to, and does not detect a stream that ends early. (Off, it leaves transfer codings alone, too.)
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_HTTP09_ALLOWED, 0)
-        // A URL was read before: what dot segments it still has are meant (`path_as_is`).
+        // `CurlURL` has read the URL: dot segments that it still has are intended (`path_as_is`).
         set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_NETRC, 0)
         set(CURLOPT_TCP_KEEPALIVE, 1)

@@ -3,13 +3,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Where the roots of destinations and `download.dir` lay when they were last used, kept over restarts; see `RootPlace`.
+/// The places of destinations' roots and of `download.dir` at their last use, kept over restarts; see `RootPlace`.
 ///
-/// It is state, not configuration: a reload forgets it, so that an operator can give up a disk.
+/// It is state, not configuration: a reload forgets it, so that an operator can remove a disk for good.
 final class RootPlaces: Sendable {
     private let store: TaskStore
     private let rights: OwnerRights
-    /// What was read of the database so far.
+    /// The places that were read of the database so far.
     private let known = NIOLockedValueBox<[String: RootPlace?]>([:])
 
     init(store: TaskStore, rights: OwnerRights) {
@@ -47,7 +47,7 @@ final class RootPlaces: Sendable {
         }
     }
 
-    /// The present places, where they differ from the remembered ones. What lies on the root file system is never hidden,
+    /// The present places, where they differ from the remembered ones. A place on the root file system is never hidden,
     /// and so not remembered. Blocks.
     static func changes(of places: [String: RootPlace?]) -> [String: RootPlace] {
         var changes: [String: RootPlace] = [:]

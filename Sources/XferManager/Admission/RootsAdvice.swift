@@ -27,7 +27,7 @@ struct RootsAdvice {
             + "; an operator can allow it\(place): access: { users: { \"\(owner.rawValue)\": { roots: \(list) } } }"
     }
 
-    /// As YAML takes it in double quotes. Control characters do not reach the terminal.
+    /// The text in YAML's double quotes. Control characters do not reach the terminal.
     private func quoted(_ path: String) -> String {
         var text = "\""
         for scalar in path.unicodeScalars {

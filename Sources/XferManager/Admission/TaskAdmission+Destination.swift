@@ -111,7 +111,7 @@ extension TaskAdmission {
         return await pool.run { [rights, principal] in rights.destinationRoots(destination, of: principal) }
     }
 
-    /// Otherwise a directory given as output would be noticed only after the last byte.
+    /// Throws if the output is a directory, which would be noticed only after the last byte otherwise.
     private func refuseDirectory(_ destination: Destination, path: String) async throws {
         guard let name = destination.name else { return }
         let roots = await roots(destination)
@@ -135,8 +135,8 @@ extension TaskAdmission {
             expected: "the path of a file; a directory goes into dir")
     }
 
-    /// Throws if the task would replace a file that it may not. Otherwise the caller would learn it only after the last
-    /// byte, when the file is looked at again.
+    /// Throws if the task would replace a file that it may not. The publishing checks it again; without this check the
+    /// caller would learn it only after the last byte.
     private func checkReplacement(by specification: TaskSpecification, path: String) async throws {
         let destination = specification.destination
         let hasOperatorRights = settings.hasOperatorRights(specification)
@@ -144,7 +144,7 @@ extension TaskAdmission {
             destination.confinement != nil || !hasOperatorRights
         else { return }
         let roots = await roots(destination)
-        // A directory that is gone meanwhile is the run's affair.
+        // If the directory is gone meanwhile, the run reports it.
         let pool = paths.pool(of: principal, forPath: destination.directory)
         guard let directory = try? await pool.run({ try roots.open(directory: destination.directory) }) else { return }
         let reason: String?

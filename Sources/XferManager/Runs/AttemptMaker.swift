@@ -134,6 +134,8 @@ extension AttemptMaker {
             course.requestWasSent = ended.requestWasSent
             services.recordProof(ended, since: begunAt)
         }
+        // The attempts that go on get a larger share.
+        if course.maxRates != BandwidthLimits(), !control.attempts.isEmpty { await shareRates() }
         try await services.cookies.save(cookieJar)
         if let failure { throw failure }
         guard let ended else { throw TransferError(.internalError, "the attempt ended without an outcome") }

@@ -10,9 +10,11 @@ import XferModel
 final class RunControl: Sendable {
     private struct State {
         var isStopRequested = false
+        /// True once the run ends by itself, so that no attempt may begin.
+        var isEnding = false
         var isPublishing = false
         var phase: TaskPhase = .connecting
-        /// More than one only for a download in segments.
+        /// More than one only for a transfer in segments or parts.
         var attempts: [LiveAttempt] = []
         /// The hook that works on the file.
         var hook: HookStop?
@@ -98,7 +100,7 @@ final class RunControl: Sendable {
     /// Whether kept bytes can be continued after an interruption; nil while that is not known.
     var isResumable: Bool? { followed?.isResumable ?? state.withLockedValue(\.isResumable) }
 
-    /// The live attempts; more than one only for a download in segments.
+    /// The live attempts; more than one only for a transfer in segments or parts.
     var attempts: [AttemptHandle] { state.withLockedValue { $0.attempts.map(\.handle) } }
 
     /// The latest phase and counters. It can be read from any thread.
@@ -161,6 +163,18 @@ final class RunControl: Sendable {
         }
     }
 
+    /// True once the run ends by itself, although attempts may be under way; see `endAttempts`.
+    var isEnding: Bool { state.withLockedValue(\.isEnding) }
+
+    /// Records that the run ends by itself, so that its other attempts are in vain. Returns the live ones, which the
+    /// caller has to stop; `begin` refuses those that are being started.
+    func endAttempts() -> [AttemptHandle] {
+        state.withLockedValue { state in
+            state.isEnding = true
+            return state.attempts.map(\.handle)
+        }
+    }
+
     /// Checks for a stop request for the last time; false if there is one. After true the run can no longer be stopped.
     func beginPublishing() -> Bool {
         state.withLockedValue { state in
@@ -174,13 +188,14 @@ final class RunControl: Sendable {
 
     func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
 
-    /// Adds a live attempt. False means that a stop was requested meanwhile: the caller has to stop the attempt.
+    /// Adds a live attempt. False means that a stop was requested, or that the run has begun to end meanwhile: the caller
+    /// has to stop the attempt.
     ///
     /// - Parameter origin: received bytes count from this offset on; 0 includes the bytes kept before.
     func begin(_ attempt: AttemptHandle, countingFrom origin: Int64 = 0) -> Bool {
         state.withLockedValue { state in
             state.attempts.append(LiveAttempt(handle: attempt, origin: origin))
-            return !state.isStopRequested
+            return !state.isStopRequested && !state.isEnding
         }
     }
 

@@ -32,6 +32,7 @@ import XferTestSupport
             #expect(creations.dropLast().allSatisfy { $0.header("Upload-Metadata") == nil })
             let last = try #require(server.requests.last)
             #expect(last.method == "POST" && last.header("Upload-Concat")?.hasPrefix("final;http://") == true)
+            #expect(last.header("Content-Length") == "0")
             #expect(last.header("Upload-Metadata")?.hasPrefix("filename c291cmNlLmJpbg==") == true)
             #expect(server.receivedBytes == Self.length)
             #expect(view.json["progress"]?["sent"]?.integerValue == Self.length)

@@ -25,11 +25,20 @@ import XferModel
             ["Newauth", "Basic"]
         ),
         (["Digest realm=\"a, b\", nonce = \"x\", Basic realm=\"c\""], ["Digest", "Basic"]),
-        (["NTLM TlRMTVNTUAAC="], ["NTLM"]), ([""], []), ([", ,"], []), (["realm=\"x\""], []), ([], []),
+        (["NTLM TlRMTVNTUAAC="], ["NTLM"]), (["Básic, \u{202e}x, Basic"], ["Basic"]), ([""], []), ([", ,"], []),
+        (["realm=\"x\""], []), ([], []),
     ])
     func theSchemesOfChallengesAreRead(values: [String], schemes: [String]) {
         let fields = values.map { HeaderField(name: "Proxy-Authenticate", value: $0) }
         #expect(ProxyChallenge(fields).schemes == schemes)
+    }
+
+    @Test(arguments: [(7, 7), (8, 8), (9, 8), (20_000, 8)]) func onlyTheFirstSchemesAreRead(count: Int, read: Int) {
+        let list = (0..<count).map { "s\($0)" }
+        let one = [HeaderField(name: "Proxy-Authenticate", value: list.joined(separator: ", "))]
+        #expect(ProxyChallenge(one).schemes == Array(list.prefix(read)))
+        let several = list.map { HeaderField(name: "WWW-Authenticate", value: $0) }
+        #expect(ProxyChallenge(several, named: "WWW-Authenticate").schemes == Array(list.prefix(read)))
     }
 
     @Test(

@@ -32,6 +32,13 @@ import XferModel
         #expect(NetworkProof.proves(head, from: Self.url(.https)))
     }
 
+    @Test(arguments: HTTPURL.Scheme.allCases) func anAnswerThroughAUnixSocketProvesNoNetwork(scheme: HTTPURL.Scheme) {
+        var head = Self.head(200, "image/jpeg")
+        #expect(NetworkProof.proves(head, from: Self.url(scheme)))
+        head.isViaUnixSocket = true
+        #expect(!NetworkProof.proves(head, from: Self.url(scheme)))
+    }
+
     @Test(arguments: ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "a.localhost"])
     func thisMachineNeedsNoProofAndIsNone(host: String) {
         #expect(NetworkProof().isAuthentic(Self.url(.http, host), since: Self.instant(1)))

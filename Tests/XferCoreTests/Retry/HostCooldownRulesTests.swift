@@ -44,6 +44,15 @@ import XferTestSupport
         #expect(HostCooldownRules.scope(of: error, to: mirrored.specification) == .none)
     }
 
+    @Test(arguments: [429, 503]) func anAnswerThroughAUnixSocketHoldsNoHost(status: Int) {
+        let local = RefusalTests.task { $0.request.connections.unixSocket = "/run/web.sock" }
+        var answer = Self.error(status, 60)
+        answer.isRelayed = true
+        #expect(HostCooldownRules.scope(of: answer, to: local.specification) == .none)
+        // Over TLS the server has shown its certificate.
+        #expect(HostCooldownRules.scope(of: Self.error(status, 60), to: local.specification) != .none)
+    }
+
     @Test(arguments: [429, 503]) func whatAProxyOfTheTasksOwnMayHaveAnsweredHoldsNoHost(status: Int) {
         let direct = RefusalTests.task().specification
         let ownProxy = RefusalTests.task { $0.request.proxy = ProxySettings(url: "http://proxy.example:3128") }

@@ -67,7 +67,8 @@ import XferModel
             var script = script
             let request = script.start()
             #expect(
-                request.summary == "POST /files" && request.header("Upload-Concat") == "final;http://h/b http://h/a")
+                request.summary == "POST /files 0..<0"
+                    && request.header("Upload-Concat") == "final;http://h/b http://h/a")
             #expect(request.header("Upload-Length") == nil && request.header("Upload-Metadata") == "filename YQ==")
             return script.answer(status, fields)
         }

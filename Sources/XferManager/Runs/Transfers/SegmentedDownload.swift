@@ -300,7 +300,6 @@ final class SegmentedDownload {
                 connections.onEnd(of: connection, error, from: source)
             }
         await perform(consequence, of: connection, on: transfer)
-        if transfer.course.maxRates != BandwidthLimits() { await transfer.shareRates() }
         return nil
     }
 

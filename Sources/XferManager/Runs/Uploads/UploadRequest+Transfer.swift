@@ -31,18 +31,19 @@ extension TusConcatenation {
 }
 
 extension TusUpload {
-    /// The upload of a task.
+    /// The upload of a task, or of a part of it.
     ///
     /// - Parameter chunkSize: the service's, for tasks that set none; 0 is unlimited.
     init(
-        _ specification: TaskSpecification, _ content: OpenedContent, length: Int64, chunkSize: Int64,
+        _ specification: TaskSpecification, _ content: OpenedContent, _ part: UploadPart, chunkSize: Int64,
         _ resumeData: UploadResumeData?
     ) {
         self.init(
-            url: specification.request.url, length: length, metadata: content.metadata(for: specification),
-            resumeData: resumeData,
+            url: specification.request.url,
+            length: part.range.upperBound.subtractingSaturated(part.range.lowerBound),
+            metadata: content.metadata(for: specification), resumeData: resumeData,
             chunkSize: specification.upload.chunkSize ?? (chunkSize > 0 ? chunkSize : nil),
-            createsWithContent: specification.upload.createsWithContent == true)
+            createsWithContent: specification.upload.createsWithContent == true, isPart: part.number != nil)
     }
 }
 

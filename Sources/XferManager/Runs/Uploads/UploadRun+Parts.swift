@@ -31,8 +31,9 @@ extension UploadRun {
             case .completed: throw TransferError(.internalError, "an inquiry completed an upload")
             }
         }
-        for (number, data) in recordedParts {
-            show(data.offset, of: UploadPart(number: number, range: 0..<0), total: length)
+        for (number, range) in whole.parts.enumerated() {
+            guard let data = recordedParts[number] else { continue }
+            show(data.offset, of: UploadPart(number: number, range: range), total: length)
         }
         if let end = try await sendParts(of: whole, content) { return end }
         return try await join(whole, content, length: length)
@@ -61,22 +62,14 @@ extension UploadRun {
         }
     }
 
-    /// What the server has of the other parts is continued by the next run.
+    /// Stops the parts that are under way or begin meanwhile. The next run continues them.
     private func stopParts() async {
-        guard !isEnding else { return }
-        isEnding = true
-        for attempt in control.attempts { await services.engine.stop(attempt.id) }
+        for attempt in control.endAttempts() { await services.engine.stop(attempt.id) }
     }
 
     /// Returns nil once the server has the part.
     private func send(_ part: UploadPart, _ content: OpenedContent) async throws -> RunEnd? {
-        let chunkSize = settings.uploadChunkSize
-        let machine = TusUpload(
-            url: specification.request.url, length: Int64(clamping: part.range.count), metadata: "",
-            resumeData: part.number.flatMap { recordedParts[$0] },
-            chunkSize: specification.upload.chunkSize ?? (chunkSize > 0 ? chunkSize : nil),
-            createsWithContent: specification.upload.createsWithContent == true, isPart: true)
-        switch try await drive(machine, part, sending: content) {
+        switch try await drive(tusUpload(of: part, content), part, sending: content) {
         case .completed: return nil
         case .failed(let error): return .failed(error)
         case .stopped: return .stopped

@@ -17,12 +17,10 @@ actor UploadRun: AnsweredRun {
     var keptResponse: KeptResponse?
     /// The upload resource as committed last.
     private(set) var recorded: UploadResumeData?
-    /// Those of the parts, if it is sent in parts.
+    /// The upload resources of its parts as committed last, if it is sent in parts.
     var recordedParts: [Int: UploadResumeData] = [:]
-    /// Bytes that the server has of each part; the whole has the number -1.
-    private var acknowledged: [Int: Int64] = [:]
-    /// Whether a part has failed, so that the others stop.
-    var isEnding = false
+    /// Bytes that the server has, by `UploadPart.number`.
+    private var acknowledged: [Int?: Int64] = [:]
 
     init(_ context: RunContext, _ facts: RunState) {
         self.context = context
@@ -44,13 +42,21 @@ actor UploadRun: AnsweredRun {
         switch specification.upload.uploadProtocol {
         case .tus:
             if let end = try await runInParts(content, length: length) { return end }
-            return try await run(
-                TusUpload(specification, content, length: length, chunkSize: settings.uploadChunkSize, recorded),
-                sending: content)
+            let whole = UploadPart(number: nil, range: 0..<length)
+            return try await run(tusUpload(of: whole, content), sending: content)
         case .resumable:
             return try await run(ResumableUpload(specification, length: length, recorded), sending: content)
         case .plain: throw TransferError(.internalError, "a plain upload is one exchange")
         }
+    }
+
+    /// The machine that sends a part by tus.
+    func tusUpload(of part: UploadPart, _ content: OpenedContent) -> TusUpload {
+        TusUpload(specification, content, part, chunkSize: settings.uploadChunkSize, resumeData(of: part))
+    }
+
+    private func resumeData(of part: UploadPart?) -> UploadResumeData? {
+        part?.number.map { recordedParts[$0] } ?? recorded
     }
 
     private func run(_ machine: some UploadMachine, sending content: OpenedContent) async throws -> RunEnd {
@@ -64,7 +70,7 @@ actor UploadRun: AnsweredRun {
         }
     }
 
-    /// How the course of a machine ended.
+    /// The end of a machine's requests.
     enum Driven: Sendable {
         /// The answer is to be judged as for any other request.
         case answered(Answer, mayRetry: Bool)
@@ -88,7 +94,7 @@ actor UploadRun: AnsweredRun {
             try await commit(step.record, of: part, length: length)
             switch step.action {
             case .send(let request):
-                guard !control.isStopRequested, !isEnding else { return .stopped(mayHaveCreated: false) }
+                guard !control.isStopRequested, !control.isEnding else { return .stopped(mayHaveCreated: false) }
                 switch try await exchange(request, of: &machine, part, sending: content) {
                 case .answered(let heard):
                     answer = heard
@@ -113,7 +119,7 @@ actor UploadRun: AnsweredRun {
     /// Shows how many bytes of a part the server has, and so how many in all.
     func show(_ offset: Int64, of part: UploadPart?, total: Int64) {
         guard let part else { return }
-        acknowledged[part.number ?? -1] = offset
+        acknowledged[part.number] = offset
         control.setSent(acknowledgedInAll, total: total)
     }
 
@@ -177,9 +183,9 @@ actor UploadRun: AnsweredRun {
         let id = transfer.id
         let now = services.clock()
         let number = part?.number
-        let known = number.map { recordedParts[$0] } ?? recorded
+        let known = resumeData(of: part)
         let lost = data == nil ? known?.offset ?? 0 : 0
-        acknowledged[number ?? -1] = data?.offset ?? 0
+        acknowledged[number] = data?.offset ?? 0
         let sent = acknowledgedInAll
         try await commit(data?.url == known?.url ? .gathered : .immediate) { tx, machine in
             if let number { try tx.setUploadPart(data, number, of: id) } else { try tx.setUpload(data, of: id) }
@@ -292,7 +298,7 @@ actor UploadRun: AnsweredRun {
 
 /// A part of a source that a machine sends.
 struct UploadPart: Hashable, Sendable {
-    /// Its place among the parts that are sent at the same time; nil if there is only this one.
+    /// The place among the parts that are sent at the same time, or nil if this is the whole.
     let number: Int?
     let range: Range<Int64>
 }
