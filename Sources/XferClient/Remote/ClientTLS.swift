@@ -6,7 +6,7 @@ import NIOCore
 
 /// TLS to a daemon on the network.
 enum ClientTLS {
-    /// What a failed handshake means, without the library's own notation.
+    /// The meaning of a failed handshake, without the library's own notation.
     ///
     /// - Parameter error: an error of NIOSSL's as text, or another one, which stays as it is.
     static func words(_ error: String) -> String {

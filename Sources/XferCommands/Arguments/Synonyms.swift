@@ -1,4 +1,4 @@
-/// What people type who know other programs, and what it is called here.
+/// Commands and options of other programs, and their counterparts here.
 ///
 /// Nearness of letters misleads: `unpause` is nearest to `pause`, which does the opposite.
 enum Synonyms {
@@ -22,10 +22,10 @@ enum Synonyms {
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]
 
-    /// What an unknown verb is called here, by the words of the command line; nil if nothing is known.
+    /// The counterpart of an unknown verb, by the command line's words; nil if none is known.
     static func command(_ word: String) -> String? { commands[word.lowercased()] }
 
-    /// What an option of another program is here.
+    /// The counterpart of another program's option.
     private enum Meaning {
         case option(String)
         /// A sentence to follow a semicolon.
@@ -107,7 +107,7 @@ enum Synonyms {
         "--enable-rpc": background, "--name": .option("-o FILE"),
     ]
 
-    /// Words for all verbs.
+    /// Options for all verbs.
     private static let options: [String: Meaning] = [
         "--silent": .option("--quiet"), "--filter": .option("--state, --group, --host or --label"),
         "--status": .option("--state STATE"), "--tag": .option("--label TEXT"), "--domain": .option("--host HOST"),
@@ -120,7 +120,7 @@ enum Synonyms {
         "-h": .option("--help"),
     ]
 
-    /// What to do in place of an unknown option: words to follow a semicolon; nil if nothing is known.
+    /// Advice in place of an unknown option, to follow a semicolon; nil if none is known.
     ///
     /// - Parameter names: those that the verb has; an option that it lacks is not proposed.
     static func advice(on option: String, of path: [String], having names: [String]) -> String? {
@@ -135,7 +135,7 @@ enum Synonyms {
         }
     }
 
-    /// Whether one word is the other one's opposite, such as `unpause` and `pause`, `--no-wait` and `--wait`.
+    /// True if one word is the other one's opposite, such as `unpause` and `pause`, `--no-wait` and `--wait`.
     static func areOpposite(_ one: String, _ other: String) -> Bool {
         let words = [one, other].map { word in word.drop { $0 == "-" } }
         let (short, long) = words[0].count < words[1].count ? (words[0], words[1]) : (words[1], words[0])

@@ -2,7 +2,7 @@ import StrictJSON
 
 /// Helps that show what is used most. ArgumentParser's own, with everything, is behind `--help-all`.
 enum ShortHelp {
-    /// The help that a command line asks for; nil if it asks for none, or for all.
+    /// The help that a command line requests; nil if it requests none, or all.
     static func text(for words: [String], width: Int = 80) -> String? {
         if words.isEmpty { return root }
         let words = words.prefix { $0 != "--" }

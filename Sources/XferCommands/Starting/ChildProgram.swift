@@ -14,9 +14,9 @@ enum ChildProgram {
         return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// What a finished program left.
+    /// The result of a finished program.
     struct Ending: Hashable {
-        /// Nil after a signal.
+        /// The exit status, or nil after a signal.
         let status: Int32?
         /// The first 64 KiB of its output and errors.
         let output: String

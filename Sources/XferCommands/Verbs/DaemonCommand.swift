@@ -121,7 +121,7 @@ struct DaemonCommand: ParsableCommand {
             }
         }
 
-        /// Of the daemon that answers, else of the user's last one unless another daemon is named.
+        /// The place of the daemon that answers, else of the user's last one unless another daemon is named.
         private func place() throws(CommandFailure) -> (path: String?, keeper: DaemonKeeper?) {
             let instance = try connection.instance()
             do throws(CommandFailure) {
@@ -147,7 +147,7 @@ struct DaemonCommand: ParsableCommand {
     }
 }
 
-/// A daemon's process in words.
+/// The description of a daemon's process.
 struct DaemonText: Sendable {
     let style: Style
 

@@ -47,7 +47,7 @@ struct FailedCommand: ParsableCommand {
 /// Tasks that failed at the same host for the same reason.
 struct FailureGroup: Hashable, Sendable {
     let reason: String
-    /// In few words, with a status where there is one. Not sanitised.
+    /// A short cause, with a status where there is one. Not sanitised.
     let cause: String
     let host: String
     private(set) var count = 1

@@ -113,7 +113,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    /// Whether tasks are listed as people look for them, and not as the daemon gives them.
+    /// True if tasks are listed as people look for them, and not as the daemon gives them.
     private var groupsByState: Bool {
         !options.output.json && fields == nil && !isQueue && !oldestFirst
     }

@@ -42,7 +42,7 @@ extension ResponseHead {
         return Self.framing(of: lengths)
     }
 
-    /// Whether the fields say that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still send
+    /// True if the fields declare no coding. RFC 2616 §3.6 called that `identity`, and old servers still send
     /// it, mostly beside a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC 9112 §6.3 the
     /// end of the connection ends such a body: if more than the length comes, the connection is not used again.
     private func isUncoded(_ codings: [Substring]) -> Bool {

@@ -37,7 +37,7 @@ public enum PartView {
         }
     }
 
-    /// Where the part begins in a source of this length; nil for a suffix while that is not known.
+    /// The beginning of the part in a source of this length; nil for a suffix while that is not known.
     private static func start(of part: SourceRange, inSourceOf complete: Int64?) -> Int64? {
         guard let suffix = part.suffixLength else { return part.first }
         return complete.map { max(0, $0.subtractingSaturated(suffix)) }

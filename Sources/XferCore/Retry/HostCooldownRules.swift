@@ -69,8 +69,8 @@ public enum HostCooldownRules {
     }
 
     /// The delay after a 429 that names none: between half and the whole of a bound, which is 1 s and doubles with each
-    /// try up to `longestOwn`. Many servers count the requests of a second. The task that was refused is mostly the first
-    /// of the host to be asked again, so the delay grows for all of them.
+    /// attempt up to `longestOwn`. Many servers count the requests of a second. The refused task is mostly the first
+    /// of the host to request again, so the delay grows for all of them.
     private static func ownDelay(tries: Int, using random: inout some RandomNumberGenerator) -> Duration {
         let bound = min(longestOwn, .seconds(1 << min(max(tries, 1) - 1, 9))).wholeMicroseconds
         return .microseconds(Int64.random(in: bound / 2...bound, using: &random))

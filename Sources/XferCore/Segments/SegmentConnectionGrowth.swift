@@ -34,7 +34,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     }
 
     private(set) var connections: Int
-    /// Whether connections beyond that number are to be closed before their pieces end.
+    /// True if connections beyond that number are to be closed before their pieces end.
     private(set) var closesSurplus = true
     private var state: State
 

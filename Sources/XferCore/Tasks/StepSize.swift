@@ -3,7 +3,7 @@ import XferModel
 /// The number of elements that one transaction of a long change takes, chosen such that others wait about as long on
 /// any machine.
 public struct StepSize: Hashable, Sendable {
-    /// How long a step should take: others wait for one, and for its commit.
+    /// The desired time of a step: others wait for one, and for its commit.
     public static let target = Duration.milliseconds(15)
     /// Fewer elements cost more in commits than they save in waiting.
     public static let least = 20

@@ -7,14 +7,14 @@ public import XferModel
 public struct TusConcatenation: Hashable, Sendable {
     /// A part with fewer bytes is not worth its requests.
     public static let smallestPart: Int64 = 1 << 20
-    /// What a server says about the extension.
+    /// The server's statement about the extension.
     public enum Support: Hashable, Sendable {
         case joins
         case lacks
         case failed(TransferError)
     }
 
-    /// Where uploads are created.
+    /// The URL at which uploads are created.
     private let url: HTTPURL
     private let metadata: String
     /// The parts of the source, in order and without gaps; two at least.
@@ -39,10 +39,10 @@ public struct TusConcatenation: Hashable, Sendable {
         (self.url, self.metadata, self.parts) = (url, metadata, parts)
     }
 
-    /// The request that asks what the server can do. It alone has no version.
+    /// The request for the server's extensions. It alone has no version.
     public var inquiry: UploadRequest { UploadRequest(.options, url, headers: []) }
 
-    /// What the answer to the inquiry says. A server that refuses the question has no extensions.
+    /// The extension's support according to the answer. A server that refuses the request has no extensions.
     public func support(in head: ResponseHead, at now: Timestamp) -> Support {
         switch head.status {
         case 200...299:
@@ -99,7 +99,7 @@ public struct TusConcatenation: Hashable, Sendable {
 /// A request of a `TusConcatenation` that is about no upload resource, as a machine of one step.
 public struct TusConcatenationRequest: UploadMachine {
     private let concatenation: TusConcatenation
-    /// Nil asks what the server can do; else the parts to join.
+    /// The parts to join; nil if the request is for the server's extensions.
     private let places: [HTTPURL]?
 
     public init(_ concatenation: TusConcatenation, joining places: [HTTPURL]? = nil) {

@@ -13,7 +13,7 @@ public struct Attempt: Sendable {
     public var allowsUnsafeResume: Bool
     /// The same, because a demanded digest will verify what is put together.
     public var joinsUnderDigest = false
-    /// Whether the server refuses requests for the rest, so that the whole is requested; see `ResumeRules.plan`.
+    /// True if the server refuses requests for the rest, so that the whole is requested; see `ResumeRules.plan`.
     public var isRangeRefused = false
     /// The digest against which the finished bytes will be verified, so that a body may be taken whose end nothing else
     /// proves; see `AttemptOutcome.unprovenEnd`. Nil refuses such bodies.

@@ -40,7 +40,7 @@ final class AttemptRun {
     private(set) var hop: Hop?
     /// The request of the present hop, or of the next one.
     private(set) var request: HopRequest
-    /// What is known of the server's regard for `If-Range`. The next requests of the attempt go to the same URL.
+    /// The evidence about the server's regard for `If-Range`. The next requests of the attempt go to the same URL.
     var proof = ConditionProof.none
     private var redirects: RedirectRules
     private(set) var received: ReceivedBody

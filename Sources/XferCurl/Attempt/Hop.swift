@@ -33,7 +33,7 @@ final class Hop {
     var response = HopResponse()
     var stage = Stage.requesting
     var body: BodyPlan?
-    /// Whether libcurl would wait for the connection's end behind a body of known length: it takes
+    /// True if libcurl would wait for the connection's end behind a body of known length: it takes
     /// `Transfer-Encoding: identity` for a coding.
     var endsUnseen = false
     /// Bytes of an unwanted body that were read.

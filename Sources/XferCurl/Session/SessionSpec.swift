@@ -46,7 +46,7 @@ public struct SessionKey: Hashable, Sendable {
         self.connections = connections
     }
 
-    /// Whether a proxy, or what listens at a Unix socket, may answer in the server's place.
+    /// True if a proxy, or what listens at a Unix socket, may answer in the server's place.
     var isRelayed: Bool { proxy != nil || connections.unixSocket != nil }
 
     /// Whether the connection to the proxy itself uses TLS.

@@ -3,13 +3,13 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Where the roots of destinations and `download.dir` lay when they were last used, kept over restarts; see `RootPlace`.
+/// The places of the roots and of `download.dir` when they were last used, kept over restarts; see `RootPlace`.
 ///
-/// It is state, not configuration: a reload forgets it, so that an operator can give up a disk.
+/// It is state, not configuration: a reload forgets it, so that an operator can abandon a disk.
 final class RootPlaces: Sendable {
     private let store: TaskStore
     private let rights: OwnerRights
-    /// What was read of the database so far.
+    /// The places that were read from the database so far.
     private let known = NIOLockedValueBox<[String: RootPlace?]>([:])
 
     init(store: TaskStore, rights: OwnerRights) {

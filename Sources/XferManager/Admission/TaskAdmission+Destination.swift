@@ -111,7 +111,7 @@ extension TaskAdmission {
         return await pool.run { [rights, principal] in rights.destinationRoots(destination, of: principal) }
     }
 
-    /// Otherwise a directory given as output would be noticed only after the last byte.
+    /// Throws if the output is a directory, which would otherwise be noticed only after the last byte.
     private func refuseDirectory(_ destination: Destination, path: String) async throws {
         guard let name = destination.name else { return }
         let roots = await roots(destination)
@@ -136,7 +136,7 @@ extension TaskAdmission {
     }
 
     /// Throws if the task would replace a file that it may not. Otherwise the caller would learn it only after the last
-    /// byte, when the file is looked at again.
+    /// byte, when the file is inspected again.
     private func checkReplacement(by specification: TaskSpecification, path: String) async throws {
         let destination = specification.destination
         let hasOperatorRights = settings.hasOperatorRights(specification)

@@ -62,7 +62,7 @@ public struct TaskFilter: WireInput, Hashable {
             || ids != nil || batch != nil || hasLaterCondition
     }
 
-    /// Whether it has a condition that a fleet does not know.
+    /// True if it has a condition that a fleet does not know.
     public var hasLaterCondition: Bool {
         clientKey != nil || reason != nil || urlPrefix != nil || createdFrom != nil || createdBefore != nil
             || finishedFrom != nil || finishedBefore != nil

@@ -68,7 +68,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var createdAt: Timestamp?
     public var startedAt: Timestamp?
     public var finishedAt: Timestamp?
-    /// Whether `PageText` has left out fields.
+    /// True if `PageText` has left out fields.
     public internal(set) var isAbridged: Bool?
 
     public init() {}
@@ -276,7 +276,7 @@ public struct ProgressRecord: WireRecord, Hashable {
     ]
 }
 
-/// Why a waiting task cannot start now, and until when if that is known. Tasks that are queued or running have one,
+/// The reason why a waiting task cannot start now, with its end if that is known. Queued and running tasks have one,
 /// too, while the database cannot be written: `storage`.
 public struct WaitRecord: WireRecord, Hashable {
     public var reason = OpenEnum(WaitReason.retry)

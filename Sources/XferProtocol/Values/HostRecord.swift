@@ -1,4 +1,4 @@
-/// What xferd knows of a host, and the limits that it has.
+/// A host's known state, and the limits that it has.
 public struct HostRecord: WireRecord, Hashable {
     public var host = ""
     public var window = 0
@@ -31,22 +31,22 @@ public struct HostRecord: WireRecord, Hashable {
     ]
 }
 
-/// The HTTP version that a host speaks.
+/// The HTTP version of a host.
 public enum HostProtocol: String, Sendable, CaseIterable, WireEnum {
     case http1 = "http/1.1"
     case http2 = "http/2"
 }
 
-/// Why a host's window does not grow.
+/// The reason why a host's window does not grow.
 public enum HostReason: String, Sendable, CaseIterable, WireEnum {
     case growing
     /// Fewer transfers are under way than may be.
     case unneeded
-    /// It is as large as it may be.
+    /// The window is as large as it may be.
     case most
     /// The host has refused more.
     case refused
-    /// More at once made nothing faster.
+    /// A larger window made nothing faster.
     case noGain = "no_gain"
     /// The host does not answer.
     case silent

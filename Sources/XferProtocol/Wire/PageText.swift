@@ -77,7 +77,7 @@ extension TaskRecord {
         ?? .all
 }
 
-/// What lists of named objects take: how many at once, and where to go on.
+/// The parameters of lists of named objects: how many at once, and where to continue.
 public struct NamedPageParams: WireInput, WireParams, Hashable {
     public var limit = 1000
     public var cursor: String?

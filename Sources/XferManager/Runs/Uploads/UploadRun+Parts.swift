@@ -61,7 +61,7 @@ extension UploadRun {
         }
     }
 
-    /// What the server has of the other parts is continued by the next run.
+    /// Stops the other parts. The next run continues what the server has of them.
     private func stopParts() async {
         guard !isEnding else { return }
         isEnding = true

@@ -17,11 +17,11 @@ actor UploadRun: AnsweredRun {
     var keptResponse: KeptResponse?
     /// The upload resource as committed last.
     private(set) var recorded: UploadResumeData?
-    /// Those of the parts, if it is sent in parts.
+    /// The recorded resume data of the parts, if it is sent in parts.
     var recordedParts: [Int: UploadResumeData] = [:]
     /// Bytes that the server has of each part; the whole has the number -1.
     private var acknowledged: [Int: Int64] = [:]
-    /// Whether a part has failed, so that the others stop.
+    /// True if a part has failed, so that the others stop.
     var isEnding = false
 
     init(_ context: RunContext, _ facts: RunState) {
@@ -64,7 +64,7 @@ actor UploadRun: AnsweredRun {
         }
     }
 
-    /// How the course of a machine ended.
+    /// The end of a machine's requests.
     enum Driven: Sendable {
         /// The answer is to be judged as for any other request.
         case answered(Answer, mayRetry: Bool)
