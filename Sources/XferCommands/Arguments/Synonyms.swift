@@ -40,7 +40,7 @@ enum Synonyms {
     private static let background = Meaning.advice("every task runs in the background: leave it out")
     private static let continuing = Meaning.advice(
         "every download goes on by itself; --on-conflict verify with --checksum keeps a file that is whole; "
-            + "the partial files of other programs are fetched anew")
+            + "the partial files of other programs are fetched again")
     private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
     private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
 
@@ -61,9 +61,9 @@ enum Synonyms {
         "--tries": .option("--max-retries COUNT"), "--retry": .option("--max-retries COUNT"),
         "--retries": .option("--max-retries COUNT"), "--max-tries": .option("--max-retries COUNT"),
         "-t": .option("--max-retries COUNT"), "--retry-max-time": .option("--retry-for TIME"),
-        "--retry-delay": .advice("the time between tries grows by itself: leave it out"),
-        "--retry-wait": .advice("the time between tries grows by itself: leave it out"),
-        "--waitretry": .advice("the time between tries grows by itself: leave it out"),
+        "--retry-delay": .advice("the time between attempts grows by itself: leave it out"),
+        "--retry-wait": .advice("the time between attempts grows by itself: leave it out"),
+        "--waitretry": .advice("the time between attempts grows by itself: leave it out"),
         "--continue-at": continuing, "-C": continuing, "--continue": continuing,
         "-G": .option("--param NAME=VALUE"), "--get": .option("--param NAME=VALUE"),
         "--input": .option("-i FILE"), "--no-parent": recursive,
@@ -76,15 +76,15 @@ enum Synonyms {
         "--max-connection-per-server": .option("--segments COUNT"), "--connections": .option("--segments COUNT"),
         "-x": .advice("curl's is --proxy URL, aria2c's is --segments COUNT"),
         "-s": .advice("curl's is --quiet, aria2c's is --segments COUNT"), "--silent": .option("--quiet"),
-        "--no-verbose": .option("--quiet"), "--verbose": .advice("`xferctl log ID` and `xferctl events` tell more"),
-        "-v": .advice("`xferctl log ID` and `xferctl events` tell more"),
+        "--no-verbose": .option("--quiet"), "--verbose": .advice("`xferctl log ID` and `xferctl events` show more"),
+        "-v": .advice("`xferctl log ID` and `xferctl events` show more"),
         "-j": parallel, "--max-concurrent-downloads": parallel, "-Z": parallel, "--parallel": parallel,
         "--parallel-max": parallel, "--max-time": .option("--total-timeout TIME"),
         "-m": .option("--total-timeout TIME"),
         "--read-timeout": .option("--idle-timeout TIME"), "--speed-limit": .option("--min-rate RATE"),
         "-Y": .option("--min-rate RATE"), "--lowest-speed-limit": .option("--min-rate RATE"),
         "--speed-time": .option("--min-rate-time TIME"), "-y": .option("--min-rate-time TIME"),
-        "--password": .option("-u USER, which asks for it, or --password-file FILE"),
+        "--password": .option("-u USER, which prompts for it, or --password-file FILE"),
         "--http-user": .option("-u USER"), "--username": .option("-u USER"),
         "--http-passwd": .option("--password-file FILE"), "--http-password": .option("--password-file FILE"),
         "--oauth2-bearer": .option("--bearer-file FILE"), "--token": .option("--bearer-file FILE"),

@@ -30,7 +30,7 @@ enum ShortHelp {
           cancel ID     Cancel it; `retry ID` starts it again.
           remove ID     Remove it from the list; --files deletes its file, too.
           limit         Show and set the rate and how many run at a time.
-          log ID        Show what happened to a task.
+          log ID        Show the events of a task.
           doctor        Say what is wrong here, and what to do.
 
         `xferctl --help` lists every command, `xferctl COMMAND --help` explains one.

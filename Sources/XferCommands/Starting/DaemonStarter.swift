@@ -184,7 +184,7 @@ struct DaemonStarter {
     private static func tail(of path: String, from begin: off_t) -> String {
         let lines = LogTail.lines(of: path, count: 3, from: begin)
         return lines.isEmpty
-            ? "xferd ended without a word" : lines.map { SafeText.sanitised($0) }.joined(separator: " / ")
+            ? "xferd ended without a message" : lines.map { SafeText.sanitised($0) }.joined(separator: " / ")
     }
 
     // MARK: The environment

@@ -9,7 +9,7 @@ struct FailedCommand: ParsableCommand {
         commandName: "failed", abstract: "Count failed tasks by reason and host.",
         discussion: """
             The most frequent first, each with the newest task: `xferctl show ID` says what to do about it, \
-            `xferctl retry --failed --host HOST` tries those of a host again.
+            `xferctl retry --failed --host HOST` retries those of a host.
 
               xferctl failed --since yesterday
             """)

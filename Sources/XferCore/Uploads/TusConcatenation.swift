@@ -74,7 +74,7 @@ public struct TusConcatenation: Hashable, Sendable {
     /// The step after the answer to the request that joins the parts.
     func step(after head: ResponseHead, at now: Timestamp) -> UploadStep {
         if let spoken = head.value("Tus-Resumable"), spoken != TusUpload.version.value {
-            return .fail("the server speaks tus \(spoken), not \(TusUpload.version.value)")
+            return .fail("the server uses tus \(spoken), not \(TusUpload.version.value)")
         }
         switch head.status {
         case 201:

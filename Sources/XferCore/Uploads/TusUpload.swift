@@ -85,7 +85,7 @@ public struct TusUpload: UploadMachine {
         let answered = state
         state = .ended
         if let spoken = head.value("Tus-Resumable"), spoken != Self.version.value {
-            return .fail("the server speaks tus \(spoken), not \(Self.version.value)")
+            return .fail("the server uses tus \(spoken), not \(Self.version.value)")
         }
         switch answered {
         case .creating(let sent):

@@ -62,7 +62,7 @@ extension Hop {
         }
         if request.needsNewConnection {
             refusal = TransferError(
-                .protocolError, "\(url.hostKey) sent something before it was asked for", host: url.hostKey)
+                .protocolError, "\(url.hostKey) sent bytes before a request", host: url.hostKey)
         } else {
             link.isStale = true
         }

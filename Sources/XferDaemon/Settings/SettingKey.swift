@@ -300,7 +300,7 @@ extension SettingKey {
     private static let client: [SettingKey] = [
         SettingKey(
             "client.start", \.client.start, .word(), reload: true,
-            "Whether xferctl add starts a daemon of its user in the background when none runs")
+            "Start a daemon of the user in the background when xferctl add finds none running")
     ]
 
     /// Used by `xfer-fleet` alone.

@@ -82,7 +82,7 @@ struct EndLogLine {
         switch event.payload {
         case .taskCompleted(let path, let size, let skipped, let notModified):
             level = .info
-            message = skipped ? "a task has completed: its file was there" : "a task has completed"
+            message = skipped ? "a task has completed: its file existed" : "a task has completed"
             if let path { metadata["path"] = "\(path)" }
             metadata["bytes"] = "\(size)"
             if notModified { metadata["not_modified"] = "true" }

@@ -23,8 +23,8 @@ public struct HostRecord: WireRecord, Hashable {
         .optional("protocol", \.httpProtocol, "The protocol of its last answer."),
         .optional("latency_ms", \.latency, "Milliseconds from a request to the first byte of its answer, smoothed."),
         .optional("recv_rate", \.rate, "Bytes per second, measured over the last round trip."),
-        .optional("refusals", \.refusals, "How often it has refused or broken off a request beside others."),
-        .optional("reason", \.reason, "Why the window does not grow."),
+        .optional("refusals", \.refusals, "Requests that it has refused or broken off beside others."),
+        .optional("reason", \.reason, "The reason why the window does not grow."),
         .optional("max_connections", \.maxConnections, "The host's own limit, set with queue.set_host."),
         .optional(
             "requests_per_minute", \.requestsPerMinute, "The host's own limit, set with queue.set_host."),
