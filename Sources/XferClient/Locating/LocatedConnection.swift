@@ -96,7 +96,7 @@ extension SocketLocator {
         for name in ["XFERD_SOCKET", "XFERD_FLEET_SOCKET"] + UserPlaces.environmentNames {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
-        // The account database, which may be asked over the network, only where it is needed.
+        // The account database, which may be on the network, only where it is needed.
         let home = environment["HOME"]?.hasPrefix("/") == true ? nil : UserPlaces.accountHome
         return SocketLocator(environment: environment, uid: getuid(), accountHome: home)
     }

@@ -94,7 +94,7 @@ struct CommandLineWords {
         while let word = words.popFirst() {
             guard let name = Self.optionName(word), !["--help", "--version", "-h"].contains(name) else { continue }
             if let option = arguments.first(where: { $0.names.contains(name) }) {
-                // Its value is a word of its own, whatever that begins with.
+                // Its value is an argument of its own, whatever that begins with.
                 if option.kind == .option, name == word { _ = words.popFirst() }
                 continue
             }

@@ -87,7 +87,7 @@ struct TaskStages {
             let page = try Self.page(&query, daemon)
             let fresh = page.tasks.filter { !seen.contains($0.id) }
             guard room > 0 else {
-                // Asked for one more, to know whether there is one.
+                // One more is requested, to know whether there is one.
                 isCut = fresh.contains { !isHidden($0, stage) }
                 hasHidden = hasHidden || fresh.contains { isHidden($0, stage) }
                 return

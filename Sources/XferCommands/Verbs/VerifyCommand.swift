@@ -46,7 +46,7 @@ struct VerifyCommand: TaskVerb {
                 return digest
             }
             verdicts.append(verdict)
-            // A large file takes minutes: each is told as soon as it is known.
+            // A large file takes minutes: each is reported as soon as it is known.
             if !options.output.json, !talk.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
         }
         if options.output.json { Output.standard.document(.object(["files": .array(verdicts.map(\.json))])) }

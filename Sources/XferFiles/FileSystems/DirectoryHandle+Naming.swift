@@ -35,7 +35,7 @@ extension DirectoryHandle {
         // Not the name itself: other tasks and programs would see it for a moment, and take it for a file.
         let code = attempt(Self.trialPrefix + name)
         guard code == ENAMETOOLONG else { return code }
-        // The prefix may have made it too long: once more, no longer than the name.
+        // The prefix may have made it too long: cut again, no longer than the name.
         var end = name.unicodeScalars[...]
         while String(end).utf8.count + Self.trialPrefix.utf8.count > name.utf8.count, !end.isEmpty { end.removeFirst() }
         return attempt(Self.trialPrefix + String(end))

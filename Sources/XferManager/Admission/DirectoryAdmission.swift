@@ -147,7 +147,7 @@ final class DirectoryAdmission: Sendable {
     private func open(_ key: Key, creates: Bool = true) async -> Opening {
         let openedAt = Clocks.monotonic()
         do {
-            // Without the database no task is added; what is remembered is asked again then.
+            // Without the database no task is added; the remembered places are read again then.
             let known = (try? await places?.places(of: key.roots.roots, containing: key.directory)) ?? [:]
             let work: @Sendable () throws -> (FileIdentity, AdmittedDirectory?, [String: RootPlace]) = {
                 try RootPlaces.requireMounted(known, for: key.directory)
