@@ -134,7 +134,7 @@ extension TransferManager {
         await prepareShutdown(mode)
         await services.renewal.shutdown()
         if await !liveWorkEnded() {
-            services.logger.warning("a disk does not answer; the next start finds what was not finished")
+            services.logger.warning("a disk does not answer; the next start continues unfinished work")
         }
         let now = clock()
         _ = try? await store.write { [services] tx in
