@@ -48,7 +48,7 @@ public struct StoredUpload: Sendable {
     /// Bytes stored.
     public var offset: Int64 = 0
     public var isComplete = false
-    /// Whether it is made to be joined with others.
+    /// True if it is made to be joined with others.
     public var isPart = false
     /// Header fields of the request that made it.
     public var headers: [HeaderField]

@@ -29,7 +29,7 @@ public final class UploadServer: Sendable {
         public var largestAppend: Int64?
         /// Whether it says so (`Upload-Limit`).
         public var announcesLimit = true
-        /// Whether it joins parts (tus, Concatenation).
+        /// True if it joins parts (tus, Concatenation).
         public var joinsParts = true
         /// Seconds until an upload is gone; nil keeps it.
         public var lifetime: Int64?
