@@ -62,7 +62,7 @@ public enum CommandLineTool {
         return .usage
     }
 
-    /// Without the parser's lines about the whole verb where the option's own help says what is accepted.
+    /// Removes the parser's lines about the whole verb if the option's own help says what is accepted.
     static func withoutUsage(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard let help = lines.firstIndex(where: { $0.hasPrefix("Help:") }),

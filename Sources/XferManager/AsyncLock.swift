@@ -6,7 +6,7 @@ import XferModel
 final class AsyncLock: Sendable {
     private struct State {
         var isBusy = false
-        /// Waiting callers by user; nil stands for callers without a user.
+        /// Waiting callers by user; nil is for callers without a user.
         var waiting: [Owner?: [CheckedContinuation<Void, Never>]] = [:]
         /// The users with waiting callers; the first is next.
         var turns: [Owner?] = []

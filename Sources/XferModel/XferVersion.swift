@@ -2,10 +2,10 @@
 public enum XferVersion {
     public static let current = "1.0.0"
 
-    /// What `--version` prints: `1.0.0 (COMMIT)`, or `1.0.0~dev+COMMIT` for a commit without a tag, which Debian sorts
+    /// The text of `--version`: `1.0.0 (COMMIT)`, or `1.0.0~dev+COMMIT` for a commit without a tag, which Debian sorts
     /// before the release.
     ///
-    /// - Parameter commit: what the build was told: `COMMIT`, `dev+COMMIT`, or nothing.
+    /// - Parameter commit: the value given to the build: `COMMIT`, `dev+COMMIT`, or nothing.
     public static func text(commit: String) -> String {
         // Outside of a repository there is no commit behind the sign.
         guard !commit.isEmpty, commit != "dev+" else { return current }

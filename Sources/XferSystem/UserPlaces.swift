@@ -4,7 +4,7 @@ import Glibc
 public struct UserPlaces: Hashable, Sendable {
     /// `XDG_RUNTIME_DIR` if that is an absolute path, else `/run/user/UID`. It need not exist: a login session makes it.
     public let runtimeDirectory: String
-    /// Holds the database; nil if neither the environment nor the account names a home.
+    /// The directory of the database; nil if neither the environment nor the account names a home.
     public let stateDirectory: String?
 
     /// - Parameter accountHome: the home directory of the password database, used when `HOME` is unset.
@@ -26,7 +26,7 @@ public struct UserPlaces: Hashable, Sendable {
     /// The socket where no session has one: in containers, under cron, after `su`.
     public var stateSocket: String? { stateDirectory.map { $0 + "/xferd.sock" } }
 
-    /// Where a daemon that `xferctl` started writes its log.
+    /// The log of a daemon that `xferctl` started.
     public var log: String? { stateDirectory.map { $0 + "/xferd.log" } }
 
     /// The places of this process's user.
@@ -41,7 +41,7 @@ public struct UserPlaces: Hashable, Sendable {
         getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
     }
 
-    /// Whether a user can keep a socket in a directory: it exists, is the user's own and can be written.
+    /// True if a user can keep a socket in a directory: it exists, is the user's own and can be written.
     public static func isOwnDirectory(_ path: String) -> Bool {
         var facts = stat()
         return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR && facts.st_uid == geteuid()
@@ -51,9 +51,9 @@ public struct UserPlaces: Hashable, Sendable {
 
 /// The service managers that can start a daemon on this machine.
 public struct ServiceManagers: Hashable, Sendable {
-    /// Whether systemd manages the machine.
+    /// True if systemd manages the machine.
     public var hasSystem: Bool
-    /// Whether this user has a manager of its own: a login session or lingering.
+    /// True if this user has a manager of its own: a login session or lingering.
     public var hasUser: Bool
 
     public init(hasSystem: Bool, hasUser: Bool) {
@@ -61,7 +61,7 @@ public struct ServiceManagers: Hashable, Sendable {
         self.hasUser = hasUser
     }
 
-    /// Those that run now.
+    /// The service managers that run now.
     public static func ofThisMachine(_ places: UserPlaces = .ofThisProcess()) -> ServiceManagers {
         ServiceManagers(
             hasSystem: access("/run/systemd/system", F_OK) == 0,

@@ -301,10 +301,10 @@ def test_the_timetable_is_shown(page: Page) -> None:
 
 def test_the_queue_is_held_back_and_released(page: Page, client: xfer.Client) -> None:
     page.press("L")
-    page.click("Hold back all starts")
+    page.click("Pause queue")
     page.wait_for_text("hold-state", "Nothing new starts")
     assert client.queue.stats().paused
-    page.click("Let tasks start")
+    page.click("Resume queue")
     page.wait_for_text("hold-state", "Tasks start")
     assert not client.queue.stats().paused
 

@@ -8,7 +8,7 @@ public protocol HTTPGate: Sendable {
     /// Decides from the request's head, before its body is read.
     func decide(_ request: HTTPRequest) -> HTTPDecision
 
-    /// Called when it is known for whom a request is answered: when it was admitted, and again when a route has found a
+    /// Called when the client of a request is known: when it was admitted, and again when a route has found a
     /// client in its body.
     func recognised(_ client: HTTPClient, on channel: any Channel)
 

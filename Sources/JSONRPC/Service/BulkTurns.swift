@@ -10,7 +10,7 @@ public final class BulkTurns: Sendable {
         order = NIOLockedValueBox(TurnOrder(limit: max(1, limit), reserved: max(0, reserved)))
     }
 
-    /// Waits for a turn, which has to be given back with the same `isPrivileged`; false when the client has gone
+    /// Waits for a turn, which has to be returned with the same `isPrivileged`; false when the client has gone
     /// meanwhile.
     ///
     /// A client that does not read its answers gets no turn for another one, so that little waits for it.
@@ -32,7 +32,7 @@ public final class BulkTurns: Sendable {
     }
 }
 
-/// Who asks for a turn.
+/// A user's connection, or a part of one, that takes turns.
 struct TurnAsker: Hashable {
     var user: UInt32
     var connection: UInt64
@@ -47,7 +47,7 @@ struct TurnOrder<Waiter> {
     private let reserved: Int
     private var ordinary = 0
     private var privileged = 0
-    /// Those that wait, the one that was served longest ago first. A user's privileged requests wait by themselves.
+    /// The waiting callers, the one that was served longest ago first. A user's privileged requests wait by themselves.
     private var users: Rotation<User, Rotation<UInt64, [Waiter]>> = Rotation()
 
     private struct User: Hashable {

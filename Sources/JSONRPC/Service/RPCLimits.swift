@@ -18,16 +18,16 @@ public struct RPCLimits: Hashable, Sendable {
     /// How long a client may take to send a request, from its first byte to its last. Beyond: −32600 (HTTP: 408), and
     /// the connection is closed.
     public var requestTime = Duration.seconds(30)
-    /// How long a client of HTTP may wait before it begins a request; nil is for ever. Beyond: the connection is
+    /// The longest time before a client of HTTP begins a request; nil is for ever. Beyond: the connection is
     /// closed.
     public var idleTime: Duration?
-    /// How long a connection to a listener on the network may stay without a request that shows a token. A request that
-    /// needs none begins the time anew. Beyond: the connection is closed.
+    /// The longest time of a listener's connection on the network without a request that shows a token. A request that
+    /// needs none begins the time again. Beyond: the connection is closed.
     public var strangerTime = Duration.seconds(5)
     /// Most requests of one connection that have begun and are not answered yet. At the limit the server reads no
     /// further requests from the connection.
     public var requestsInFlight = 64
-    /// Most bulk requests (`RPCService.isBulk`) of all connections together that run at the same time, beside one that
+    /// The most bulk requests (`RPCService.isBulk`) of all connections that run at the same time, beside one that
     /// is reserved for privileged users. Further bulk requests wait; the users take turns, and the connections of each.
     public var bulkRequests = 2
     /// Most requests in one batch. Beyond: −32600 for the whole batch.

@@ -34,7 +34,7 @@ extension RPCService {
 
     public func isPrivileged(_ peer: PeerCredentials) -> Bool { false }
 
-    /// Whether the client uses rights that its user has as a privileged one.
+    /// True if the client uses rights that its user has as a privileged one.
     public func isPrivileged(_ connection: RPCConnection) -> Bool {
         connection.remote?.isPrivileged ?? true && isPrivileged(connection.peer)
     }

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 final class CallPermits: Sendable {
     private struct State {
         var free: Int
-        /// Those that wait, by the number of their turn.
+        /// The waiting callers, by the number of their turn.
         var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextTurn: UInt64 = 0
         /// No turn before this one waits.

@@ -17,7 +17,7 @@ public import XferProtocol
 public final class TransferClient: Sendable {
     /// How long a client waits.
     public struct Options: Hashable, Sendable {
-        /// For a connection, and for each answer; more than zero. Default 60 seconds. `TaskWait` has a time of its own
+        /// The time for a connection, and for each answer; more than zero. Default 60 seconds. `TaskWait` has its own
         /// in addition.
         public var timeout = Duration.seconds(60)
         /// How long `TaskHandle.wait`, `add` and events look for a daemon that went away. Default 60 seconds; nil is

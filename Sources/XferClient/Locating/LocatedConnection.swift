@@ -25,7 +25,7 @@ public struct FailedCandidate: Hashable, Sendable {
     public let candidate: SocketLocator.Candidate
     public let error: ConnectionError
 
-    /// Whether messages leave it out: most daemons have a session's runtime directory.
+    /// True if messages leave it out: most daemons have a session's runtime directory.
     var isQuiet: Bool { candidate.origin == .userState && error.mayPass }
 }
 
@@ -53,7 +53,7 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
             .joined(separator: ", ")
     }
 
-    /// What the user can do here: start a daemon, or ask for access.
+    /// The user's next step: start a daemon, or request access.
     public func advice(_ managers: ServiceManagers = .ofThisMachine()) -> String {
         let origins = tried.map(\.candidate.origin)
         if origins.contains(.server) { return serverAdvice }
@@ -96,7 +96,7 @@ extension SocketLocator {
         for name in ["XFERD_SOCKET", "XFERD_FLEET_SOCKET"] + UserPlaces.environmentNames {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
-        // The account database, which may be asked over the network, only where it is needed.
+        // The account database, which may be on the network, only where it is needed.
         let home = environment["HOME"]?.hasPrefix("/") == true ? nil : UserPlaces.accountHome
         return SocketLocator(environment: environment, uid: getuid(), accountHome: home)
     }

@@ -33,7 +33,7 @@ public struct SocketLocator: Sendable {
         case flag = "--socket"
         case environment = "XFERD_SOCKET"
         case user = "the user's daemon"
-        /// Where no session has a runtime directory.
+        /// The place for users whose session has no runtime directory.
         case userState = "the user's daemon without a session"
         case system = "the system's daemon"
         case server = "--server"

@@ -6,7 +6,7 @@ import NIOCore
 
 /// TLS to a daemon on the network.
 enum ClientTLS {
-    /// What a failed handshake means, without the library's own notation.
+    /// The meaning of a failed handshake, without the library's own notation.
     ///
     /// - Parameter error: an error of NIOSSL's as text, or another one, which stays as it is.
     static func words(_ error: String) -> String {
@@ -14,7 +14,7 @@ enum ClientTLS {
             return "its certificate is not trusted on this machine: it has expired, or no known authority has signed it"
         }
         if error.contains("failedToValidateHostname") { return "its certificate is for another name" }
-        if error.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS there" }
+        if error.contains("WRONG_VERSION_NUMBER") { return "it does not use TLS there" }
         guard let reason = error.firstMatch(of: #/OPENSSL_internal:([A-Z0-9_]+)/#) else { return error }
         return "TLS: " + reason.output.1.lowercased().replacing("_", with: " ")
     }

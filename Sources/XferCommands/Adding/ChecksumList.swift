@@ -1,6 +1,6 @@
 import XferModel
 
-/// A list of digests by file name: SHA256SUMS and its kin, in GNU's format (sha256sum(1), with its escapes) or BSD's
+/// A list of digests by file name, such as SHA256SUMS, in GNU's format (sha256sum(1), with its escapes) or BSD's
 /// (`SHA256 (name) = HEX`), also in a clear-signed message.
 struct ChecksumList: Hashable {
     struct Entry: Hashable {
@@ -13,7 +13,7 @@ struct ChecksumList: Hashable {
     private(set) var entries: [Entry] = []
     /// Lines that are refused; they stop nothing else.
     private(set) var refused: [InputList.Remark] = []
-    /// For messages.
+    /// The list's file or URL, for messages.
     let title: String
 
     /// - Parameters:
@@ -55,7 +55,7 @@ struct ChecksumList: Hashable {
         }
     }
 
-    /// `SHA256 (name) = HEX`. The digest is given back with the algorithm that it names.
+    /// `SHA256 (name) = HEX`. The digest is returned with the algorithm that it names.
     private static func tagged(_ line: Substring) -> (digest: String, name: String)? {
         let isEscaped = line.hasPrefix("\\")
         let line = isEscaped ? line.dropFirst() : line

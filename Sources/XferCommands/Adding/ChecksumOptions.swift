@@ -45,7 +45,7 @@ struct ChecksumOptions: ParsableArguments {
         if checksum != nil { throw ValidationError("--checksum and --checksums exclude each other.") }
         if hasURLs, base != nil { throw ValidationError("--base-url is for lists without URLs.") }
         if !hasURLs, base == nil, !Self.isURL(list) {
-            throw ValidationError("Where are the files of the list? Give --base-url URL, or their URLs.")
+            throw ValidationError("--checksums FILE needs --base-url URL, or the URLs of its files.")
         }
     }
 
@@ -73,7 +73,7 @@ struct ChecksumOptions: ParsableArguments {
         let found = ChecksumList(text, title: isURL ? Redaction.url(url) : list)
         guard !found.entries.isEmpty else {
             throw CommandFailure.usage(
-                "--checksums: " + (found.refused.first?.words ?? "\(SafeText.sanitised(list)) holds no digest"))
+                "--checksums: " + (found.refused.first?.words ?? "\(SafeText.sanitised(list)) has no digest"))
         }
         return found
     }

@@ -27,7 +27,7 @@ enum ListSignature {
         if let signature {
             words += [try directory.write(signature, as: "signature"), text]
         } else {
-            // What is signed, and not what stands around it.
+            // Only the signed text, without the text around it.
             words += ["--output", directory.path + "/signed", text]
         }
         let ending = ChildProgram.run(

@@ -84,7 +84,7 @@ struct InputOptionReader {
         let field: String
         switch known {
         case .out:
-            // A list may be somebody else's: -d alone says where its files go.
+            // A list may be another user's: -d alone says where its files go.
             guard !option.value.hasPrefix("/"), !option.value.split(separator: "/").contains("..") else {
                 throw option.remark("expected a name or path beneath the directory; \"dir\" names another one")
             }

@@ -82,7 +82,7 @@ struct CommandLineWords {
         return .usage("unknown command \"\(SafeText.sanitised(word))\"; \(advice)")
     }
 
-    /// What is wrong about the first option that the verb does not have; nil if it has all of them.
+    /// A message about the first option that the verb does not have; nil if it has all of them.
     ///
     /// The parser would report a missing argument or a contradiction first.
     var unknownOption: String? {
@@ -94,7 +94,7 @@ struct CommandLineWords {
         while let word = words.popFirst() {
             guard let name = Self.optionName(word), !["--help", "--version", "-h"].contains(name) else { continue }
             if let option = arguments.first(where: { $0.names.contains(name) }) {
-                // Its value is a word of its own, whatever that begins with.
+                // Its value is an argument of its own, whatever that begins with.
                 if option.kind == .option, name == word { _ = words.popFirst() }
                 continue
             }
@@ -108,7 +108,7 @@ struct CommandLineWords {
         return nil
     }
 
-    /// `--name` of `--name=value`, `-n` of `-nvalue`; nil if the word is no option.
+    /// `--name` of `--name=value`, `-n` of `-nvalue`; nil if the argument is no option.
     private static func optionName(_ word: String) -> String? {
         if word.hasPrefix("--") { return String(word.prefix { $0 != "=" }) }
         return word.hasPrefix("-") && word.dropFirst().first?.isLetter == true ? String(word.prefix(2)) : nil

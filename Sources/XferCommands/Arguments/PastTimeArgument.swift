@@ -5,7 +5,7 @@ import XferModel
 struct PastTimeArgument: Hashable, Sendable {
     let time: Timestamp
 
-    /// Nil if the text is none of these.
+    /// Reads the text; nil if it is none of these.
     init?(_ text: String, now: Timestamp, zone: LocalZone = .machine) {
         func midnight(_ moment: Timestamp) -> Timestamp? {
             zone.civil(moment).flatMap { zone.timestamp($0.at([0, 0, 0])) }
@@ -45,7 +45,7 @@ struct PastTimeArgument: Hashable, Sendable {
         return TimeSpan(parsing: String(span))?.wholeSeconds
     }
 
-    /// For options; the refusal lists what is accepted.
+    /// Reads an option's value; the refusal lists what is accepted.
     static func argument(_ text: String) throws -> PastTimeArgument {
         guard let argument = PastTimeArgument(text, now: .now) else {
             throw ValidationError("expected a time such as yesterday, 2h (ago), 08:00, 2027-01-01 or 2027-01-01 10:00")

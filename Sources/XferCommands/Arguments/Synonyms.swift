@@ -1,4 +1,4 @@
-/// What people type who know other programs, and what it is called here.
+/// Commands and options of other programs, and their counterparts here.
 ///
 /// Nearness of letters misleads: `unpause` is nearest to `pause`, which does the opposite.
 enum Synonyms {
@@ -22,10 +22,10 @@ enum Synonyms {
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]
 
-    /// What an unknown verb is called here, by the words of the command line; nil if nothing is known.
+    /// The counterpart of an unknown verb, by the command line's words; nil if none is known.
     static func command(_ word: String) -> String? { commands[word.lowercased()] }
 
-    /// What an option of another program is here.
+    /// The counterpart of another program's option.
     private enum Meaning {
         case option(String)
         /// A sentence to follow a semicolon.
@@ -40,7 +40,7 @@ enum Synonyms {
     private static let background = Meaning.advice("every task runs in the background: leave it out")
     private static let continuing = Meaning.advice(
         "every download goes on by itself; --on-conflict verify with --checksum keeps a file that is whole; "
-            + "the partial files of other programs are fetched anew")
+            + "the partial files of other programs are fetched again")
     private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
     private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
 
@@ -61,9 +61,9 @@ enum Synonyms {
         "--tries": .option("--max-retries COUNT"), "--retry": .option("--max-retries COUNT"),
         "--retries": .option("--max-retries COUNT"), "--max-tries": .option("--max-retries COUNT"),
         "-t": .option("--max-retries COUNT"), "--retry-max-time": .option("--retry-for TIME"),
-        "--retry-delay": .advice("the time between tries grows by itself: leave it out"),
-        "--retry-wait": .advice("the time between tries grows by itself: leave it out"),
-        "--waitretry": .advice("the time between tries grows by itself: leave it out"),
+        "--retry-delay": .advice("the time between attempts grows by itself: leave it out"),
+        "--retry-wait": .advice("the time between attempts grows by itself: leave it out"),
+        "--waitretry": .advice("the time between attempts grows by itself: leave it out"),
         "--continue-at": continuing, "-C": continuing, "--continue": continuing,
         "-G": .option("--param NAME=VALUE"), "--get": .option("--param NAME=VALUE"),
         "--input": .option("-i FILE"), "--no-parent": recursive,
@@ -76,15 +76,15 @@ enum Synonyms {
         "--max-connection-per-server": .option("--segments COUNT"), "--connections": .option("--segments COUNT"),
         "-x": .advice("curl's is --proxy URL, aria2c's is --segments COUNT"),
         "-s": .advice("curl's is --quiet, aria2c's is --segments COUNT"), "--silent": .option("--quiet"),
-        "--no-verbose": .option("--quiet"), "--verbose": .advice("`xferctl log ID` and `xferctl events` tell more"),
-        "-v": .advice("`xferctl log ID` and `xferctl events` tell more"),
+        "--no-verbose": .option("--quiet"), "--verbose": .advice("`xferctl log ID` and `xferctl events` show more"),
+        "-v": .advice("`xferctl log ID` and `xferctl events` show more"),
         "-j": parallel, "--max-concurrent-downloads": parallel, "-Z": parallel, "--parallel": parallel,
         "--parallel-max": parallel, "--max-time": .option("--total-timeout TIME"),
         "-m": .option("--total-timeout TIME"),
         "--read-timeout": .option("--idle-timeout TIME"), "--speed-limit": .option("--min-rate RATE"),
         "-Y": .option("--min-rate RATE"), "--lowest-speed-limit": .option("--min-rate RATE"),
         "--speed-time": .option("--min-rate-time TIME"), "-y": .option("--min-rate-time TIME"),
-        "--password": .option("-u USER, which asks for it, or --password-file FILE"),
+        "--password": .option("-u USER, which prompts for it, or --password-file FILE"),
         "--http-user": .option("-u USER"), "--username": .option("-u USER"),
         "--http-passwd": .option("--password-file FILE"), "--http-password": .option("--password-file FILE"),
         "--oauth2-bearer": .option("--bearer-file FILE"), "--token": .option("--bearer-file FILE"),
@@ -107,7 +107,7 @@ enum Synonyms {
         "--enable-rpc": background, "--name": .option("-o FILE"),
     ]
 
-    /// Words for all verbs.
+    /// Options for all verbs.
     private static let options: [String: Meaning] = [
         "--silent": .option("--quiet"), "--filter": .option("--state, --group, --host or --label"),
         "--status": .option("--state STATE"), "--tag": .option("--label TEXT"), "--domain": .option("--host HOST"),
@@ -120,7 +120,7 @@ enum Synonyms {
         "-h": .option("--help"),
     ]
 
-    /// What to do in place of an unknown option: words to follow a semicolon; nil if nothing is known.
+    /// Advice in place of an unknown option, to follow a semicolon; nil if none is known.
     ///
     /// - Parameter names: those that the verb has; an option that it lacks is not proposed.
     static func advice(on option: String, of path: [String], having names: [String]) -> String? {
@@ -135,7 +135,7 @@ enum Synonyms {
         }
     }
 
-    /// Whether one word is the other one's opposite, such as `unpause` and `pause`, `--no-wait` and `--wait`.
+    /// True if one word is the other one's opposite, such as `unpause` and `pause`, `--no-wait` and `--wait`.
     static func areOpposite(_ one: String, _ other: String) -> Bool {
         let words = [one, other].map { word in word.drop { $0 == "-" } }
         let (short, long) = words[0].count < words[1].count ? (words[0], words[1]) : (words[1], words[0])

@@ -35,20 +35,20 @@ struct VerbOptions: ParsableArguments {
 
 /// Chooses the daemon to talk to; every verb has these.
 struct ConnectionOptions: ParsableArguments {
-    @Flag(name: .customLong("user"), help: "Talk to your own daemon only.")
+    @Flag(name: .customLong("user"), help: "Use your own daemon only.")
     var isUser = false
 
-    @Flag(name: .customLong("system"), help: "Talk to the system's daemon only.")
+    @Flag(name: .customLong("system"), help: "Use the system's daemon only.")
     var isSystem = false
 
     @Flag(
-        name: .customLong("fleet"), help: "Talk to the fleet of this machine's xfer-fleet: one queue for many daemons.")
+        name: .customLong("fleet"), help: "Use the fleet of this machine's xfer-fleet: one queue for many daemons.")
     var isFleet = false
 
-    @Option(help: ArgumentHelp("Talk to the daemon at this Unix socket.", valueName: "path"), completion: .file())
+    @Option(help: ArgumentHelp("Use the daemon at this Unix socket.", valueName: "path"), completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("Talk to the daemon that listens at this address of the network.", valueName: "url"))
+    @Option(help: ArgumentHelp("Use the daemon that listens at this address of the network.", valueName: "url"))
     var server: String?
 
     @Option(

@@ -2,7 +2,7 @@ import StrictJSON
 
 /// Helps that show what is used most. ArgumentParser's own, with everything, is behind `--help-all`.
 enum ShortHelp {
-    /// The help that a command line asks for; nil if it asks for none, or for all.
+    /// The help that a command line requests; nil if it requests none, or all.
     static func text(for words: [String], width: Int = 80) -> String? {
         if words.isEmpty { return root }
         let words = words.prefix { $0 != "--" }
@@ -30,7 +30,7 @@ enum ShortHelp {
           cancel ID     Cancel it; `retry ID` starts it again.
           remove ID     Remove it from the list; --files deletes its file, too.
           limit         Show and set the rate and how many run at a time.
-          log ID        Show what happened to a task.
+          log ID        Show the events of a task.
           doctor        Say what is wrong here, and what to do.
 
         `xferctl --help` lists every command, `xferctl COMMAND --help` explains one.

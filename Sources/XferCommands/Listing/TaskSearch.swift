@@ -5,7 +5,7 @@ import XferProtocol
 struct TaskSearch {
     /// Ids that were named.
     private let ids: [TaskIDsArgument]
-    /// In lower case; all have to be in a task's name, label, group or URL.
+    /// The searched words in lower case; all have to be in a task's name, label, group or URL.
     private let words: [String]
     private let since: Timestamp?
     /// Hosts whatever their port.
@@ -21,7 +21,7 @@ struct TaskSearch {
         self.hosts = hosts.contains(where: Self.hasNoPort) ? hosts.map { $0.lowercased() } : []
     }
 
-    /// Whether tasks have to be looked through here.
+    /// True if tasks have to be looked through here.
     var looksItself: Bool { !words.isEmpty || since != nil || !hosts.isEmpty }
 
     /// The part that the daemon filters by; nil is everything.

@@ -16,12 +16,12 @@ enum TaskStage: Int, CaseIterable {
         }
     }
 
-    /// Of a state that this program does not know: the first, so that it is seen.
+    /// The stage of a state. A state that this program does not know has the first one, so that it is seen.
     init(_ state: TaskState?) {
         self = Self.allCases.first { stage in state.map(stage.states.contains) ?? true } ?? .running
     }
 
-    /// Whether one task is listed before another; by stage alone.
+    /// True if one task is listed before another; by stage alone.
     static func comesFirst(_ one: TaskRecord, _ other: TaskRecord) -> Bool {
         let (first, second) = (TaskStage(one.state?.value).rawValue, TaskStage(other.state?.value).rawValue)
         return first == second ? one.id.rawValue > other.id.rawValue : first < second
@@ -31,10 +31,10 @@ enum TaskStage: Int, CaseIterable {
 /// Collects tasks stage by stage, as many as are shown.
 struct TaskStages {
     private(set) var records: [TaskRecord] = []
-    /// Whether there are more than are shown.
+    /// True if there are more than are shown.
     private(set) var isCut = false
     private let limit: Int
-    /// What ended before this moment is hidden; nil hides nothing.
+    /// Tasks that ended before this moment are hidden; nil hides none.
     private let oldest: Timestamp?
     private var seen: Set<TaskID> = []
     /// Ended tasks that were collected.
@@ -87,7 +87,7 @@ struct TaskStages {
             let page = try Self.page(&query, daemon)
             let fresh = page.tasks.filter { !seen.contains($0.id) }
             guard room > 0 else {
-                // Asked for one more, to know whether there is one.
+                // One more is requested, to know whether there is one.
                 isCut = fresh.contains { !isHidden($0, stage) }
                 hasHidden = hasHidden || fresh.contains { isHidden($0, stage) }
                 return
@@ -131,7 +131,7 @@ struct TaskStages {
         return end < oldest
     }
 
-    /// How many tasks that ended before today are not shown; nil if none is, or if more than the limit are there anyhow.
+    /// The number of hidden tasks that ended before today; nil if there are none, or more than the limit exist anyhow.
     func hiddenCount(_ daemon: DaemonSession) throws(CommandFailure) -> Int64? {
         guard hasHidden, !isCut else { return nil }
         let counts = try daemon.call(DaemonStatus.self).value.counts

@@ -4,7 +4,7 @@ import XferProtocol
 /// The bytes of a batch's members, its rate, and how long it still takes at that rate.
 struct BatchFigures: Hashable, Sendable {
     private(set) var received: Int64 = 0
-    /// Of the members whose length is known.
+    /// The bytes of the members whose length is known.
     private(set) var total: Int64 = 0
     private(set) var unknown = 0
     private(set) var rate: Int64 = 0
@@ -43,7 +43,7 @@ struct BatchFigures: Hashable, Sendable {
         return lines
     }
 
-    /// Of the members of a batch; nil if there are too many.
+    /// The figures of a batch's members; nil if there are too many.
     static func read(_ batch: BatchRecord, _ daemon: DaemonSession) throws -> BatchFigures? {
         guard batch.total <= mostMembers else { return nil }
         var figures = BatchFigures()

@@ -125,7 +125,7 @@ enum FailureAdvice {
 }
 
 extension String {
-    /// The words of a list with commas behind a phrase; none if the text does not have it.
+    /// The elements of a list with commas after a phrase; none if the text does not have it.
     fileprivate func components(after phrase: String) -> [String] {
         guard let found = firstRange(of: phrase) else { return [] }
         return self[found.upperBound...].split(separator: ",").map { $0.split(separator: " ").joined(separator: " ") }

@@ -18,7 +18,7 @@ enum WaitText {
         case .insufficientSpace:
             let failure = task.failure?.reason == FailureReason.insufficientSpace.rawValue ? task.failure : nil
             let facts = failure.map { ": \(SafeText.sanitised($0.message))" } ?? ""
-            return "for space on the disk\(facts)" + (span.isEmpty ? "" : "; looks again\(span)")
+            return "for space on the disk\(facts)" + (span.isEmpty ? "" : "; checked again\(span)")
         case .destinationUnavailable:
             let failure = task.failure?.reason == FailureReason.destinationUnavailable.rawValue ? task.failure : nil
             let facts = failure.map { ": \(SafeText.sanitised($0.message))" }

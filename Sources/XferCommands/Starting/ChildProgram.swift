@@ -14,9 +14,9 @@ enum ChildProgram {
         return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// What a finished program left.
+    /// The result of a finished program.
     struct Ending: Hashable {
-        /// Nil after a signal.
+        /// The exit status, or nil after a signal.
         let status: Int32?
         /// The first 64 KiB of its output and errors.
         let output: String
@@ -49,7 +49,7 @@ enum ChildProgram {
     static func start(
         _ program: String, _ arguments: [String], environment: [String: String], output: Int32
     ) -> pid_t? {
-        // A lock that a script holds by a descriptor would otherwise last as long as the daemon.
+        // A lock that a script has by a descriptor would otherwise last as long as the daemon.
         for descriptor in openDescriptors where descriptor > STDERR_FILENO {
             let flags = fcntl(descriptor, F_GETFD)
             if flags >= 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }

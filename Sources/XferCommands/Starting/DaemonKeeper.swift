@@ -1,6 +1,6 @@
 import Glibc
 
-/// What keeps a daemon's process.
+/// The service manager, or its absence, that keeps a daemon's process.
 enum DaemonKeeper: Hashable {
     case systemManager
     case userManager

@@ -7,7 +7,7 @@ struct DaemonStarter {
     private let places = UserPlaces.ofThisProcess()
     private let managers = ServiceManagers.ofThisMachine()
 
-    /// How long a start may take: a large queue is restored before the socket answers.
+    /// The longest time of a start: a large queue is restored before the socket answers.
     private static let patience = Duration.seconds(60)
     private static let interval = Duration.milliseconds(20)
     /// Daemons refuse it (user_namespaces(7)), so that it could not even stop its own.
@@ -15,7 +15,7 @@ struct DaemonStarter {
     private static let remedy =
         "name directories that you may write: XFERD_STATE_DIR=DIR xferctl add -d DIR URL"
 
-    /// Whether the failure to connect means that no daemon of the user's runs, and another one would serve.
+    /// True if the failure to connect means that no daemon of the user's runs, and another one would serve.
     ///
     /// A daemon of the system's that is down has the user's tasks: it is not passed over.
     static func mayStart(
@@ -41,7 +41,7 @@ struct DaemonStarter {
 
     /// Starts a daemon and returns when it answers.
     ///
-    /// - Parameter isAsked: whether the user asks for just that, so that `client.start` does not count.
+    /// - Parameter isAsked: true if the user requests just that, so that `client.start` does not count.
     /// - Returns: one line that says what was started.
     func start(isAsked: Bool = false) throws(CommandFailure) -> String {
         guard geteuid() != Self.overflowUser else {
@@ -88,7 +88,7 @@ struct DaemonStarter {
 
     // MARK: systemd
 
-    /// Nil if the user has no service manager, or its unit starts another program.
+    /// Starts the user's unit; nil if the user has no service manager, or its unit starts another program.
     private func startBySystemd(_ program: String) throws(CommandFailure) -> String? {
         let isElsewhere = ["XFERD_STATE_DIR", "XFERD_CONFIG", "XFERD_SOCKET"].contains { (name: String) in
             CallerEnvironment.all[name]?.isEmpty == false
@@ -184,12 +184,12 @@ struct DaemonStarter {
     private static func tail(of path: String, from begin: off_t) -> String {
         let lines = LogTail.lines(of: path, count: 3, from: begin)
         return lines.isEmpty
-            ? "xferd ended without a word" : lines.map { SafeText.sanitised($0) }.joined(separator: " / ")
+            ? "xferd ended without a message" : lines.map { SafeText.sanitised($0) }.joined(separator: " / ")
     }
 
     // MARK: The environment
 
-    /// Without what a service manager gave to this process alone.
+    /// The environment without the variables that a service manager gave to this process alone.
     static func cleaned(_ environment: [String: String]) -> [String: String] {
         let foreign: Set = [
             "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Whether a command that adds tasks starts a daemon.
+/// The choice between starting a daemon and not, for commands that add tasks.
 struct StartOptions: ParsableArguments {
     @Flag(name: .customLong("no-start"), help: "Start no daemon of your own when none runs.")
     var isForbidden = false

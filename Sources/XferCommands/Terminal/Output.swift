@@ -25,7 +25,7 @@ struct Output: Sendable {
 
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether nobody can read standard output any more: the other end of its pipe is closed (poll(2), POLLERR).
+    /// True if standard output has no reader any more: the other end of its pipe is closed (poll(2), POLLERR).
     static var hasLostReader: Bool {
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         return poll(&output, 1, 0) == 1 && Int32(clamping: output.revents) & POLLERR != 0

@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl add`: hands URLs to the daemon with `task.add`.
 struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Hand downloads, uploads and requests to the daemon.",
+        commandName: "add", abstract: "Add downloads, uploads and requests.",
         discussion: """
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. \
             Without -d, -o and -O files go to the daemon's own download directory. With --wait the response of a \

@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl batch`: the `batch.*` methods.
 struct BatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "batch", abstract: "Add many URLs as one batch, and see how far it is.",
+        commandName: "batch", abstract: "Add many URLs as one batch, and show its progress.",
         discussion: """
             A batch is added in one step, has a concurrency and a group of its own, starts after everything of higher \
             priority, and is counted as a whole. `xferctl group pause batch-4` holds batch 4 back, `xferctl list --group \

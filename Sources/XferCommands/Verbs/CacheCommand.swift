@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl cache`: the `cache.*` methods.
 struct CacheCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "Look at the responses that are kept, and forget them.",
+        commandName: "cache", abstract: "List and remove cached responses.",
         discussion: """
             Tasks keep and use responses only where they, or their profiles, say so: `xferctl add --cache-policy \
             protocol` follows what servers say about it (RFC 9111).
@@ -52,7 +52,7 @@ struct CacheCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show what is known of a response that is kept.", aliases: ["get"])
+            abstract: "Show a cached response.", aliases: ["get"])
 
         @Argument(help: "Id of the entry.", completion: .daemon(.cacheEntries), transform: entryID)
         var id: CacheEntryID

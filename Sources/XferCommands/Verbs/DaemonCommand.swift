@@ -75,7 +75,7 @@ struct DaemonCommand: ParsableCommand {
             }
             let answer = try daemon.call(DaemonShutdown.self, DaemonShutdown.Params(mode: .suspend))
             if keeper != nil, !DaemonKeeper.waitForEnd(of: status.pid) {
-                throw CommandFailure(.timedOut, "the daemon was told to stop, but process \(status.pid) still runs")
+                throw CommandFailure(.timedOut, "the daemon accepted to stop, but process \(status.pid) still runs")
             }
             options.show(answer) { _, _ in ["stopped; unfinished tasks go on at the next start"] }
         }
@@ -91,10 +91,10 @@ struct DaemonCommand: ParsableCommand {
 
         @Option(
             name: [.customShort("n"), .customLong("lines")],
-            help: ArgumentHelp("Print so many lines.", valueName: "count"))
+            help: ArgumentHelp("Number of lines to print.", valueName: "count"))
         var count = 20
 
-        @Flag(name: [.customShort("f"), .customLong("follow")], help: "Go on with what is logged, until Ctrl-C.")
+        @Flag(name: [.customShort("f"), .customLong("follow")], help: "Continue with new lines, until Ctrl-C.")
         var follows = false
 
         @OptionGroup var connection: ConnectionOptions
@@ -123,7 +123,7 @@ struct DaemonCommand: ParsableCommand {
             }
         }
 
-        /// Of the daemon that answers, else of the user's last one unless another daemon is named.
+        /// The place of the daemon that answers, else of the user's last one unless another daemon is named.
         private func place() throws(CommandFailure) -> (path: String?, keeper: DaemonKeeper?) {
             let instance = try connection.instance()
             do throws(CommandFailure) {
@@ -149,7 +149,7 @@ struct DaemonCommand: ParsableCommand {
     }
 }
 
-/// A daemon's process in words.
+/// The description of a daemon's process.
 struct DaemonText: Sendable {
     let style: Style
 

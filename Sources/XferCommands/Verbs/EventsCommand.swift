@@ -47,7 +47,7 @@ struct EventsCommand: ParsableCommand {
         stream.since = since
         if noFollow { return try stream.readAll() }
         if since != nil, isatty(STDOUT_FILENO) == 0 {
-            Output.error.line("xferctl: follows what happens until it is ended; --no-follow ends after what happened")
+            Output.error.line("xferctl: follows new events until Ctrl-C; --no-follow ends after the past ones")
         }
         try stream.follow()
     }

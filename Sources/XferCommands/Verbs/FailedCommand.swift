@@ -9,7 +9,7 @@ struct FailedCommand: ParsableCommand {
         commandName: "failed", abstract: "Count failed tasks by reason and host.",
         discussion: """
             The most frequent first, each with the newest task: `xferctl show ID` says what to do about it, \
-            `xferctl retry --failed --host HOST` tries those of a host again.
+            `xferctl retry --failed --host HOST` retries those of a host.
 
               xferctl failed --since yesterday
             """)
@@ -47,7 +47,7 @@ struct FailedCommand: ParsableCommand {
 /// Tasks that failed at the same host for the same reason.
 struct FailureGroup: Hashable, Sendable {
     let reason: String
-    /// In few words, with a status where there is one. Not sanitised.
+    /// A short cause, with a status where there is one. Not sanitised.
     let cause: String
     let host: String
     private(set) var count = 1

@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl failed-url`: the `failed_url.*` methods.
 struct FailedURLCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "failed-url", abstract: "Look at URLs that are not asked for again for a while.",
+        commandName: "failed-url", abstract: "List and clear permanently failed URLs.",
         discussion: """
             A download that failed for good (404 and its like) is remembered: programs that add the same request again \
             are told so without another request, until sharing.negative_ttl is over. `xferctl add` and `xferctl retry` \

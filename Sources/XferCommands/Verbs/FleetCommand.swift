@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl fleet`: the `fleet.*` methods.
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fleet", abstract: "Look at and command a fleet of daemons.",
+        commandName: "fleet", abstract: "Show and command a fleet of daemons.",
         discussion: """
             A fleet is one queue in PostgreSQL that many daemons work on, each with an agent xfer-fleet beside it. \
             `xferctl --fleet VERB` adds, lists and commands the tasks of that queue; these verbs are about its nodes.

@@ -6,7 +6,7 @@ import XferProtocol
 /// `xferctl group`: the `group.*` methods.
 struct GroupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "group", abstract: "Look at groups of tasks, hold them back, limit them.",
+        commandName: "group", abstract: "Show, pause and limit groups of tasks.",
         discussion: """
             `xferctl add --group NAME` puts a task into a group of yours; every user has groups of their own, and an \
             operator names another's with --owner. A group can be set up before it has tasks. `xferctl list --group \
@@ -96,7 +96,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Pause: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Start none of its tasks; what runs goes on.",
+            abstract: "Pause the group; running transfers continue.",
             discussion: "Holds over restarts, and for tasks added later, until `xferctl group resume`.",
             aliases: ["stop"])
 

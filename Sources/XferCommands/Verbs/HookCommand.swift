@@ -4,7 +4,7 @@ import XferProtocol
 /// `xferctl hook`: the `hook.*` methods.
 struct HookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hook", abstract: "Look at the commands that tasks can name.",
+        commandName: "hook", abstract: "List the commands that tasks can run.",
         discussion: """
             Hooks are written in the daemon's configuration, under `hooks`. Tasks name them with --post-process, \
             --on-complete and --on-error of `xferctl add`.

@@ -21,7 +21,7 @@ struct ListCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Ids, or words of names, labels, groups and URLs; all have to fit.", valueName: "id or word"),
+            "Ids, or parts of names, labels, groups and URLs; all have to match.", valueName: "id or word"),
         completion: .daemon(.tasks))
     var words: [String] = []
 
@@ -32,7 +32,7 @@ struct ListCommand: ParsableCommand {
         transform: PastTimeArgument.argument)
     var since: PastTimeArgument?
 
-    @Flag(name: .customLong("all"), help: "Show what ended before today, too.")
+    @Flag(name: .customLong("all"), help: "Also show tasks that ended before today.")
     var showsAll = false
 
     @Flag(name: .customLong("no-header"), help: "Leave out the line with the columns' names.")
@@ -113,7 +113,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    /// Whether tasks are listed as people look for them, and not as the daemon gives them.
+    /// True if tasks are listed as people look for them, and not as the daemon gives them.
     private var groupsByState: Bool {
         !options.output.json && fields == nil && !isQueue && !oldestFirst
     }

@@ -5,7 +5,7 @@ import XferProtocol
 /// `xferctl log`: what happened to one task, from its events.
 struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log", abstract: "Show what happened to a task.",
+        commandName: "log", abstract: "Show the events of a task.",
         discussion: """
             One line an event, the oldest first, as far back as the daemon keeps events (events.max_age). The log of \
             the daemon itself is `xferctl daemon log`.
@@ -16,7 +16,7 @@ struct LogCommand: ParsableCommand {
         transform: TaskIDArgument.argument)
     var id: TaskIDArgument
 
-    @Flag(name: [.customShort("f"), .customLong("follow")], help: "Go on with what happens, until Ctrl-C.")
+    @Flag(name: [.customShort("f"), .customLong("follow")], help: "Continue with new events, until Ctrl-C.")
     var follows = false
 
     @OptionGroup var options: VerbOptions

@@ -8,7 +8,7 @@ struct PauseCommand: SelectionVerb {
 
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Hold tasks back, keeping their bytes.",
+        abstract: "Pause tasks, keeping their bytes.",
         discussion: """
             Running tasks stop at their last durable byte; `xferctl resume` goes on from there.
             """,

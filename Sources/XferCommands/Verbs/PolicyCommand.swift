@@ -5,7 +5,7 @@ import XferProtocol
 /// `xferctl policy`: the `policy.*` methods.
 struct PolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Say which servers are believed, and how.",
+        commandName: "policy", abstract: "Set trust policies: which server certificates are accepted.",
         discussion: """
             A trust policy applies to the hosts its patterns match; the most specific pattern wins, and the policy \
             "default" applies to all others. Only operators may write policies.

@@ -4,7 +4,7 @@ import XferProtocol
 /// `xferctl queue`: `queue.stats`, `queue.pause` and `queue.resume`.
 struct QueueCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "queue", abstract: "Look at the queue, hold back starts, let them go on.",
+        commandName: "queue", abstract: "Show, pause and resume the queue.",
         subcommands: [Stats.self, Pause.self, Resume.self], defaultSubcommand: Stats.self)
 
     struct Stats: ParsableCommand {
@@ -36,7 +36,7 @@ struct QueueCommand: ParsableCommand {
     }
 
     struct Resume: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let tasks start again.")
+        static let configuration = CommandConfiguration(abstract: "Resume the queue.")
 
         @Flag(help: "Try waiting tasks now, and ask hosts that are not asked for a while.")
         var now = false

@@ -8,7 +8,7 @@ struct ResumeCommand: SelectionVerb {
 
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Let paused tasks go on.",
+        abstract: "Resume paused tasks.",
         discussion: """
             A task that waits for its next try, the network or a host is tried now.
             """,

@@ -8,7 +8,7 @@ struct RetryCommand: SelectionVerb {
 
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Try failed or cancelled tasks again.",
+        abstract: "Retry failed or cancelled tasks.",
         discussion: """
             A failed task goes on from the bytes that are kept, a cancelled one begins anew. Filters select cancelled \
             tasks only with --state cancelled.

@@ -4,7 +4,7 @@ import XferProtocol
 /// `xferctl slot`: the `slot.*` methods.
 struct SlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "slot", abstract: "Look at, empty or cancel a place that one task at a time is in.",
+        commandName: "slot", abstract: "Show, empty or cancel a slot, which one task at a time occupies.",
         discussion: """
             `xferctl add --slot NAME` puts a task into a slot of yours: the task in it is cancelled and ends as \
             task.superseded. A task leaves its slot when it ends; one that is tried again joins it again.

@@ -28,16 +28,16 @@ struct TokenCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a token and print it.",
             discussion: """
-                It is printed once and kept nowhere. Of the scopes, metrics allows only /metrics, read what changes \
-                nothing, add only adding tasks, own what belongs to the user, and operate everything the user may do \
-                on the socket.
+                The token is shown once; xferd stores only its hash. Of the scopes, metrics allows only /metrics, read \
+                what changes nothing, add only adding tasks, own what belongs to the user, and operate everything the \
+                user may do on the socket.
                 """)
 
-        @Argument(help: ArgumentHelp("By which it is listed and revoked.", valueName: "name"))
+        @Argument(help: ArgumentHelp("Name by which the token is listed and revoked.", valueName: "name"))
         var name: String
 
         @Option(
-            help: ArgumentHelp("Whom it calls for: a name or a uid; default is you.", valueName: "user"))
+            help: ArgumentHelp("User the token acts for (name or uid); default: you.", valueName: "user"))
         var owner: String?
 
         @Option(

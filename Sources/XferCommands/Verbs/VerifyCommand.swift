@@ -46,7 +46,7 @@ struct VerifyCommand: TaskVerb {
                 return digest
             }
             verdicts.append(verdict)
-            // A large file takes minutes: each is told as soon as it is known.
+            // A large file takes minutes: each is reported as soon as it is known.
             if !options.output.json, !talk.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
         }
         if options.output.json { Output.standard.document(.object(["files": .array(verdicts.map(\.json))])) }
@@ -57,19 +57,19 @@ struct VerifyCommand: TaskVerb {
     }
 }
 
-/// Whether a published file still has its digest.
+/// The result of comparing a published file with its digest.
 struct FileVerdict: Hashable, Sendable {
     enum Result: Hashable, Sendable {
         case right
         case differs(found: String)
         case unreadable(String)
-        /// Nothing is known to compare with.
+        /// The task has no digest to compare with.
         case unknown
         case notPublished
     }
 
     let id: TaskID
-    /// Not sanitised.
+    /// The published file's path, not sanitised.
     let path: String?
     let result: Result
 
@@ -127,7 +127,7 @@ struct FileVerdict: Hashable, Sendable {
         }
     }
 
-    /// By the programs of coreutils, which every Debian has.
+    /// The digest, computed by the programs of coreutils, which every Debian has.
     static func digest(_ path: String, _ algorithm: Checksum.Algorithm) -> (hex: String?, problem: String) {
         let name =
             switch algorithm {

@@ -113,7 +113,7 @@ struct WaitCommand: TaskVerb {
         }
     }
 
-    /// Everything to be waited for has happened: what is asked for is the state of things. One document, though one
+    /// Prints the state of the tasks after all events that were waited for. One document, though one
     /// call takes a bounded number of ids.
     private static func printAnswer(_ daemon: DaemonSession, _ ids: [TaskID]) throws(CommandFailure) {
         var tasks: [JSONValue] = []

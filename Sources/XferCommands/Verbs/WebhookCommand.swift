@@ -5,7 +5,7 @@ import XferProtocol
 /// `xferctl webhook`: the `webhook.*` methods.
 struct WebhookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "webhook", abstract: "Look at and test the receivers of events.",
+        commandName: "webhook", abstract: "List and test the receivers of events.",
         discussion: """
             Webhooks are written in the daemon's configuration, under `webhooks`. Tasks can name them with --on-end of \
             `xferctl add`, too.

@@ -22,7 +22,7 @@ struct EventStream {
         options.isFleet ? EventName.allCases : EventName.ofDaemon
     }
 
-    /// How often a pipe's other end is checked while nothing happens.
+    /// The time between two checks of a pipe's other end while nothing happens.
     private static let glance = Duration.seconds(1)
 
     /// Returns by an error, or when the reader of standard output has gone; Ctrl-C is `.interrupted`.

@@ -6,7 +6,7 @@ public import XferModel
 /// the origin refuses some. Politeness counts connections: over HTTP/1.1 a request is a connection; over HTTP/2 all
 /// requests share one.
 ///
-/// Invariants, whatever it is told and whatever the clock does:
+/// Invariants, whatever is reported and whatever the clock does:
 ///
 /// * `size` is 1 … `most`, so that no origin starves and none is overrun.
 /// * `size` grows only at the end of an epoch, by at most 8 or half of itself, and not above a ceiling that is
@@ -24,16 +24,16 @@ public struct OriginWindow: Hashable, Sendable {
         case http2
     }
 
-    /// What bounds the window from outside.
+    /// The window's bounds from outside.
     public struct Bounds: Hashable, Sendable {
-        /// Most connections to an origin, as browsers have them.
+        /// The most connections to an origin, as browsers have them.
         public static let polite = Bounds(connections: 6)
-        /// Most connections where the operator has allowed more than is polite.
+        /// The most connections if the operator has allowed more than is polite.
         public static let impolite = Bounds(connections: 16)
 
-        /// Most connections over HTTP/1.1.
+        /// The most connections over HTTP/1.1.
         public var connections: Int
-        /// Most requests at once over HTTP/2. Servers announce 100 or more (RFC 9113 §6.5.2 recommends no less).
+        /// The most requests at once over HTTP/2. Servers announce 100 or more (RFC 9113 §6.5.2 recommends no less).
         public var requests = 100
 
         public init(connections: Int) { self.connections = max(1, connections) }
@@ -48,25 +48,25 @@ public struct OriginWindow: Hashable, Sendable {
         let beganAt: MonotonicInstant
     }
 
-    /// What became of a request.
+    /// The end of a request.
     public enum Outcome: Hashable, Sendable {
         case answered(Answer)
         /// The origin refuses so many at once; see `OriginRefusal`. `asksToWait`: it names a time (`Retry-After`).
         case refused(asksToWait: Bool)
         /// The connection was refused, or ended before an answer.
         case broken
-        /// Nothing came.
+        /// No byte was received.
         case silent
-        /// It was stopped, or failed for reasons that say nothing about the origin.
+        /// The request was stopped, or failed for reasons that say nothing about the origin.
         case other
     }
 
-    /// What is known of an answer.
+    /// The known facts of an answer.
     public struct Answer: Hashable, Sendable {
         public var http: HTTP
-        /// The local port, which tells connections apart; nil if it is unknown.
+        /// The local port, which distinguishes connections; nil if it is unknown.
         public var connection: UInt16?
-        /// Whether the connection had been made for an earlier request.
+        /// True if the connection had been made for an earlier request.
         public var isReused: Bool
         /// The time from the request to the first byte of its answer; nil if it is unknown.
         public var latency: Duration?
@@ -83,24 +83,24 @@ public struct OriginWindow: Hashable, Sendable {
         }
     }
 
-    /// Why the window does not grow.
+    /// The reason why the window does not grow.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// It grows.
+        /// The window grows.
         case growing
         /// Fewer requests are under way than may be.
         case unneeded
-        /// It has as many connections, or requests, as it may have.
+        /// The window has as many connections, or requests, as are allowed.
         case most
         /// The origin has refused more.
         case refused
-        /// More at once made nothing faster.
+        /// A larger window made nothing faster.
         case noGain = "no_gain"
         /// The origin does not answer.
         case silent
     }
 
     public static let first = 4
-    /// Where it goes on once HTTP/2 was spoken, since all requests share one connection.
+    /// The first window after an answer over HTTP/2, where all requests share one connection.
     static let firstOfHTTP2 = 8
     /// The step from which on the window grows by half of itself.
     static let largestStep = 8
@@ -110,11 +110,11 @@ public struct OriginWindow: Hashable, Sendable {
     /// packet slows fewer.
     static let loss = 0.7
     static let slowEpochs = 4
-    /// What remains of the best rate from an epoch to the next: that of a good moment is no measure for long.
+    /// The share of the best rate that remains from one epoch to the next: one good moment is no measure for long.
     static let decay = 0.95
-    /// How long a refusal is remembered.
+    /// The time for which a refusal is remembered.
     public static let memory = Duration.seconds(600)
-    /// How long no growth is tried after it has made things slower.
+    /// The time without growth after it has made things slower.
     static let pause = Duration.seconds(30)
     /// An origin that has answered within this time is there: a broken connection is taken for a refusal.
     static let presence = Duration.seconds(30)
@@ -129,7 +129,7 @@ public struct OriginWindow: Hashable, Sendable {
     public private(set) var latency: Duration?
     /// Bytes per second in the last epoch; nil before it.
     public private(set) var rate: Double?
-    /// When the last request began or ended.
+    /// The time when the last request began or ended.
     public private(set) var lastUse: MonotonicInstant
     private var granted = Self.first
     private var lastNumber: UInt64 = 0
@@ -156,7 +156,7 @@ public struct OriginWindow: Hashable, Sendable {
         var bytes: Int64 = 0
         /// The most requests that were under way when an answered one began: they explain the rate, not the window of now.
         var largest = 1
-        /// Whether the window was the obstacle.
+        /// True if the window was the obstacle.
         var wasFull = false
         var connections: Set<UInt16> = []
     }
@@ -168,7 +168,7 @@ public struct OriginWindow: Hashable, Sendable {
         var answers: Double
         var bytes: Double
 
-        /// How much faster this is; bytes or answers, whichever gained more.
+        /// The quotient of both rates; of bytes or answers, whichever gained more.
         func gain(over other: Measured) -> Double {
             max(answers / max(other.answers, 1e-9), other.bytes > 0 ? bytes / other.bytes : 0)
         }
@@ -185,7 +185,7 @@ public struct OriginWindow: Hashable, Sendable {
         epoch = Epoch(firstNumber: 1, beganAt: now)
     }
 
-    /// Most requests at once, whatever is measured.
+    /// The most requests at once, whatever is measured.
     public var most: Int {
         switch http {
         case .unknown: max(1, min(Self.first, bounds.connections))
@@ -345,7 +345,7 @@ public struct OriginWindow: Hashable, Sendable {
 
     // MARK: Shrinking
 
-    /// Halves, once an epoch, but not below what was answered since the last time. Returns whether others were under
+    /// Halves the window, once an epoch, but not below what was answered since then. Returns whether others were under
     /// way that explain the refusal.
     private mutating func backOff(_ ticket: Ticket, at now: MonotonicInstant) -> Bool {
         guard ticket.underWay > 1 else { return false }

@@ -6,9 +6,9 @@ public import XferModel
 public struct OriginWindows: Sendable {
     /// An operator's own limits for a host.
     public struct HostLimit: Hashable, Sendable {
-        /// Most connections at once; nil is the service's rule.
+        /// The most connections at once; nil is the service's rule.
         public var connections: Int?
-        /// Most requests that begin within a minute, evenly spaced; nil is no limit.
+        /// The most requests that begin within a minute, evenly spaced; nil is no limit.
         public var requestsPerMinute: Int?
 
         public init(connections: Int? = nil, requestsPerMinute: Int? = nil) {
@@ -23,19 +23,19 @@ public struct OriginWindows: Sendable {
     }
 
     static let most = 1024
-    /// How long the retries of an origin that does not answer wait behind the tasks of others.
+    /// The time for which retries of an origin that does not answer wait behind the tasks of others.
     static let patience = Duration.seconds(60)
 
     private var windows: [String: OriginWindow] = [:]
     /// The hosts whose last request got no answer.
     private var silent: Set<String> = []
-    /// By host.
+    /// The operators' limits, by host.
     public private(set) var limits: [String: HostLimit] = [:]
-    /// When the next request to a host with a limit per minute may begin.
+    /// The time when the next request to a host with a limit per minute may begin.
     private var nextStart: [String: MonotonicInstant] = [:]
     /// False if the operator has allowed more connections than is polite.
     public private(set) var isPolite = true
-    /// The latest time that was told.
+    /// The latest time that was set.
     public private(set) var now = MonotonicInstant(nanoseconds: 0)
 
     public init() {}
@@ -65,13 +65,13 @@ public struct OriginWindows: Sendable {
 
     // MARK: Time
 
-    /// Tells the time; a clock that goes back is ignored.
+    /// Sets the time; a clock that goes back is ignored.
     public mutating func advance(to time: MonotonicInstant) { now = max(now, time) }
 
-    /// Whether the host's limit per minute lets no request begin now.
+    /// True if the host's limit per minute lets no request begin now.
     public func isPaced(_ host: String) -> Bool { nextStart[host].map { $0 > now } ?? false }
 
-    /// When the next host's limit per minute lets a request begin; nil if none is in the way.
+    /// The time when the next host's limit per minute lets a request begin; nil if none is in the way.
     public var earliestPaced: MonotonicInstant? { nextStart.values.filter { $0 > now }.min() }
 
     /// True for an origin that did not answer: its retries wait behind the tasks of others, for at most a minute.
@@ -95,7 +95,7 @@ public struct OriginWindows: Sendable {
         return windows[host, default: new].begin(at: now)
     }
 
-    /// As `OriginWindow.end`.
+    /// Ends a request; see `OriginWindow.end`.
     @discardableResult
     public mutating func end(
         _ host: String, _ ticket: OriginWindow.Ticket, _ outcome: OriginWindow.Outcome, at time: MonotonicInstant

@@ -7,41 +7,41 @@ public struct TransferMix: Hashable, Sendable {
     public enum Kind: Hashable, Sendable, CaseIterable {
         /// Small, or not known yet.
         case small
-        /// Longer than `largeLength`, or under way for longer than `shortTime` with an unknown length.
+        /// The body is longer than `largeLength`, or under way for longer than `shortTime` with an unknown length.
         case large
-        /// It waits for an answer for longer than `shortTime`, and uses neither the line nor the disk.
+        /// The transfer waits for an answer for longer than `shortTime`, and uses neither the line nor the disk.
         case connecting
     }
 
-    /// As many as share an HTTP/2 connection.
+    /// The most small transfers: as many as share an HTTP/2 connection.
     public static let mostSmall = 100
     public static let mostLarge = 6
     public static let mostConnecting = 128
     /// Transfers that start before any has shown what it is.
     public static let first = 16
-    /// In bytes.
+    /// The length in bytes from which on a body is large.
     public static let largeLength: Int64 = 8 << 20
     public static let shortTime = Duration.seconds(1)
 
     private(set) var small = 0
     private(set) var large = 0
     private(set) var connecting = 0
-    /// How many may be small at once.
+    /// The number of transfers that may be small at once.
     private(set) var allowance = Self.first
 
     public init() {}
 
-    /// Whether one more may start. While as many are large as may be, small ones start still; but if they turn out to be
+    /// True if one more may start. While as many are large as may be, small ones still start; if they turn out to be
     /// large, not more than as many again.
     public var hasRoom: Bool {
         small < max(allowance, Self.mostLarge - large) && large < 2 * Self.mostLarge
             && connecting < Self.mostConnecting
     }
 
-    /// How many more may start; for the size of pages that are read.
+    /// The number of transfers that may still start; for the size of pages that are read.
     var freeSlots: Int { max(0, max(allowance, Self.mostLarge - large) - small) }
 
-    /// What a transfer is, as far as is known.
+    /// The kind of a transfer, as far as it is known.
     ///
     /// - Parameters:
     ///   - isConnecting: whether it waits for an answer.

@@ -15,7 +15,7 @@ public enum HeadVerdict: Hashable, Sendable {
     case startOver(RestartReason)
     /// Ask once more with `Range` but without `If-Range`; see `RequestPlan.fallback`.
     case retryPlainRange(RestartReason)
-    /// Ask once more for the same range with this proof; see `ConditionProof`.
+    /// Repeat the request for the same range with this proof; see `ConditionProof`.
     case proveCondition(ConditionProof)
     /// The published file is current (`on_conflict: update`).
     case notModified
@@ -71,7 +71,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
     case rangeIgnored
     case rangeNotSatisfiable
     case methodWithoutRanges
-    /// The server refuses requests for the rest, and was asked for the whole in their place.
+    /// The server refuses requests for the rest, and the whole was requested in their place.
     case rangeRefused
     case unusableRange(String)
 

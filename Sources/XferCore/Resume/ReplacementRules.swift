@@ -10,15 +10,15 @@ public enum ReplacementRules {
     /// The fewest kept bytes for which a second file is worth its cost.
     public static let leastKept: Int64 = 1 << 20
 
-    /// Whether the new version is received beside the kept bytes.
+    /// True if the new version is received beside the kept bytes.
     ///
     /// - Parameters:
-    ///   - doubt: the answer that is remembered of the last try.
+    ///   - doubt: the answer that is remembered of the last attempt.
     ///   - sight: the answer that brings the new version.
     public static func isBeside(kept: Int64, doubt: AnswerDoubt?, sight: AnswerDoubt) -> Bool {
         kept >= leastKept && doubt?.signature != sight.signature
     }
 
-    /// Whether the new version, of which so many bytes are there, replaces the kept bytes.
+    /// True if the new version, of which so many bytes are there, replaces the kept bytes.
     public static func replaces(_ received: Int64, kept: Int64, isWhole: Bool) -> Bool { isWhole || received >= kept }
 }

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Whether a server honours `If-Range`, as its answers within an attempt have shown.
+/// The evidence that a server honours `If-Range`, as its answers within an attempt have shown.
 ///
 /// A part has to come with the entity tag of the whole, but without its modification date (RFC 9110 §15.3.7). Some servers
 /// leave out the tag, too. Such a part answers `If-Range` with the kept validator, so it is of the kept version (§13.1.5),
@@ -47,7 +47,7 @@ public struct RequestPlan: Hashable, Sendable {
     public let fallback: Guard
     /// Why the whole is requested although bytes are kept.
     public let reason: RestartReason?
-    /// What is known of the server's regard for `If-Range`.
+    /// The evidence about the server's regard for `If-Range`.
     public var proof = ConditionProof.none
     public let method: HTTPMethod
     /// `If-None-Match` or `If-Modified-Since` for `on_conflict: update`.

@@ -263,7 +263,7 @@ extension ResumeRules {
         }
     }
 
-    /// Whether the answer, which has no tag, shows the kept length and modification date, and that date is as strong as
+    /// True if the answer, which has no tag, shows the kept length and modification date, and that date is as strong as
     /// where a server has no tags at all.
     private static func hasKeptDate(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
         var dates = plan.kept.validators
@@ -272,7 +272,7 @@ extension ResumeRules {
         return head.lastModified == date && lengthsAgree(head, plan)
     }
 
-    /// Whether a part without a validator may be of the kept version because the server honours `If-Range`, which it has
+    /// True if a part without a validator may be of the kept version since the server honours `If-Range`, which it has
     /// not shown yet. One segment of several is not worth the requests.
     private static func mayProveCondition(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
         switch plan.check {

@@ -59,10 +59,10 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         return isFromElsewhere(error, task.specification) ? .doubtful : .final
     }
 
-    /// Whether a server that sent a part of the file may refuse every request for a range, as shields do, so that the whole
-    /// is worth a request. A refusal that passes is asked for the range first: the whole costs the kept bytes once more.
+    /// True if a server that sent a part of the file may refuse all requests for a range, as shields do: the whole
+    /// is worth a request. After a refusal that passes the range comes first: the whole costs the kept bytes again.
     ///
-    /// - Parameter tries: the task's tries since its last progress, that one and this one included: 2 is the first one that
+    /// - Parameter tries: the attempts since the last progress, that one and this one included: 2 is the first one that
     ///   continues.
     public static func mayConcernRange(_ error: TransferError, tries: Int) -> Bool {
         guard tries > 2, error.reason == .httpStatus, let status = error.httpStatus else { return false }

@@ -11,7 +11,7 @@ public struct SchedulerStateMachine: Sendable {
     public var maxActiveByProfile: [String: Int] = [:]
     /// The windows of origins: how many of a host's transfers may be active where the limits set no number.
     public var origins = OriginWindows()
-    /// How many small and large transfers may be active where the limits set no number.
+    /// The small and large transfers that are active, for limits without a number.
     public private(set) var mix = TransferMix()
     /// Reasons why nothing starts at all, each set and cleared by its owner.
     public var holds: Set<Hold> = []
@@ -128,7 +128,7 @@ public struct SchedulerStateMachine: Sendable {
 
     private var hasSlot: Bool { limits.maxActive.map { activeCount < $0 } ?? mix.hasRoom }
 
-    /// How many more transfers may be active.
+    /// The number of transfers that may still become active.
     public var freeSlots: Int { limits.maxActive.map { max(0, $0 - activeCount) } ?? mix.freeSlots }
 
     /// True if a task of this lane may start out of its turn.
@@ -153,7 +153,7 @@ public struct SchedulerStateMachine: Sendable {
         return blocked
     }
 
-    /// Whether no further transfer from this host may start now.
+    /// True if no further transfer from this host may start now.
     public func isBlocked(_ host: String) -> Bool { isFull(host) || origins.isPaced(host) }
 
     /// Whether as many transfers from this host are active as may be.
@@ -182,7 +182,7 @@ public struct SchedulerStateMachine: Sendable {
     /// Transfers of this group that hold a slot.
     public func activeCount(of group: GroupKey) -> Int { activeByGroup[group, default: 0] }
 
-    /// Transfers of this host that hold a slot.
+    /// Transfers of this host that occupy a slot.
     public func activeCount(ofHost host: String) -> Int { activeByHost[host, default: 0] }
 
     /// Transfers of tasks that name this profile which hold a slot.
@@ -195,7 +195,7 @@ public struct SchedulerStateMachine: Sendable {
     ///   - descriptors: file descriptors that it may need at once.
     ///   - kind: what the transfer is known to be.
     ///   - ticket: of the request that the transfer continues; see `detachTicket`.
-    ///   - now: nil for the latest time that `origins` was told.
+    ///   - now: nil for the latest time of `origins`.
     public mutating func onStart(
         _ task: TaskID, of transfer: TransferID, from lane: QueueLane, descriptors: Int = 0,
         kind: TransferMix.Kind = .small, continuing ticket: OriginWindow.Ticket? = nil, at now: MonotonicInstant? = nil
@@ -302,7 +302,7 @@ extension Dictionary where Value == Int {
 public struct SchedulerLimits: Hashable, Sendable {
     /// Transfers whose bodies are on the way at once; nil leaves the number to `TransferMix`.
     public var maxActive: Int?
-    /// Of these, transfers from one host; nil leaves the number to `OriginWindow`.
+    /// The highest number of these from one host; nil leaves the number to `OriginWindow`.
     public var maxActivePerHost: Int?
     public var order: QueueOrder
     /// Finished bodies being verified and published at once.

@@ -34,7 +34,7 @@ extension Hop {
         return true
     }
 
-    /// If a connection breaks without a response, libcurl repeats the request over a new one. The server may have
+    /// True if libcurl repeats the request over a new connection, since the first one broke. The server may have
     /// received the first one, so for a method that is not idempotent libcurl must not decide that. It may answer a
     /// challenge.
     private func isRepetition() -> Bool {
@@ -62,7 +62,7 @@ extension Hop {
         }
         if request.needsNewConnection {
             refusal = TransferError(
-                .protocolError, "\(url.hostKey) sent something before it was asked for", host: url.hostKey)
+                .protocolError, "\(url.hostKey) sent bytes before a request", host: url.hostKey)
         } else {
             link.isStale = true
         }

@@ -52,7 +52,7 @@ final class LiveConfiguration: Sendable {
     /// Keys whose values in the file apply after a restart only.
     var keysWaitingForRestart: [String] { state.withLockedValue(\.waiting) }
 
-    /// Whether the file, the environment and the flags say something else by now than what was read. Blocks.
+    /// True if the file, the environment and the flags say something else by now than what was read. Blocks.
     var isOutdated: Bool {
         do {
             return try instance.reloaded().loaded != loaded

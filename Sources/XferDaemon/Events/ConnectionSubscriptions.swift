@@ -71,7 +71,7 @@ package final class ConnectionSubscriptions: Sendable {
     }
 
     /// Sends the feed's events until it or the connection ends. While the connection is full, it takes none from the
-    /// feed, which then falls behind and holds nothing.
+    /// feed, which then falls behind and keeps nothing.
     private static func pump(_ feed: some EventSource, as subscription: Int64, to connection: RPCConnection) async {
         var prevSeq = feed.gapBefore.map { $0.subtractingSaturated(1) } ?? 0
         while await connection.whenWritable(), let messages = try? await feed.next() {

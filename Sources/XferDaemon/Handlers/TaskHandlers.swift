@@ -206,7 +206,7 @@ struct TaskHandlers: Sendable {
     }
 
     /// Runs `body`, which may change any number of tasks, when it is the caller's turn. A client that is gone ends its
-    /// call no sooner: a change that was asked for is carried out.
+    /// call no sooner: a requested change is carried out.
     private func inTurn<Value>(
         _ context: CallContext, _ body: () async throws -> Value
     ) async throws -> Value {

@@ -4,7 +4,7 @@ package import XferProtocol
 
 /// `GET /events`: server-sent events (HTML Living Standard §9.2); `Last-Event-ID`, or `since` in the query, resumes.
 package struct EventStreamRoute: Sendable {
-    /// Makes the stream that a request asks for; nil if the user has too many.
+    /// Makes the stream that was requested; nil if the user has too many.
     package typealias Open = @Sendable (EventsSubscribe.Params, RPCConnection) async throws -> (any EventSource)?
 
     private let open: Open
@@ -35,7 +35,7 @@ package struct EventStreamRoute: Sendable {
     }
 }
 
-/// Why the query of `GET /events` is refused.
+/// The reason why the query of `GET /events` is refused.
 package struct EventQueryError: Error, Hashable, CustomStringConvertible {
     package let description: String
 }

@@ -1,13 +1,13 @@
 import Glibc
 import XferThreads
 
-/// What is at the path of a root. It may lie on a file system that does not answer, for which no start waits.
+/// The state of a root's path. It may be on a file system that does not answer, for which no start waits.
 enum RootStatus: Hashable, Sendable {
     case directory
     case other
-    /// With the error number.
+    /// The path cannot be opened; with the error number.
     case unreachable(Int32)
-    /// There was no answer within `patience`.
+    /// The file system gave no answer within `patience`.
     case silent
 
     private static let patience = Duration.seconds(1)

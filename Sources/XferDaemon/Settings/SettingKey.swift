@@ -249,7 +249,7 @@ extension SettingKey {
             "How long a request may take from its first byte to its last"),
         SettingKey(
             "rpc.max_waiting", \.rpc.maxWaiting, .size(65_536...(1 << 30)), reload: false,
-            "Bytes of events that wait for one client that does not read; beyond them it gets them from the database"),
+            "Bytes of events in memory for one client that does not read; it gets further ones from the database"),
         SettingKey(
             "rpc.max_waiting_per_user", \.rpc.maxWaitingPerUser, .size(65_536...(1 << 34)), reload: false,
             "Bytes of events, and of answers, that wait for all clients of a user"),
@@ -300,7 +300,7 @@ extension SettingKey {
     private static let client: [SettingKey] = [
         SettingKey(
             "client.start", \.client.start, .word(), reload: true,
-            "Whether xferctl add starts a daemon of its user in the background when none runs")
+            "Start a daemon of the user in the background when xferctl add finds none running")
     ]
 
     /// Used by `xfer-fleet` alone.

@@ -31,7 +31,7 @@ public struct Settings: Hashable, Sendable {
     public var gateway = GatewayLimits()
     public var access = Access()
     public var log = Log()
-    /// What `xferctl` of the daemon's user does.
+    /// The settings of `xferctl` for the daemon's user.
     public var client = Client()
     /// The node of a fleet that `xfer-fleet` makes of the daemon; the daemon itself does not use it.
     public var fleet: Fleet
@@ -46,9 +46,9 @@ public struct Settings: Hashable, Sendable {
     public struct Queue: Hashable, Sendable {
         /// Transfers that run at a time; nil leaves the number to xferd.
         public var maxActive: Int?
-        /// Of those, transfers from one host; nil leaves the number to xferd.
+        /// The highest number of those from one host; nil leaves the number to xferd.
         public var maxActivePerHost: Int?
-        /// Whether a host sees at most six connections where `maxActivePerHost` is nil.
+        /// True if a host sees at most six connections where `maxActivePerHost` is nil.
         public var isPolite = true
         /// Which of a host's tasks starts next within a priority.
         public var order = QueueOrder.fifo
@@ -227,7 +227,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Client: Hashable, Sendable {
-        /// Whether `xferctl add` starts a daemon when none runs.
+        /// The choice between starting a daemon when none runs, and not, for `xferctl add`.
         public var start = ClientStart.auto
     }
 
@@ -237,7 +237,7 @@ public struct Settings: Hashable, Sendable {
     }
 }
 
-/// Whether `xferctl add` starts a daemon for its user when none runs.
+/// The choice between starting a daemon for its user when none runs, and not, for `xferctl add`.
 public enum ClientStart: String, CaseIterable, Sendable {
     case auto
     case never

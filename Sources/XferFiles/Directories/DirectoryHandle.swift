@@ -28,7 +28,7 @@ public final class DirectoryHandle: Sendable {
         known = Locked(traits ?? FileSystems.ofProcess.traits(of: handle.raw, device: identity.device))
     }
 
-    /// What its file system does with files and names, as far as it was found out.
+    /// The abilities of its file system with files and names, as far as they were found out.
     public var traits: FileSystemTraits { known.withLock { $0 } }
 
     /// Records what an attempt has shown the file system to lack.

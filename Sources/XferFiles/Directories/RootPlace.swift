@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Where a root of destinations lies: by it, the bare mount point of a disk is told from the disk.
+/// The place of a root of destinations, which distinguishes the bare mount point of a disk from the disk.
 ///
 /// A service remembers it over restarts. A new task would otherwise write to whatever is beneath a disk that is not
 /// mounted.
@@ -21,10 +21,10 @@ public struct RootPlace: Hashable, Sendable {
         self.init(identity: FileIdentity(ofPath: whole), mountPoint: MountTable.present.mount(of: whole)?.point ?? "/")
     }
 
-    /// Whether the present place is what lies beneath this one's file system, which is not mounted.
+    /// True if the present place is what lies beneath this one's file system, which is not mounted.
     ///
     /// A device may have another number after a restart, and a directory may be made again: only if device and inode
-    /// both differ is it another one. Another disk in the place of the first one is no reason to wait.
+    /// both differ is it another one. A disk that replaces the first one is no reason to wait.
     public func isHidden(at present: RootPlace) -> Bool {
         if let identity, let found = present.identity,
             identity.device == found.device || identity.inode == found.inode
@@ -34,7 +34,7 @@ public struct RootPlace: Hashable, Sendable {
         return mountPoint != present.mountPoint && ResolvedPath.isWithin(mountPoint, present.mountPoint)
     }
 
-    /// Those of some roots in which a path lies, by its text.
+    /// The roots of these in which a path lies, by its text.
     public static func roots(_ roots: [String], containing path: String) -> [String] {
         let tidy = ResolvedPath.tidy(path)
         return roots.filter { ResolvedPath.isWithin(tidy, ResolvedPath.tidy($0)) }
@@ -42,10 +42,10 @@ public struct RootPlace: Hashable, Sendable {
 }
 
 extension RootPlace {
-    /// As the text that is stored: `DEVICE INODE MOUNT-POINT`.
+    /// The text that is stored: `DEVICE INODE MOUNT-POINT`.
     public var text: String { "\(identity?.device ?? 0) \(identity?.inode ?? 0) \(mountPoint)" }
 
-    /// Nil if the text is no place.
+    /// Reads a stored text; nil if it is no place.
     public init?(text: String) {
         let fields = text.split(separator: " ", maxSplits: 2)
         guard fields.count == 3, let device = UInt64(fields[0], radix: 10), let inode = UInt64(fields[1], radix: 10),

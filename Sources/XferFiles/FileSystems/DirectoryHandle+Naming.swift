@@ -1,9 +1,9 @@
 import Glibc
 import XferModel
 
-/// Which names the file system of a directory can hold.
+/// The names that the file system of a directory can hold.
 extension DirectoryHandle {
-    /// True if only an attempt tells which names the file system can hold, so that the following calls may block.
+    /// True if only an attempt shows which names the file system can hold, so that the following calls may block.
     public var asksAboutNames: Bool { traits.names != .any }
 
     /// The name of a file that a server or a URL has suggested, changed so that the file system can hold it. Blocks.
@@ -15,7 +15,7 @@ extension DirectoryHandle {
         return refusal(of: careful) == nil ? careful : FileName.portable(name, longest: traits.longestName)
     }
 
-    /// Throws if the file system cannot hold a name that a client gave. Blocks: where only an attempt tells, it makes and
+    /// Throws if the file system cannot hold a name that a client gave. Blocks: if only an attempt shows it, makes and
     /// removes a file of a like name.
     ///
     /// - Throws: `nameRefused`.
@@ -35,7 +35,7 @@ extension DirectoryHandle {
         // Not the name itself: other tasks and programs would see it for a moment, and take it for a file.
         let code = attempt(Self.trialPrefix + name)
         guard code == ENAMETOOLONG else { return code }
-        // The prefix may have made it too long: once more, no longer than the name.
+        // The prefix may have made it too long: cut again, no longer than the name.
         var end = name.unicodeScalars[...]
         while String(end).utf8.count + Self.trialPrefix.utf8.count > name.utf8.count, !end.isEmpty { end.removeFirst() }
         return attempt(Self.trialPrefix + String(end))

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import XferModel
 
-/// What a file system does with files and their names. `FileSystems` determines it once for each mount.
+/// The abilities of a file system with files and their names. `FileSystems` determines them once for each mount.
 ///
 /// Every strategy says which traits it needs, so that no other code compares types of file systems.
 public struct FileSystemTraits: Hashable, Sendable {
-    /// What not every file system can do.
+    /// Abilities that not every file system has.
     public enum Feature: String, Hashable, Sendable, CaseIterable {
         /// A rename that replaces nothing (renameat2(2), `RENAME_NOREPLACE`).
         case exclusiveRename = "exclusive_rename"
@@ -16,13 +16,13 @@ public struct FileSystemTraits: Hashable, Sendable {
         case unnamedFiles = "unnamed_files"
     }
 
-    /// Which names files may have.
+    /// The names that files may have.
     public enum Names: String, Hashable, Sendable {
         /// All bytes but `/` and NUL.
         case any
-        /// As on Windows: certain characters, endings and names are reserved.
+        /// The names of Windows: certain characters, endings and names are reserved.
         case windows
-        /// Only an attempt tells, because another machine or program decides.
+        /// Names that only an attempt can judge, because another machine or program decides.
         case unknown
     }
 
@@ -30,13 +30,13 @@ public struct FileSystemTraits: Hashable, Sendable {
     public var name: String
     /// True if its files lie on this machine's own disks or in its memory, so that it knows their times.
     public var isLocal: Bool
-    /// True if it tells bytes that were never written from zeros that were.
+    /// True if it distinguishes bytes that were never written from zeros that were.
     public var knowsHoles: Bool
     /// True if a file keeps its inode number when it is renamed or opened again.
     public var keepsInodeNumbers: Bool
     /// True if names and link counts reach the disk together; false if that is unknown.
     public var journalsLinks: Bool
-    /// What it was found not to do. A feature that was never tried is not in it.
+    /// The features that it was found to lack. A feature that was never tried is not in it.
     public var lacking: Set<Feature> = []
     /// The length of the longest name, in bytes of UTF-8, 1 … `FileName.maximumByteCount`.
     public var longestName = FileName.maximumByteCount
@@ -46,7 +46,7 @@ public struct FileSystemTraits: Hashable, Sendable {
     /// The step of modification times, in nanoseconds. A time may be cut to a multiple of it at any moment.
     public var timeStep: Int64 = 1
 
-    /// Whether both times can be of one unchanged file: they are equal, or one is the other cut to `timeStep`.
+    /// True if both times can be of one unchanged file: they are equal, or one is the other cut to `timeStep`.
     func isSameTime(_ found: Int64, as recorded: Int64) -> Bool {
         found == recorded || timeStep > 1 && found == Self.cut(recorded, to: timeStep)
     }

@@ -3,13 +3,13 @@ import XferThreads
 
 /// The traits of mounted file systems: determined on the first use of each, and again after any mount has changed.
 final class FileSystems: Sendable {
-    /// Those of this process.
+    /// The file systems of this process.
     static let ofProcess = FileSystems()
 
     private struct State {
-        /// Tells when a mount changes; nil until it is needed, and where /proc is missing.
+        /// A descriptor that signals changes of mounts; nil until it is needed, and if /proc is missing.
         var watch: Descriptor?
-        /// By the device number of a directory.
+        /// The traits, by the device number of a directory.
         var known: [UInt64: FileSystemTraits] = [:]
         /// The mounts, if they were read since the last change.
         var mounts: MountTable?

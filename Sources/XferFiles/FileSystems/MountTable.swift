@@ -15,7 +15,7 @@ public struct MountTable: Sendable {
 
     static let path = "/proc/self/mountinfo"
 
-    /// In the order in which they were made: of two at one place, the later one counts.
+    /// The mounts in the order in which they were made: of two at one place, the later one counts.
     public let mounts: [Mount]
 
     /// The present mounts. They are read again only after a change.

@@ -36,13 +36,13 @@ extension FileName {
         return fitted(String(String.UnicodeScalarView(scalars)), to: .windows, longest: min(longest, longestPortable))
     }
 
-    /// Whether every file system can hold the name, so that none has to be asked.
+    /// True if every file system can hold the name, so that none has to be asked.
     static func isPortable(_ name: String) -> Bool {
         name.utf8.count <= longestPortable && name.unicodeScalars.allSatisfy(isPortable)
             && fittedToWindows(name) == name
     }
 
-    /// What encrypting file systems hold (eCryptfs: 143 bytes), less some room for a number.
+    /// The length that encrypting file systems allow (eCryptfs: 143 bytes), less some room for a number.
     private static var longestPortable: Int { 130 }
 
     private static func isPortable(_ scalar: Unicode.Scalar) -> Bool {

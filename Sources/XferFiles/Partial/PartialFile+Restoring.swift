@@ -20,7 +20,7 @@ extension PartialFile {
     ///   - segments: what was committed.
     ///   - record: the file that holds the committed bytes; nil where an earlier version committed them.
     ///   - isNew: no file of this name is expected.
-    ///   - isCancelled: asked before a file loses this name, which another call may have made meanwhile.
+    ///   - isCancelled: called before a file loses this name, which another call may have made meanwhile.
     /// - Throws: `isADirectory`, `notWritable`, `cancelled`, `system`.
     public static func restore(
         in directory: DirectoryHandle, named name: String, segments: [Segment], record: PartRecord?,

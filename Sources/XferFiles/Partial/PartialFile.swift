@@ -38,7 +38,7 @@ public final class PartialFile: Sendable {
     /// The descriptor to which the engine writes; -1 after `close`.
     public var descriptor: Int32 { state.withLock { $0.handle?.raw ?? -1 } }
 
-    /// What a file has beside its content.
+    /// An attribute of a file beside its content.
     public enum Attribute: String, Sendable {
         case mode
         case modificationTime = "modification time"

@@ -74,7 +74,7 @@ extension DirectoryHandle {
         published.modifiedAt != nil || facts.identity.device == identity.device
     }
 
-    /// True if the facts alone tell the published file from every other one in here.
+    /// True if the facts alone distinguish the published file from every other one in here.
     private func identifies(_ published: PublishedFile) -> Bool {
         published.mark.isCertain && published.modifiedAt != nil && traits.keepsInodeNumbers
     }

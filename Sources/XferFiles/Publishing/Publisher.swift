@@ -307,7 +307,7 @@ extension Publisher {
         return .done
     }
 
-    /// As `recover`, of a file that had no name before its final one, and was not found by its mark or its digest.
+    /// Recovers a file that had no name before its final one, and was not found by its mark or its digest.
     ///
     /// Where a file system records neither birth nor generation, inode number, length and modification time have to do.
     /// Not enough to delete a file; but without the file under its name nothing is lost, and the bytes are fetched again.
@@ -323,7 +323,7 @@ extension Publisher {
 
     /// True if the final name leads to a file with the length and the modification time of the part, which is gone.
     ///
-    /// Where a file gets another inode number with its name (FUSE) and no digest is known, nothing else tells a file that
+    /// If a file gets another inode number with its name (FUSE) and has no digest, nothing else distinguishes one that
     /// was published just before a crash from one that was lost. Not enough to delete the file.
     private func isPublishedByFacts(_ intent: PublishIntent) throws(FileError) -> Bool {
         guard !directory.traits.keepsInodeNumbers, intent.digest == nil,

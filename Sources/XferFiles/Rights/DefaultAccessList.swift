@@ -24,7 +24,7 @@ struct DefaultAccessList {
     /// the list permits.
     let mode: UInt16
 
-    /// Nil if the list is not one of version 2 with its three base entries.
+    /// Reads the attribute; nil if the list is not one of version 2 with its three base entries.
     init?(_ bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         func number(_ start: Int) -> UInt16 { UInt16(clamping: bytes[start]) | UInt16(clamping: bytes[start + 1]) << 8 }

@@ -55,7 +55,7 @@ final class WorkQueue: @unchecked Sendable {
     private let threadLimit: Int
     private var threadCount = 0
     private var idleCount = 0
-    /// When the work that runs now began, by the number of its thread.
+    /// The time when the present work began, by the number of its thread.
     private var begun: [Int: ContinuousClock.Instant] = [:]
     private var lastThread = 0
     private var isEnding = false

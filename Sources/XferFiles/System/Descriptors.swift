@@ -5,7 +5,7 @@ public import XferModel
 /// and reused.
 final class Descriptor: Sendable {
     let raw: Int32
-    /// Whether another thread closes it: closing a file of another machine or program waits for that (FUSE, NFS).
+    /// True if another thread closes it: closing a file of another machine or program waits for that (FUSE, NFS).
     private let closesApart: Bool
 
     init(owning raw: Int32, closingApart closesApart: Bool = false) {

@@ -288,7 +288,7 @@ extension FleetFace {
         return ids
     }
 
-    /// Those of these tasks that have not ended; one that is gone has.
+    /// The tasks of these that have not ended; one that is gone has.
     private func openTasks(
         among ids: Set<TaskID>, _ caller: FleetCaller, _ isOver: (FleetTask) -> Bool
     ) async throws -> Set<TaskID> {

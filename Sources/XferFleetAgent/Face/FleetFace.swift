@@ -68,7 +68,7 @@ struct FleetFace: Sendable {
         return found
     }
 
-    /// Those of these tasks that the caller sees, in one query.
+    /// The tasks of these that the caller sees, in one query.
     func visibleTasks(
         _ ids: Set<TaskID>, for caller: FleetCaller, withSpecs: Bool = true
     ) async throws(RPCFailure) -> [TaskID: FleetTask] {

@@ -1,4 +1,4 @@
-/// Which connections a listener has room for. A pure decision.
+/// The connections that a listener has room for. A pure decision.
 ///
 /// A connection is a stranger's until a request on it was recognised by a token. Strangers have a share of the places,
 /// and every network address a share of theirs: one more ends the oldest of the address, or of the address that has the
@@ -23,7 +23,7 @@ struct ClientSeats<Key: Hashable, Address: Hashable> {
     }
 
     enum Admission: Equatable {
-        /// There is room. The stranger to close, if it replaces one.
+        /// The connection has a place. The stranger to close, if it replaces one.
         case admitted(replacing: Key?)
         /// All places are taken by clients with tokens.
         case refused

@@ -17,7 +17,7 @@ public final class Gateway: Sendable {
         /// Channels that clients have opened.
         var clients: [ObjectIdentifier: any Channel] = [:]
         var seats: ClientSeats<ObjectIdentifier, [UInt8]>
-        /// When strangers that have requested a page are closed if no token is shown.
+        /// The times when strangers that have requested a page are closed if no token is shown.
         var deadlines: [ObjectIdentifier: NIODeadline] = [:]
         var isStopped = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -195,7 +195,7 @@ extension Gateway {
         channel.eventLoop.scheduleTask(deadline: deadline) { [weak self] in self?.endStranger(channel) }
     }
 
-    /// Notes for whom a request of a connection is answered. What needs no token, such as the web page, gives a
+    /// Records the client of a connection's request. A request that needs no token, such as the web page, gives a
     /// stranger more time.
     private func recognise(_ client: HTTPClient, on channel: any Channel) {
         let id = ObjectIdentifier(channel)

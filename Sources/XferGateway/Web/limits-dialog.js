@@ -8,7 +8,7 @@ const NUMBERS = ["max_active", "max_active_per_host"];
 const RATES = ["max_recv_rate", "max_send_rate"];
 
 const DONE = {
-    "queue.set_limits": "The limits hold now.", "queue.pause": "Nothing new starts.", "queue.resume": "Tasks start.",
+    "queue.set_limits": "Limits applied.", "queue.pause": "Nothing new starts.", "queue.resume": "Tasks start.",
 };
 
 /** The queue's limits and its timetable, and whether it is held back. */

@@ -18,10 +18,10 @@ struct RootsAdvice {
 
     private var list: String { "[" + (roots + [refused]).map(quoted).joined(separator: ", ") + "]" }
 
-    /// For callers who may change the configuration.
+    /// The text for callers who may change the configuration.
     var ofOperator: String { "\(refusal); to allow it, write\(place): download: { roots: \(list) }" }
 
-    /// For callers whose roots the operator grants.
+    /// The text for callers whose roots the operator grants.
     func ofGuest(_ owner: Owner) -> String {
         refusal
             + "; an operator can allow it\(place): access: { users: { \"\(owner.rawValue)\": { roots: \(list) } } }"

@@ -15,7 +15,7 @@ enum HostLimitText {
         return JSONValue.object(object).text
     }
 
-    /// What cannot be read is left out: a limit is no reason not to start.
+    /// Reads the limits. Those that cannot be read are left out: a limit is no reason not to start.
     static func limits(in text: String?) -> [String: OriginWindows.HostLimit] {
         guard let text, let object = (try? JSONValue(parsing: text))?.objectValue else { return [:] }
         var limits: [String: OriginWindows.HostLimit] = [:]

@@ -43,7 +43,7 @@ extension QueueControl {
         return windows.keys.sorted().map { record(of: $0, windows[$0] ?? nil, machine) }
     }
 
-    /// What is known of one host.
+    /// The known state of one host.
     public func host(_ host: String) async -> HostRecord {
         let (origins, machine) = await scheduler.origins
         return record(of: host, origins[host], machine)

@@ -227,9 +227,9 @@ public struct QueueStats: Sendable {
     /// Limits in force, including those set over RPC.
     public var maxActive: Int
     public var maxActivePerHost: Int
-    /// Whether `maxActive` is not set, so that it is the number of small transfers.
+    /// True if `maxActive` is not set, so that it is the number of small transfers.
     public var isAutomatic: Bool
-    /// Whether `maxActivePerHost` is not set, so that it is the most connections of a host over HTTP/1.1.
+    /// True if `maxActivePerHost` is not set, so that it is the most connections of a host over HTTP/1.1.
     public var isAutomaticPerHost: Bool
     public var order: QueueOrder
     /// Over all transfers, as the timetable sets them now.

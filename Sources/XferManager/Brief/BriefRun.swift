@@ -121,7 +121,7 @@ struct BriefRuns {
         joinable[key] = nil
     }
 
-    /// Where the files of one round go. The rights of its owner open the directory.
+    /// The destination of one round's files. The rights of its owner open the directory.
     struct Place: Hashable {
         let owner: Owner
         let directory: String

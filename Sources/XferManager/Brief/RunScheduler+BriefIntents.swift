@@ -12,7 +12,7 @@ extension RunScheduler {
     /// - Parameter ids: the tasks; nil is all that have an intent, while no brief run is live.
     func settleBriefIntents(of ids: Set<TaskID>? = nil) async throws {
         let found = try await store.read { try $0.briefIntents() }
-        // Directories that did not answer: they are not asked again for each of their files.
+        // Directories that did not answer: they are not opened again for each of their files.
         var silent: Set<BriefRuns.Place> = []
         for (id, intent) in found where ids?.contains(id) ?? true {
             let mayHaveName = try await mayHaveName(intent, of: id, &silent)

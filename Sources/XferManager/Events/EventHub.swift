@@ -80,7 +80,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Whether `endFollowers` was called.
+    /// True if `endFollowers` was called.
     var refusesFollowers: Bool { state.withLockedValue(\.refusesFollowers) }
 
     /// Ends what callers follow, now and later: the service stops.

@@ -31,7 +31,7 @@ public final class EventSubscription: Sendable {
         var floor: Int64
         /// The newest event that was not queued; nil unless the subscriber is behind.
         var newestMissed: Int64?
-        /// Whether the reader was notified that it is behind.
+        /// True if the reader was notified that it is behind.
         var knowsItIsBehind = false
         var hasEnded = false
     }
@@ -44,7 +44,7 @@ public final class EventSubscription: Sendable {
     private let budget: EventBudget?
     private let state: AwaitedState<State>
 
-    /// The highest number of deliveries returned at once: the reader holds them until its client has taken them.
+    /// The highest number of deliveries returned at once: the reader keeps them until its client has taken them.
     static let largestBatch = 32
     /// The estimated memory of one delivery in bytes. The texts of an event are shared by all subscribers.
     static let cost = MemoryLayout<Delivery>.stride + 128
@@ -104,7 +104,7 @@ public final class EventSubscription: Sendable {
         }
     }
 
-    /// Gives up the events that were missed, if there are some: for readers to whom only the present matters.
+    /// Skips the events that were missed, if there are some: for readers to whom only the present matters.
     public func skip() {
         state.withLock { state in
             guard let missed = state.newestMissed else { return }

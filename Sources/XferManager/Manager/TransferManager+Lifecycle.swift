@@ -100,12 +100,12 @@ extension TransferManager {
 
     // MARK: The end
 
-    /// How long a disk may hold up the end of live work.
+    /// The longest time for which a disk may delay the end of live work.
     private static let grace = Duration.milliseconds(1200)
-    /// How long the end of live work may take, whatever holds it up.
+    /// The longest time for the end of live work, whatever delays it.
     private static let longestGrace = Duration.seconds(10)
 
-    /// Stops all live work and waits for its end; false if a disk holds it up, which may never answer.
+    /// Stops all live work and waits for its end; false if a disk delays it, which may never answer.
     private func liveWorkEnded() async -> Bool {
         let hasEnded = NIOLockedValueBox(false)
         Task {
@@ -134,7 +134,7 @@ extension TransferManager {
         await prepareShutdown(mode)
         await services.renewal.shutdown()
         if await !liveWorkEnded() {
-            services.logger.warning("a disk does not answer; the next start finds what was not finished")
+            services.logger.warning("a disk does not answer; the next start continues unfinished work")
         }
         let now = clock()
         _ = try? await store.write { [services] tx in
@@ -159,7 +159,7 @@ extension TransferManager {
         }
     }
 
-    /// Says what the service leaves to its next start.
+    /// Logs what the service leaves to its next start.
     private func logRemaining(_ mode: ShutdownMode) async {
         guard let counts = try? await store.read({ try $0.counts() }) else { return }
         let left = TaskState.allCases.filter { !$0.isTerminal && counts[$0] ?? 0 > 0 }

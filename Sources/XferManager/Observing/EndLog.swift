@@ -49,7 +49,7 @@ struct EndLog: Sendable {
         }
     }
 
-    /// Says where details of the tasks are read.
+    /// Sets the store that has the details of tasks.
     func follow(_ store: TaskStore) { self.store.withLockedValue { $0.value = store } }
 
     func onCommit(_ events: [Event]) {
@@ -82,7 +82,7 @@ struct EndLogLine {
         switch event.payload {
         case .taskCompleted(let path, let size, let skipped, let notModified):
             level = .info
-            message = skipped ? "a task has completed: its file was there" : "a task has completed"
+            message = skipped ? "a task has completed: its file existed" : "a task has completed"
             if let path { metadata["path"] = "\(path)" }
             metadata["bytes"] = "\(size)"
             if notModified { metadata["not_modified"] = "true" }
@@ -121,7 +121,7 @@ struct EndLogLine {
     func write(to logger: Logger) { logger.log(level: level, "\(message)", metadata: metadata) }
 }
 
-/// How many ends of one kind the log takes in a minute: a server that fails 100,000 tasks must not fill the disk.
+/// The limit of ends of one kind in the log in a minute: a server that fails 100,000 tasks must not fill the disk.
 struct EndLogLimit {
     static let perWindow = 200
     static let window = Duration.seconds(60)
@@ -130,13 +130,13 @@ struct EndLogLimit {
     private var admitted = 0
     /// Ends that this window has left out so far.
     private(set) var lastCount = 0
-    /// Whether the last end began a window.
+    /// True if the last end began a window.
     private(set) var isNew = false
 
-    /// Whether the last end was the window's last one.
+    /// True if the last end was the window's last one.
     var isUsedUp: Bool { admitted == Self.perWindow && lastCount == 0 }
 
-    /// Whether an end is written.
+    /// True if an end is written.
     mutating func admit(at now: MonotonicInstant) -> Bool {
         isNew = beganAt.map { $0.duration(to: now) >= Self.window } ?? true
         if isNew {

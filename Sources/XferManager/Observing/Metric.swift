@@ -77,7 +77,7 @@ public enum Metric {
     static let connectionsMade = MetricFamily(
         .counter, "xferd_connections_made_total", "Connections made for requests; the others used one that was there.")
     static let hosts = MetricFamily(
-        .gauge, "xferd_hosts", "Hosts that are in use or were lately, by why their windows do not grow.",
+        .gauge, "xferd_hosts", "Hosts that are in use or were lately, by the reason why their windows do not grow.",
         labels: [.one("reason", of: OriginWindow.Reason.allCases.map(\.rawValue))])
     static let hostWindow = MetricFamily(
         .gauge, "xferd_host_window", "Transfers that a host may have at once now, of the hosts that have the most.",

@@ -16,10 +16,10 @@ final class StateRoom: Sendable {
     private let disks = DiskFigures(pool: BlockingPool("xferd-room", threadCount: 1))
     private let state = NIOLockedValueBox(State())
 
-    /// Whether only operators may add tasks: less than 32 MiB, or than a fiftieth of a small file system, are free.
+    /// True if only operators may add tasks: less than 32 MiB, or than a fiftieth of a small file system, are free.
     static func isLow(free: Int64, size: Int64) -> Bool { free < min(32 << 20, size / 50) }
 
-    /// Whether there is little room, as it was a second ago at most.
+    /// True if there is little room, as it was a second ago at most.
     func isLow(at path: String) async -> Bool {
         let now = Clocks.monotonic()
         let known = state.withLockedValue { state -> Bool? in

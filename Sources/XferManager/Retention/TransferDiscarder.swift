@@ -53,7 +53,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
     /// This runs in the background, because every transfer is checked.
     ///
     /// - Parameter last: the last transfer before the first run of this daemon. A run that copies bytes for its task makes
-    ///   the transfer first, and moves the task to it when the copy is whole: until then no task holds it.
+    ///   the transfer first, and moves the task to it when the copy is whole: until then no task uses it.
     func discardOrphans(upTo last: TransferID) {
         state.withLockedValue { state in
             state.lastOrphan = last
@@ -184,7 +184,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         try await services.pool(in: directory).run { try Self.remove(all, in: directory) }
     }
 
-    /// A path that does not answer holds up no other deletion; when it answers later, nothing is deleted.
+    /// A path that does not answer delays no other deletion; when it answers later, nothing is deleted.
     private func open(_ place: Place) async throws -> DirectoryHandle? {
         let rights = services.rights
         guard let guest = place.guest else {

@@ -5,7 +5,7 @@ import XferModel
 /// The threads that open files by their paths, and that work on files.
 ///
 /// A path may lead to a file system that never answers (a server that is down, an automounter, a dying disk), and then
-/// it keeps a thread for good. So each mount has threads of its own: a disk that hangs holds up its own tasks only. A
+/// it keeps a thread for good. So each mount has threads of its own: a disk that hangs delays its own tasks only. A
 /// guest chooses its paths at will, and may make them lead anywhere: guests' paths have threads of their own, too.
 final class PathPools: Sendable {
     /// The threads of one mount. Digests take minutes for large files, so that they have their own.
@@ -20,19 +20,19 @@ final class PathPools: Sendable {
     /// Mounts beyond it share threads with others.
     private static let mostLanes = 32
     private static let digestThreads = 2
-    /// How long a path may hold up work that others wait for. A run of a guest's own waits longer.
+    /// The longest time for which a path may delay work that others wait for. A run of a guest's own waits longer.
     static let patience = Duration.seconds(5)
 
-    /// For files of the service itself, and for what lies on the same mount.
+    /// The threads for files of the service itself, and for what lies on the same mount.
     let service: BlockingPool
-    /// For digests of such files.
+    /// The threads for digests of such files.
     let digests: BlockingPool
     /// The device of the service's own files; nil if it is not known.
     private let home: UInt64?
     private let guests: [BlockingPool]
-    /// By the number of a device.
+    /// The threads of mounts, by the number of a device.
     private let lanes = NIOLockedValueBox<[UInt64: Lane]>([:])
-    /// By pool: work that took too long and has not ended.
+    /// The work that took too long and has not ended, by pool.
     private let hanging = NIOLockedValueBox<[ObjectIdentifier: Int]>([:])
 
     /// - Parameter home: a directory of the service's own.
@@ -75,7 +75,7 @@ final class PathPools: Sendable {
         return ([service, digests] + guests + lanes).contains { $0.isHeldUp(for: patience) }
     }
 
-    /// Nil for the mount of the service itself.
+    /// The threads of a mount, or nil for the mount of the service itself.
     private func lane(of device: UInt64) -> Lane? {
         guard device != home else { return nil }
         return lanes.withLockedValue { lanes in
@@ -140,7 +140,7 @@ extension PathPools {
     }
 }
 
-/// How much work, of which nothing is wanted any more, still hangs on the threads of a pool.
+/// The work whose result is not wanted any more, and that still hangs on the threads of a pool.
 private typealias HangingCounts = NIOLockedValueBox<[ObjectIdentifier: Int]>
 
 /// A piece of work that may be abandoned before it ends.

@@ -13,7 +13,7 @@ final class RunServices: Sendable {
     let engine: TransferEngine
     let pool: BlockingPool
     let paths: PathPools
-    /// For what takes minutes on the service's own files, so that checkpoints never wait for it.
+    /// The threads for work of minutes on the service's own files, so that checkpoints never wait for it.
     let digests: BlockingPool
     let durability: DurabilityGroup
     let publishing: PublishingStage

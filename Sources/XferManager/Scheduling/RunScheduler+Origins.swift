@@ -2,9 +2,9 @@ import XferCore
 import XferModel
 import XferSystem
 
-/// What the ends of requests say of their origins, and what transfers turn out to be.
+/// Conclusions from the ends of requests about their origins, and from transfers about their kinds.
 extension RunScheduler {
-    /// How often a task is queued again for its host's refusals without counting as a try.
+    /// The highest number of times that a task is queued again for its host's refusals without counting as an attempt.
     private static let mostBackOffs = 3
     /// The most tasks of which that is remembered.
     private static let mostBackedOff = 1024
@@ -21,7 +21,7 @@ extension RunScheduler {
     }
 
     /// A run has ended. Returns true if its host has refused it because of others that were under way, so that the task
-    /// asks again once fewer are.
+    /// repeats its request once fewer are.
     ///
     /// - Parameter othersOfHost: see `Refusal.meaning`.
     func recordOrigin(of id: TaskID, _ result: RunResult, othersOfHost: Int) -> Bool {
@@ -70,7 +70,7 @@ extension RunScheduler {
         }
     }
 
-    /// Tells small transfers from large ones, and from those that only connect.
+    /// Distinguishes small transfers from large ones, and from those that only connect.
     func classifyTransfers() {
         guard machine.limits.maxActive == nil else { return }
         let now = Clocks.monotonic()
@@ -90,7 +90,7 @@ extension RunScheduler {
         if hasChanged { schedule() }
     }
 
-    /// When a host's limit per minute lets its next request begin; nil if none is in the way.
+    /// The time when a host's limit per minute lets its next request begin; nil if none is in the way.
     var pacedWakeUp: Timestamp? {
         machine.origins.earliestPaced.map { clock().advanced(by: Clocks.monotonic().duration(to: $0)) }
     }
@@ -118,7 +118,7 @@ extension OriginWindow.Outcome {
 }
 
 extension TransferMix {
-    /// What a task that starts is known to be, from an earlier attempt.
+    /// The kind of a task that starts, from an earlier attempt.
     static func kind(of task: TransferTask) -> Kind {
         kind(isConnecting: false, length: task.total ?? 0, age: .zero)
     }

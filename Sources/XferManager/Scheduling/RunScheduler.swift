@@ -45,7 +45,7 @@ actor RunScheduler: ManagerPart {
     var random = SeededGenerator(seed: .random(in: 0 ... .max))
     /// What is known of hosts that refuse transfers beside those they serve.
     var hosts = HostConcurrency()
-    /// How often tasks were queued again because their hosts refused so many at once.
+    /// The number of times that tasks were queued again because their hosts refused so many at once.
     var backOffs: [TaskID: Int] = [:]
     /// Fires when the first wait or cooldown ends or a condition is due.
     var timer = WakeTimer()
@@ -88,7 +88,7 @@ actor RunScheduler: ManagerPart {
         wakingWaiters = []
     }
 
-    /// Waits until tasks that waited for the network are woken, which holds back passes for a moment.
+    /// Waits until tasks that waited for the network are woken, which delays passes for a moment.
     func wakingEnded() async {
         guard machine.holds.contains(.waking) else { return }
         await withCheckedContinuation { wakingWaiters.append($0) }
@@ -222,7 +222,7 @@ struct LiveTransfer {
     var wasShared = false
     /// The request in its origin's window, while its body has ended and its outcome is not known.
     var ticket: OriginWindow.Ticket?
-    /// Whether its origin has refused it beside others; see `RunScheduler.recordOrigin`.
+    /// True if its origin has refused it beside others; see `RunScheduler.recordOrigin`.
     var isBackedOff = false
 }
 

@@ -52,7 +52,7 @@ public actor StagedPublishing: ManagerPart {
         return try await translatingStoreErrors { try await publish(ids, for: principal, touching: &touched) }
     }
 
-    /// As above, for every staged task that matches and exists at the call, each by itself. One that cannot be
+    /// Publishes every staged task that matches and exists at the call, each by itself. One that cannot be
     /// published stays staged and is counted as refused.
     public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
         var counts = VerbCounts()

@@ -2,18 +2,18 @@ import NIOConcurrencyHelpers
 public import XferModel
 import XferStore
 
-/// Which tasks a wait is for, and when it ends.
+/// The tasks of a wait, and the condition that ends it.
 public struct WaitGoal: Hashable, Sendable {
     public enum Tasks: Hashable, Sendable {
         case ids([TaskID])
-        /// Those that match when the wait begins and have not ended.
+        /// The tasks that match when the wait begins and have not ended.
         case matching(TaskQuery)
     }
 
     public var tasks: Tasks
     /// States that end the wait for a task beside terminal ones and staged.
     public var states: Set<TaskState>
-    /// Whether one task's end is enough.
+    /// True if one task's end is enough.
     public var isAny: Bool
 
     public init(_ tasks: Tasks, until states: Set<TaskState> = [], isAny: Bool = false) {
@@ -25,17 +25,17 @@ public struct WaitGoal: Hashable, Sendable {
     func isOver(_ state: TaskState) -> Bool { state.isTerminal || state == .staged || states.contains(state) }
 }
 
-/// What has become of the tasks of a wait, in one state of the database.
+/// The state of a wait's tasks, in one state of the database.
 public struct WaitOutcome: Hashable, Sendable {
-    /// The rows of tasks, in the order of the ids: of all if they were asked for and take no more memory than a page.
+    /// The rows of tasks, in the order of the ids: of all if they were wanted and take no more memory than a page.
     public var tasks: [TransferTask] = []
-    /// Tasks whose rows were asked for and not read. `tasks` does not have them.
+    /// Tasks whose rows were wanted and not read. `tasks` does not have them.
     public var unread: [TaskID] = []
     /// Tasks whose state does not end the wait.
     public var open: [TaskID] = []
     /// Ids that name no task of the caller's, and those of tasks that were removed meanwhile.
     public var missing: [TaskID] = []
-    /// Whether the goal is reached.
+    /// True if the goal is reached.
     public var isOver = false
 }
 

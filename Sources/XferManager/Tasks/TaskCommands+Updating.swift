@@ -108,7 +108,7 @@ extension TaskCommands {
 }
 
 extension TaskSpecification {
-    /// True if a change decides what the file will hold: who chooses the bytes must be allowed to write them there.
+    /// True if a change decides the file's content: a caller who chooses the bytes must be allowed to write there.
     func decidesContentOtherwise(than other: TaskSpecification) -> Bool {
         guard kind == .download else { return false }
         var (own, others) = (request, other.request)

@@ -61,7 +61,7 @@ public struct VerbCounts: Hashable, Sendable {
     public var refused = 0
     public var refusals: [Refusal] = []
 
-    /// Why the verb failed for a task.
+    /// The reason why the verb failed for a task.
     public struct Refusal: Hashable, Sendable {
         public var id: TaskID
         public var reason: String

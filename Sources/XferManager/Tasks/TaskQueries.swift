@@ -209,7 +209,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         await scheduler.progressOfAll(visibleTo: owner)
     }
 
-    /// As `events(since:_:within:)`, with no bound but the number of events.
+    /// The events as of `events(since:_:within:)`, with no bound but the number of events.
     func events(since seq: Int64, _ filter: EventFilter, limit: Int) async throws -> EventPage {
         try await events(since: seq, filter, within: PageBounds(limit: limit, scan: .max, bytes: .max))
     }

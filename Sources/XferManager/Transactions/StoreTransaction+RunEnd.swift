@@ -13,8 +13,8 @@ struct RunEndRules: Sendable {
     var network: NetworkCondition
     /// See `Refusal.meaning`.
     var othersOfHost = 0
-    /// Whether the host's window has shrunk for this refusal: the task asks again when fewer are under way, and that is
-    /// no try.
+    /// True if the host's window has shrunk for this refusal: the task asks again when fewer are under way, and that is
+    /// no attempt.
     var isBackedOff = false
     /// Whether the answer is the server's and not a portal's; see `NetworkProof`.
     var isAuthentic: Bool

@@ -6,7 +6,7 @@ import XferModel
 /// `{title}: {text}` or `{"content": "{title}: {text}"}`. Only a known name in braces is a field, so that JSON needs no
 /// escapes.
 public struct WebhookTemplate: Hashable, Sendable {
-    /// How values are written, so that a name of a file cannot end a string.
+    /// The escaping of values, so that a name of a file cannot end a string.
     private enum Escaping { case none, json, form }
 
     private enum Part: Hashable {
@@ -14,16 +14,16 @@ public struct WebhookTemplate: Hashable, Sendable {
         case field(Field)
     }
 
-    /// What a template can contain.
+    /// A field that a template can contain.
     public enum Field: String, CaseIterable, Sendable {
-        /// What happened, in words: `Download completed`.
+        /// The event as a title: `Download completed`.
         case title
-        /// Which file, with its length, or why it failed.
+        /// The file with its length, or the reason of its failure.
         case text
         /// The file's name; without one `task 42`.
         case name
         case path
-        /// The length in words: `8.0 MiB`.
+        /// The length with its unit: `8.0 MiB`.
         case size
         case bytes
         /// The reason of a failure, such as `http_status`.

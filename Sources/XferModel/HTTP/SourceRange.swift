@@ -5,7 +5,7 @@ public struct SourceRange: Hashable, Sendable {
     public let first: Int64
     /// Inclusive, at least `first`; nil is the end of the source.
     public let last: Int64?
-    /// At least 1: the part is so many octets at the end, or the whole of a shorter source. Nil if the part has a place.
+    /// The length of a part at the end, at least 1, or the whole of a shorter source. Nil if the part has a place.
     public let suffixLength: Int64?
 
     /// The accepted values, to follow the word "expected".

@@ -21,7 +21,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var clientCertificate: ClientCertificateFiles?
     /// Whether the profile's cookie jar is used.
     public var usesCookies: Bool
-    /// Whether what responses set is ignored, so that no cookies are sent but the client's own.
+    /// True if what responses set is ignored, so that no cookies are sent but the client's own.
     public var refusesCookies = false
     /// The client's own cookies, in place of a jar.
     public var cookies: [RequestCookie]
@@ -54,7 +54,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     /// Whether the request may use metered links.
     public var allowsMetered: Bool
     public var connections: ConnectionRules
-    /// Whether dot segments in the paths of the task's own URLs stay. Redirects are resolved without them.
+    /// True if dot segments in the paths of the task's own URLs stay. Redirects are resolved without them.
     public var keepsPath = false
 
     public init(

@@ -23,7 +23,7 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
 
     public init() {}
 
-    /// Most bytes of a socket's path (unix(7), `sun_path`).
+    /// The most bytes of a socket's path (unix(7), `sun_path`).
     public static let longestSocketPath = 107
 
     /// Sets what a profile chose.

@@ -109,6 +109,6 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// Whether the existing file is compared before the request, so that its name must not depend on the answer.
+    /// True if the existing file is compared before the request, so that its name must not depend on the answer.
     public var compares: Bool { self == .update || self == .verify }
 }

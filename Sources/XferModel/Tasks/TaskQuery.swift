@@ -57,7 +57,7 @@ public struct PageBounds: Hashable, Sendable {
     /// The highest number of bytes of variable length that the elements have in memory, beside the first one.
     public var bytes: Int
 
-    /// Some milliseconds of reading.
+    /// The rows that a page inspects by default: some milliseconds of reading.
     public static let usualScan = 10_000
 
     public init(limit: Int, scan: Int = usualScan, bytes: Int = 4 << 20) {
@@ -74,7 +74,7 @@ public struct TaskPage: Hashable, Sendable {
     public var unreadable: [TaskID] = []
     /// The place behind each task of the page, damaged ones included, as a cursor. In the order of the list.
     public var places: [Place] = []
-    /// Nil on the last page. A page that is not the last one may have fewer tasks than its limit, even none.
+    /// The cursor of the next page; nil on the last page. Other pages may have fewer tasks than their limit, even none.
     public var nextCursor: String?
 
     /// The place behind a task of the page.

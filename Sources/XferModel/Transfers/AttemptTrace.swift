@@ -5,7 +5,7 @@ public struct AttemptTrace: Hashable, Sendable, Codable {
     /// The address that was connected to: the server's, or the proxy's. Nil if there was no connection.
     public var address: String?
     public var port: UInt16?
-    /// The connection's own port, which tells connections apart; not kept.
+    /// The connection's own port, which distinguishes connections; not kept.
     public var localPort: UInt16?
     /// The protocol of the response, for example `HTTP/1.1`; nil while there is none.
     public var httpVersion: String?

@@ -48,9 +48,9 @@ extension TaskFields {
         ChoiceField(
             "cookies", \.cookies,
             task:
-                "Whether the profile's cookies are sent and kept; default is the profile's. False also ignores those that "
+                "True to send and keep the profile's cookies; default: the profile's. False also ignores those that "
                 + "a response sets for the next hop.",
-            record: "Whether the profile's cookies are used. False: none but its own.", isNullable: true),
+            record: "True if the profile's cookies are used. False: none but its own.", isNullable: true),
         ChoiceField(
             "cookie_list", \.cookieList,
             task:

@@ -14,7 +14,7 @@ enum TaskFields {
         ChoiceField(
             "path_as_is", \.keepsPath,
             task:
-                "Whether . and .. in the paths of its URLs are sent as they are; default false: they are resolved. Redirects "
+                "True if . and .. in its URLs' paths are sent unchanged; default false: they are resolved. Redirects "
                 + "are resolved in any case.",
             record: "True when . and .. in the paths of its URLs are sent as they are."),
         ChoiceField(

@@ -170,7 +170,7 @@ public enum EventsSince: RPCMethod {
             .required(
                 "last_seq", \.lastSeq,
                 "How far this answer reaches, filtered-out events included: the seq to ask with next. "
-                    + "Equal to the seq asked with when there is nothing more; below it if the log ends there."),
+                    + "Equal to the requested seq when there is nothing more; below it if the log ends there."),
         ]
     }
 

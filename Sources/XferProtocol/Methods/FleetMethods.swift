@@ -124,7 +124,7 @@ public enum FleetNodes: RPCMethod {
         public static let summary = "The nodes by name."
         public static let wireFields: WireFields<Self> = [
             .required("nodes", \.nodes, "The nodes."),
-            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
         ]
     }
 }

@@ -36,8 +36,8 @@ public enum HookList: RPCMethod {
 
         public static let summary = "All hooks."
         public static let wireFields: WireFields<Self> = [
-            .required("hooks", \.hooks, "By name."),
-            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+            .required("hooks", \.hooks, "The hooks, by name."),
+            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
         ]
     }
 }

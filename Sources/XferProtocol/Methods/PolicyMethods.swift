@@ -47,8 +47,8 @@ public enum PolicyList: RPCMethod {
 
         public static let summary = "All trust policies."
         public static let wireFields: WireFields<Self> = [
-            .required("policies", \.policies, "By name."),
-            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+            .required("policies", \.policies, "The policies, by name."),
+            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
         ]
     }
 }

@@ -35,8 +35,8 @@ public enum ProfileList: RPCMethod {
 
         public static let summary = "All profiles."
         public static let wireFields: WireFields<Self> = [
-            .required("profiles", \.profiles, "By name."),
-            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+            .required("profiles", \.profiles, "The profiles, by name."),
+            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
         ]
     }
 }

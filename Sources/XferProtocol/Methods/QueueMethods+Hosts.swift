@@ -42,7 +42,7 @@ public enum QueueSetHost: RPCMethod {
     public static let name = "queue.set_host"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "Sets a host's own limits, for now and over restarts, until they are set to null."
+    public static let summary = "Sets a host's own limits, at once and after restarts, until they are set to null."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -68,7 +68,7 @@ public enum QueueSetHost: RPCMethod {
                 "host", \.host, "The host's name as URLs have it; with :port where it is not the scheme's.",
                 .length(1...260), .visible),
             .patch(
-                "connections", \.connections, "Most connections to it; null goes back to what xferd finds.",
+                "connections", \.connections, "Most connections to it; null returns to the number that xferd finds.",
                 .range(1...1000)),
             .patch(
                 "requests_per_minute", \.requestsPerMinute,

@@ -48,8 +48,8 @@ public enum StrictTransportList: RPCMethod {
                 "mode", \.mode,
                 "The setting trust.hsts: http URLs go over https (upgrade), are refused (deny), or "
                     + "nothing is remembered (off)."),
-            .required("hosts", \.hosts, "By name, 4,096 at most on all pages."),
-            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+            .required("hosts", \.hosts, "The hosts, by name; 4,096 at most on all pages."),
+            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
         ]
     }
 }

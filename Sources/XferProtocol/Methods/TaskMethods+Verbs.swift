@@ -102,7 +102,7 @@ public enum SelectionResult: WireValue, Hashable {
         public static let wireFields: WireFields<Self> = [
             .required("changed_count", \.changedCount, "Tasks that changed."),
             .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
-            .optional("refused_count", \.refusedCount, "Of task.commit: staged tasks that could not be published now."),
+            .optional("refused_count", \.refusedCount, "Staged tasks that task.commit could not publish now."),
             .optional("refused", \.refused, "The first 100 of them, with the reasons."),
             .optional("files", \.files, "Of task.remove with files: what became of them."),
         ]
@@ -126,8 +126,8 @@ public enum SelectionResult: WireValue, Hashable {
         public static let summary = "A task for which the verb failed."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
-            .required("reason", \.reason, "As data.reason of the error that task.commit of this task alone answers."),
-            .required("message", \.message, "What happened, in English."),
+            .required("reason", \.reason, "The data.reason of the error that task.commit of this task alone answers."),
+            .required("message", \.message, "The refusal in English."),
         ]
     }
 

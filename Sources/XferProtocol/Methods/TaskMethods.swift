@@ -119,7 +119,7 @@ public enum TaskList: RPCMethod {
             ),
             .defaulted(
                 "limit", \.limit,
-                "Most tasks in one answer. A page also ends at 1 MiB, or when 10,000 tasks were looked at: it may have fewer, "
+                "Most tasks in one answer. A page also ends at 1 MiB, or after 10,000 inspected tasks: it may have fewer, "
                     + "even none, and a next_cursor.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; filter and order must be the same.",
@@ -206,7 +206,7 @@ public enum TaskWait: RPCMethod {
             self.fields = fields
         }
 
-        public static let summary = "What to wait for: ids or a filter."
+        public static let summary = "The tasks to wait for: ids or a filter."
         public static let wireFields: WireFields<Self> = [
             .optional("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
             .optional(

@@ -124,8 +124,8 @@ public enum TokenList: RPCMethod {
 
         public static let summary = "All tokens."
         public static let wireFields: WireFields<Self> = [
-            .required("tokens", \.tokens, "By name."),
-            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+            .required("tokens", \.tokens, "The tokens, by name."),
+            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
         ]
     }
 }

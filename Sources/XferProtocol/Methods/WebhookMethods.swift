@@ -44,8 +44,8 @@ public enum WebhookList: RPCMethod {
 
         public static let summary = "All webhooks."
         public static let wireFields: WireFields<Self> = [
-            .required("webhooks", \.webhooks, "By name."),
-            .optional("next_cursor", \.nextCursor, "Where the next page begins; left out after the last."),
+            .required("webhooks", \.webhooks, "The webhooks, by name."),
+            .optional("next_cursor", \.nextCursor, "The beginning of the next page; left out after the last."),
         ]
     }
 }

@@ -106,7 +106,7 @@ public struct NewTask: WireInput, Hashable {
                     + "request for small files; default false."),
             .optional(
                 "upload_parts", \.uploadParts,
-                "With upload tus: in how many parts of 1 MiB at least the source is sent at the same time. A server that does "
+                "With upload tus: the number of parts, of 1 MiB at least, that are sent together. A server that does "
                     + "not join parts gets one upload; default 1.",
                 .range(1...Int64(clamping: UploadOptions.mostParts))),
             .optional(

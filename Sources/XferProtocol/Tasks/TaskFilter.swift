@@ -47,13 +47,13 @@ public struct TaskFilter: WireInput, Hashable {
         .optional("client_key", \.clientKey, "Client keys they were added with.", .count(1...1000)),
         .optional("reason", \.reason, "Reasons of their last failures, as error.reason.", .count(1...1000)),
         .optional(
-            "url_prefix", \.urlPrefix, "How their URLs begin, before a query; secrets in a query cannot be searched.",
+            "url_prefix", \.urlPrefix, "The beginning of their URLs without a query, whose secrets cannot be searched.",
             .length(1...2048),
             .form("^[^?#]*$", expected: "a text without ? and #") { !$0.contains { "?#".contains($0) } }),
         .optional("created_from", \.createdFrom, "Added at this time or later."),
         .optional("created_before", \.createdBefore, "Added before this time."),
-        .optional("finished_from", \.finishedFrom, "Whose last run ended at this time or later."),
-        .optional("finished_before", \.finishedBefore, "Whose last run ended before this time."),
+        .optional("finished_from", \.finishedFrom, "Last run ended at this time or later."),
+        .optional("finished_before", \.finishedBefore, "Last run ended before this time."),
         .optional("all", \.all, "True: everything the caller may touch; then no other field."),
     ]
 
@@ -62,7 +62,7 @@ public struct TaskFilter: WireInput, Hashable {
             || ids != nil || batch != nil || hasLaterCondition
     }
 
-    /// Whether it has a condition that a fleet does not know.
+    /// True if it has a condition that a fleet does not know.
     public var hasLaterCondition: Bool {
         clientKey != nil || reason != nil || urlPrefix != nil || createdFrom != nil || createdBefore != nil
             || finishedFrom != nil || finishedBefore != nil

@@ -68,7 +68,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var createdAt: Timestamp?
     public var startedAt: Timestamp?
     public var finishedAt: Timestamp?
-    /// Whether `PageText` has left out fields.
+    /// True if `PageText` has left out fields.
     public internal(set) var isAbridged: Bool?
 
     public init() {}
@@ -120,7 +120,7 @@ public struct TaskRecord: WireRecord, Hashable {
                 "creation_with_upload", \.creationWithUpload,
                 "True when the request that creates an upload brings its first bytes."),
             .optional(
-                "upload_parts", \.uploadParts, "In how many parts an upload is sent at the same time; absent is one."),
+                "upload_parts", \.uploadParts, "The parts in which an upload is sent at the same time; absent is one."),
             .optional("output", \.output, "The file's name that was asked for."),
             .optional("dir", \.dir, "Absolute path of the directory the file goes to."),
         ], TaskFields.destination.fields(ofRecord: \.destination),
@@ -276,7 +276,7 @@ public struct ProgressRecord: WireRecord, Hashable {
     ]
 }
 
-/// Why a waiting task cannot start now, and until when if that is known. Tasks that are queued or running have one,
+/// The reason why a waiting task cannot start now, with its end if that is known. Queued and running tasks have one,
 /// too, while the database cannot be written: `storage`.
 public struct WaitRecord: WireRecord, Hashable {
     public var reason = OpenEnum(WaitReason.retry)
@@ -304,7 +304,7 @@ public struct WaitRecord: WireRecord, Hashable {
         .optional(
             "url", \.url,
             "Of host_cooldown, the URL whose answer set it, with its secrets masked; absent if it is another user's."),
-        .optional("limit", \.limit, "Of host_full, the transfers that the host may have at once now."),
+        .optional("limit", \.limit, "Transfers that the host may have at once now; with host_full."),
     ]
 }
 

@@ -1,4 +1,4 @@
-/// What xferd knows of a host, and the limits that it has.
+/// A host's known state, and the limits that it has.
 public struct HostRecord: WireRecord, Hashable {
     public var host = ""
     public var window = 0
@@ -23,30 +23,30 @@ public struct HostRecord: WireRecord, Hashable {
         .optional("protocol", \.httpProtocol, "The protocol of its last answer."),
         .optional("latency_ms", \.latency, "Milliseconds from a request to the first byte of its answer, smoothed."),
         .optional("recv_rate", \.rate, "Bytes per second, measured over the last round trip."),
-        .optional("refusals", \.refusals, "How often it has refused or broken off a request beside others."),
-        .optional("reason", \.reason, "Why the window does not grow."),
+        .optional("refusals", \.refusals, "Requests that it has refused or broken off beside others."),
+        .optional("reason", \.reason, "The reason why the window does not grow."),
         .optional("max_connections", \.maxConnections, "The host's own limit, set with queue.set_host."),
         .optional(
             "requests_per_minute", \.requestsPerMinute, "The host's own limit, set with queue.set_host."),
     ]
 }
 
-/// The HTTP version that a host speaks.
+/// The HTTP version of a host.
 public enum HostProtocol: String, Sendable, CaseIterable, WireEnum {
     case http1 = "http/1.1"
     case http2 = "http/2"
 }
 
-/// Why a host's window does not grow.
+/// The reason why a host's window does not grow.
 public enum HostReason: String, Sendable, CaseIterable, WireEnum {
     case growing
     /// Fewer transfers are under way than may be.
     case unneeded
-    /// It is as large as it may be.
+    /// The window is as large as it may be.
     case most
     /// The host has refused more.
     case refused
-    /// More at once made nothing faster.
+    /// A larger window made nothing faster.
     case noGain = "no_gain"
     /// The host does not answer.
     case silent

@@ -11,7 +11,7 @@ extension StoreReader {
         return try eventPage(since: since, types: types, taskIDs: taskIDs, owner: owner, within: bounds).events
     }
 
-    /// As `events`, but a page ends also when events with `bounds.scan` numbers were inspected or `bounds.bytes` of
+    /// A page of events that ends also when events with `bounds.scan` numbers were inspected or `bounds.bytes` of
     /// text were read.
     ///
     /// - Returns: the events, and the number from which the next page goes on: at the end that of the newest event.

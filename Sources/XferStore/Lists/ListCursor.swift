@@ -7,7 +7,7 @@ struct ListCursor {
 
     init(last: Int64, of words: [String]) { self.init(last: last, binding: Self.binding(words)) }
 
-    /// - Parameter binding: that of the words.
+    /// - Parameter binding: that of the filter's text.
     init(last: Int64, binding: UInt64) {
         self.last = last
         self.binding = binding

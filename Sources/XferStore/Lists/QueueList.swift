@@ -82,7 +82,7 @@ extension StoreReader {
         }
     }
 
-    /// Whether the filter admits a lane of this group (0 is none) and host.
+    /// True if the filter admits a lane of this group (0 is none) and host.
     private func mayMatch(_ walk: QueueWalk, group: Int64, host: String) throws(StoreError) -> Bool {
         if let hosts = walk.hosts, !hosts.contains(host) { return false }
         guard walk.filter.groups != nil || walk.filter.owners != nil else { return true }
@@ -143,7 +143,7 @@ extension StoreReader {
     }
 }
 
-/// What a walk over the lanes has found, and how far it may go.
+/// The findings of a walk over the lanes, and its bounds.
 private struct QueueWalk {
     let filter: TaskQuery
     let hosts: Set<String>?
@@ -169,10 +169,10 @@ private struct QueueWalk {
         filter.restrictions.isEmpty && filter.bounds.isEmpty ? wanted - places.count : min(500, max(50, wanted))
     }
 
-    /// Whether a bound has ended the walk.
+    /// True if a bound has ended the walk.
     var isOver: Bool { places.count >= wanted || hasMore }
 
-    /// Whether rows were left uninspected.
+    /// True if rows were left uninspected.
     var hasMore: Bool { scan <= 0 }
 }
 
@@ -197,7 +197,7 @@ private struct QueuePlaceCursor: Equatable {
         self.init(priority: numbers[0], turn: numbers[1], rank: numbers[2], id: numbers[3])
     }
 
-    /// The cursor without the `suffix` that binds it to words.
+    /// The cursor without the `suffix` that binds it to a filter's text.
     var text: String {
         [priority, turn, rank ?? 0, id ?? 0].map { String($0, radix: 36) }.joined(separator: ".") + "."
     }

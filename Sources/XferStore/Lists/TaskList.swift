@@ -68,7 +68,7 @@ extension StoreReader {
         return found
     }
 
-    /// As `ids`, but ends when `scan` rows were inspected.
+    /// The page of `ids` that ends when `scan` rows were inspected.
     public func idPage(
         matching filter: TaskQuery, after: TaskID? = nil, upTo: TaskID, limit: Int,
         scan: Int = PageBounds.usualScan
@@ -236,7 +236,7 @@ extension TaskQuery {
         return found
     }
 
-    /// Words that identify this filter, for cursors.
+    /// The text that identifies this filter, for cursors.
     var words: [String] {
         restrictions.flatMap { [$0.dimension.rawValue, $0.list] } + bounds.flatMap { [$0.condition, "\($0.value)"] }
     }

@@ -36,7 +36,7 @@ extension StoreReader {
         return standing
     }
 
-    /// Whether a target of this task has not ended.
+    /// True if a target of this task has not ended.
     public func hasOpenTargets(_ id: TaskID) throws(StoreError) -> Bool {
         try connection.first(
             "SELECT 1 FROM dependency INDEXED BY dependency_waiting WHERE task_id = ?1 AND outcome IS NULL LIMIT 1",
@@ -44,7 +44,7 @@ extension StoreReader {
         ) { _ in true } ?? false
     }
 
-    /// Those of these tasks that exist, of this owner; nil is any.
+    /// The tasks of these that exist, of this owner; nil is any.
     public func existing(_ ids: [TaskID], of owner: Owner?) throws(StoreError) -> Set<TaskID> {
         Set(
             try connection.all(

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// What a task keeps beyond a short row.
+/// The kinds of what a task keeps beyond a short row.
 enum StoredKind: String {
     /// The content of its request.
     case body
@@ -27,7 +27,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Records what a task keeps, in place of what it kept before.
+    /// Records what a task keeps, which replaces the former records.
     func setStored(_ bytes: Int64, _ kind: StoredKind, of id: TaskID) throws(StoreError) {
         guard bytes >= kind.least else { return try removeStored(kind, of: id) }
         try connection.run(

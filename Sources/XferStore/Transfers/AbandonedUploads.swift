@@ -139,7 +139,7 @@ extension StoreTransaction {
             Value(data.largestAppend))
     }
 
-    /// As `setUpload`, for a part of an upload that is sent in parts.
+    /// Sets, as `setUpload` does, the resume data of a part of an upload that is sent in parts.
     public func setUploadPart(_ data: UploadResumeData?, _ part: Int, of id: TransferID) throws(StoreError) {
         guard let data else {
             return try connection.run(

@@ -6,7 +6,7 @@ public struct ConformanceCase<Subject: Sendable>: Sendable, CustomStringConverti
     /// The suite and the case there, such as `curl 31`.
     public let name: String
     public let subject: Subject
-    /// Why the outcome here is deliberately another one than there; nil if it is the same.
+    /// The reason why the outcome here is deliberately another one than there; nil if it is the same.
     public let difference: String?
 
     public static func same(_ name: String, _ subject: Subject) -> Self {

@@ -23,9 +23,9 @@ import XferModel
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "insufficient_space", failure: failure)
         #expect(WaitText.sentence(task, now: now) == "for space on the disk: \(message)")
         task.waitUntil = now.advanced(by: .seconds(30))
-        #expect(WaitText.sentence(task, now: now) == "for space on the disk: \(message); looks again in 30s")
+        #expect(WaitText.sentence(task, now: now) == "for space on the disk: \(message); checked again in 30s")
         task.failure = nil
-        #expect(WaitText.sentence(task, now: now) == "for space on the disk; looks again in 30s")
+        #expect(WaitText.sentence(task, now: now) == "for space on the disk; checked again in 30s")
     }
 
     @Test func aDiskThatDoesNotAnswerIsNamed() {

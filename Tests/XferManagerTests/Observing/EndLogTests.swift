@@ -41,7 +41,7 @@ import XferModel
         #expect(line.level == .info && line.message == "a task has completed")
         #expect(line.metadata == ["task": "7", "path": "/d/f", "bytes": "12"])
         let skipped = EventPayload.taskCompleted(path: "/d/f", size: 12, skipped: true, notModified: false)
-        #expect(EndLogLine(event(skipped), nil)?.message == "a task has completed: its file was there")
+        #expect(EndLogLine(event(skipped), nil)?.message == "a task has completed: its file existed")
     }
 
     @Test func aFailureForGoodIsAWarningWithItsReason() throws {

@@ -45,7 +45,7 @@ actor DownloadRun: TransferSubscriber {
         self.shared = shared
     }
 
-    /// Whether the database has an intent to publish, so that the file may have its name: only the transfer tells.
+    /// True if the database has an intent to publish, so that the file may have its name: only the transfer shows that.
     var hasIntent = false
 
     /// The bytes of a response refused by its head are useless to a later try.

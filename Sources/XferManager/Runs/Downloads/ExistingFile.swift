@@ -30,7 +30,7 @@ struct ExistingFile: Sendable {
         )
     }
 
-    /// Whether a digest is demanded and a regular file has it.
+    /// True if a digest is demanded and a regular file has it.
     func hasDemandedDigest(isCancelled: @escaping @Sendable () -> Bool) async throws -> Bool {
         guard let demanded else { return false }
         return try await digest(demanded.algorithm, isCancelled) == demanded

@@ -7,13 +7,13 @@ import XferModel
 ///
 /// It is not in the database: until it replaces the kept bytes, a crash or a stop loses it.
 struct Replacement {
-    /// What the head of the new version's response has shown.
+    /// The facts of the new version's response head.
     struct Version {
-        /// What describes the bytes of the new version.
+        /// The resume data of the new version's bytes.
         let keeping: ResumeData
         let total: Int64?
         let choice: MirrorSelector.Choice
-        /// Why the kept bytes are discarded once they are replaced.
+        /// The reason why the kept bytes are discarded once they are replaced.
         let discard: Discard
         let sight: AnswerDoubt
     }

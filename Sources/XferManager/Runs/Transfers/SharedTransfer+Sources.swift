@@ -97,7 +97,7 @@ extension SharedTransfer {
         return true
     }
 
-    /// Whether the source, which has refused a request for the rest of its own bytes, is asked for the whole next.
+    /// True if the whole is requested next from a source that has refused a request for the rest of its own bytes.
     func asksForWhole(after error: TransferError) -> Bool {
         guard !response.isRangeRefused, sources[0].mode == .own, kept.committed > 0, transfer.resumeData.hasOnlyPrefix
         else { return false }

@@ -304,7 +304,7 @@ struct ResponseState {
     var isAccepted = false
     /// Why the source that is asked for the whole could not continue the kept bytes.
     var refusal: RestartReason?
-    /// True if the source refuses requests for the rest and is asked for the whole, of which the kept bytes are skipped.
+    /// True if the source refuses requests for the rest. The whole is requested, and its kept bytes are skipped.
     var isRangeRefused = false
     /// The digest under which an attempt may continue bytes without a matching validator.
     var joinDigest: Checksum?

@@ -110,7 +110,7 @@ struct TransferMembers {
         }
     }
 
-    /// The tries of the member that has made the fewest, as `TransferTask.attempts` counts them; 0 without members.
+    /// The attempts of the member that has made the fewest, as `TransferTask.attempts` counts them; 0 without members.
     func fewestTries(hasGained: Bool) -> Int { waiting.values.map { tries(of: $0, hasGained: hasGained) }.min() ?? 0 }
 
     private func tries(of member: Member, hasGained: Bool) -> Int {
