@@ -35,14 +35,15 @@ public struct OriginWindows: Sendable {
     private var nextStart: [String: MonotonicInstant] = [:]
     /// False if the operator has allowed more connections than is polite.
     public private(set) var isPolite = true
-    /// The latest time that was told.
+    /// The latest time that `advance`, `begin` or `end` was called with.
     public private(set) var now = MonotonicInstant(nanoseconds: 0)
 
     public init() {}
 
     public mutating func setLimits(_ limits: [String: HostLimit]) {
+        // A time that another rate has set is no time of this one.
+        nextStart = nextStart.filter { limits[$0.key]?.requestsPerMinute == self.limits[$0.key]?.requestsPerMinute }
         self.limits = limits
-        nextStart = nextStart.filter { limits[$0.key]?.requestsPerMinute != nil }
         setBounds()
     }
 
@@ -65,11 +66,14 @@ public struct OriginWindows: Sendable {
 
     // MARK: Time
 
-    /// Tells the time; a clock that goes back is ignored.
+    /// Sets the time; a clock that goes back is ignored.
     public mutating func advance(to time: MonotonicInstant) { now = max(now, time) }
 
-    /// Whether the host's limit per minute lets no request begin now.
+    /// True if the host's limit per minute lets no request begin now.
     public func isPaced(_ host: String) -> Bool { nextStart[host].map { $0 > now } ?? false }
+
+    /// The hosts whose limits per minute let no request begin now.
+    public var paced: [String] { nextStart.keys.filter(isPaced) }
 
     /// When the next host's limit per minute lets a request begin; nil if none is in the way.
     public var earliestPaced: MonotonicInstant? { nextStart.values.filter { $0 > now }.min() }
@@ -95,7 +99,7 @@ public struct OriginWindows: Sendable {
         return windows[host, default: new].begin(at: now)
     }
 
-    /// As `OriginWindow.end`.
+    /// A request has ended; see `OriginWindow.end`.
     @discardableResult
     public mutating func end(
         _ host: String, _ ticket: OriginWindow.Ticket, _ outcome: OriginWindow.Outcome, at time: MonotonicInstant

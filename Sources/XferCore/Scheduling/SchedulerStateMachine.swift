@@ -106,10 +106,8 @@ public struct SchedulerStateMachine: Sendable {
     }
 
     private var blockedHosts: Set<String> {
-        var blocked = Set(activeByHost.keys.filter(isFull))
         // A host may be paced that has no active transfer.
-        for host in origins.limits.keys where origins.isPaced(host) { blocked.insert(host) }
-        return blocked
+        Set(activeByHost.keys.filter(isFull)).union(origins.paced)
     }
 
     /// The hosts whose tasks start when no task of another host of the same priority may: those that have half of all
@@ -195,7 +193,7 @@ public struct SchedulerStateMachine: Sendable {
     ///   - descriptors: file descriptors that it may need at once.
     ///   - kind: what the transfer is known to be.
     ///   - ticket: of the request that the transfer continues; see `detachTicket`.
-    ///   - now: nil for the latest time that `origins` was told.
+    ///   - now: nil for `origins.now`.
     public mutating func onStart(
         _ task: TaskID, of transfer: TransferID, from lane: QueueLane, descriptors: Int = 0,
         kind: TransferMix.Kind = .small, continuing ticket: OriginWindow.Ticket? = nil, at now: MonotonicInstant? = nil
