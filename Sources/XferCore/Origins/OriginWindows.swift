@@ -41,8 +41,9 @@ public struct OriginWindows: Sendable {
     public init() {}
 
     public mutating func setLimits(_ limits: [String: HostLimit]) {
+        // A time that another rate has set is no time of this one.
+        nextStart = nextStart.filter { limits[$0.key]?.requestsPerMinute == self.limits[$0.key]?.requestsPerMinute }
         self.limits = limits
-        nextStart = nextStart.filter { limits[$0.key]?.requestsPerMinute != nil }
         setBounds()
     }
 

@@ -106,10 +106,8 @@ public struct SchedulerStateMachine: Sendable {
     }
 
     private var blockedHosts: Set<String> {
-        var blocked = Set(activeByHost.keys.filter(isFull))
         // A host may be paced that has no active transfer.
-        for host in origins.limits.keys where origins.isPaced(host) { blocked.insert(host) }
-        return blocked
+        Set(activeByHost.keys.filter(isFull)).union(origins.paced)
     }
 
     /// The hosts whose tasks start when no task of another host of the same priority may: those that have half of all

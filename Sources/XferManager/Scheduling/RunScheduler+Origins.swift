@@ -25,7 +25,7 @@ extension RunScheduler {
     ///
     /// - Parameter othersOfHost: see `Refusal.meaning`.
     func recordOrigin(of id: TaskID, _ result: RunResult, othersOfHost: Int) -> Bool {
-        guard let live = runs[id] else { return false }
+        guard let live = runs[id], !isContinuedByOthers(live, result) else { return false }
         let now = Clocks.monotonic()
         let outcome = outcome(of: live, result, othersOfHost: othersOfHost)
         if let ticket = transfers[live.transfer]?.ticket {
@@ -46,6 +46,13 @@ extension RunScheduler {
         guard count < Self.mostBackOffs else { return false }
         backOffs[id] = count + 1
         return true
+    }
+
+    /// True if only this task has been stopped: the request goes on for the others of its transfer. If all of them stop
+    /// at once, the end of the slot ends the request.
+    private func isContinuedByOthers(_ live: LiveRun, _ result: RunResult) -> Bool {
+        guard case .stopped = result.end, let transfer = transfers[live.transfer] else { return false }
+        return transfer.ticket == nil && transfer.tasks.count > 1
     }
 
     private func outcome(of live: LiveRun, _ result: RunResult, othersOfHost: Int) -> OriginWindow.Outcome {

@@ -73,6 +73,21 @@ import XferModel
         #expect(try Self.startAll(&queue, &scheduler).map(\.id) == [TaskID(2)])
     }
 
+    @Test func aHostWhoseLimitPerMinuteIsRaisedDoesNotWaitForItsFormerOne() throws {
+        var queue = MemoryQueue()
+        var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
+        scheduler.origins.setLimits(["a": OriginWindows.HostLimit(requestsPerMinute: 1)])
+        scheduler.origins.advance(to: Self.instant(0))
+        for id in 1...3 { queue.add(id, host: "a") }
+        #expect(try Self.startAll(&queue, &scheduler).map(\.id) == [TaskID(1)])
+        // The same rate again, as after a reload, changes nothing.
+        scheduler.origins.setLimits(["a": OriginWindows.HostLimit(connections: 5, requestsPerMinute: 1)])
+        #expect(scheduler.origins.paced == ["a"] && scheduler.origins.earliestPaced == Self.instant(60))
+        scheduler.origins.setLimits(["a": OriginWindows.HostLimit(requestsPerMinute: 60)])
+        #expect(scheduler.origins.paced.isEmpty && scheduler.origins.earliestPaced == nil)
+        #expect(try Self.startAll(&queue, &scheduler).map(\.id) == [TaskID(2)])
+    }
+
     @Test func aHostWithHalfOfAllTransfersLetsOthersStartFirst() throws {
         var queue = MemoryQueue()
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits(maxActivePerHost: 1000))
