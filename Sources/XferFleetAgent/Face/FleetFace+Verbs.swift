@@ -1,6 +1,7 @@
 import JSONRPC
 import StrictJSON
 import XferCore
+import XferDaemon
 import XferFleet
 import XferModel
 import XferProtocol
