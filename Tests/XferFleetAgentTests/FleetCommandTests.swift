@@ -41,6 +41,26 @@ struct FleetCommandTests {
         }
     }
 
+    @Test func aFilterOfIDsSelectsNoOtherTask() async throws {
+        let server = try await FaultServer()
+        let gate = Gate()
+        server.onAnyOther { _ in Reply(200, text: "x") }
+        try await withFleet(1) { fleet in
+            let open = try await stalled(fleet, server, "/open", until: gate)
+            let quick = try await fleet.first.add(server.url("/quick"), ["output": "quick"])
+            try await fleet.first.wait(quick, for: "completed")
+            // The other task has not ended.
+            let answer = try await fleet.first.call("task.wait", ["filter": ["ids": [.integer(quick)]]])
+            #expect(answer["timed_out"]?.boolValue == false)
+            await #expect(throws: (any Error).self) {
+                try await fleet.first.call(
+                    "task.cancel", ["filter": ["ids": [.integer(open)], "state": "completed"]])
+            }
+            gate.open()
+            try await fleet.first.wait(open, for: "completed")
+        }
+    }
+
     @Test func aDrainedNodeFinishesWhatItHoldsAndTakesNoMore() async throws {
         let server = try await FaultServer()
         let gate = Gate()

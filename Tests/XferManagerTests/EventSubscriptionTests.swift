@@ -90,6 +90,18 @@ import XferModel
         #expect(await subscription.next() == [.event(event(7))])
     }
 
+    /// The store need not have the older events any more.
+    @Test func aSubscriberFallsBehindOnlyToTheFirstEventThatItHasMissed() async {
+        let hub = EventHub(capacity: 1)
+        let subscription = hub.subscribe(EventFilter(taskIDs: [TaskID(2)]))
+        for seq in 1...1000 { hub.publish([event(Int64(seq))]) }
+        hub.publish([event(1001, task: 2), event(1002, task: 2)])
+        #expect(await subscription.next() == [.behind(after: 1000)])
+        #expect(subscription.catchUp(to: 1002))
+        hub.publish([event(1003, task: 2)])
+        #expect(await subscription.next() == [.event(event(1003, task: 2))])
+    }
+
     @Test func aSubscriberThatBeginsBehindReceivesNothingBeforeItHasCaughtUp() async {
         let hub = EventHub()
         hub.begin(after: 9)

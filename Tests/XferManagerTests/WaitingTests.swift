@@ -9,6 +9,15 @@ import XferTestSupport
 @Suite struct WaitingTests {
     private static let owner = Owner(uid: 1000)
 
+    /// Adds a paused task for each of these files.
+    private static func addPaused(
+        _ names: [String], to manager: TransferManager, _ fixture: ManagerFixture
+    ) async throws -> [TaskID] {
+        var ids: [TaskID] = []
+        for name in names { ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true)) }
+        return ids
+    }
+
     private func events(_ count: Int, of task: TaskID, after seq: Int64 = 0) -> [Event] {
         (0..<count).map { number in
             Event(
@@ -50,14 +59,10 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
-        var ids: [TaskID] = []
-        for name in ["a", "b", "c"] {
-            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
-        }
-        let wanted = ids
+        let ids = try await Self.addPaused(["a", "b", "c"], to: manager, fixture)
         let answer = Task {
             try await manager.queries.wait(
-                for: wanted, until: [], timeout: Double(60 * Patience.factor), for: ManagerFixture.caller)
+                for: ids, until: [], timeout: Double(60 * Patience.factor), for: ManagerFixture.caller)
         }
         try await eventually("it waits") { manager.hub.followers == 1 }
         for id in ids { manager.hub.publish(events(20_000, of: id, after: 1_000_000)) }
@@ -72,11 +77,8 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
-        var ids: [TaskID] = []
-        for number in 0..<1201 {
-            ids.append(try await fixture.add("/a", as: "\(number)", to: manager, startsPaused: true))
-        }
-        let wanted = Array(ids.reversed())
+        let names = (0..<1201).map { "\($0)" }
+        let wanted = Array(try await Self.addPaused(names, to: manager, fixture).reversed())
         let early = try await manager.queries.wait(for: wanted, until: [], timeout: 0, for: ManagerFixture.caller)
         #expect(early.isTimedOut && early.tasks.map(\.id) == wanted)
         let paused = try await manager.queries.wait(
@@ -93,10 +95,7 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
-        var ids: [TaskID] = []
-        for name in ["a", "b", "c"] {
-            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
-        }
+        let ids = try await Self.addPaused(["a", "b", "c"], to: manager, fixture)
         let goal = WaitGoal(.ids(ids), isAny: true)
         let early = try await manager.queries.wait(for: goal, timeout: 0, for: ManagerFixture.caller)
         #expect(!early.isOver && early.open == ids)
@@ -112,10 +111,7 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let manager = try await fixture.open()
         try await manager.start()
-        var ids: [TaskID] = []
-        for name in ["a", "b", "c"] {
-            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true))
-        }
+        let ids = try await Self.addPaused(["a", "b", "c"], to: manager, fixture)
         _ = try await manager.tasks.apply(.cancel, to: [ids[0]], for: ManagerFixture.caller)
         let goal = WaitGoal(.matching(TaskQuery(states: [.paused, .cancelled])))
         let answer = Task { try await manager.queries.wait(for: goal, timeout: nil, for: ManagerFixture.caller) }

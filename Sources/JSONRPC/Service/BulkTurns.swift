@@ -10,8 +10,7 @@ public final class BulkTurns: Sendable {
         order = NIOLockedValueBox(TurnOrder(limit: max(1, limit), reserved: max(0, reserved)))
     }
 
-    /// Waits for a turn, which has to be returned with the same `isPrivileged`; false when the client has gone
-    /// meanwhile.
+    /// Waits for a turn, which has to be given back; false when the client has gone meanwhile.
     ///
     /// A client that does not read its answers gets no turn for another one, so that little waits for it.
     public func acquire(for connection: RPCConnection, isPrivileged: Bool) async -> Bool {
@@ -22,17 +21,18 @@ public final class BulkTurns: Sendable {
                 if order.withLockedValue({ $0.ask(continuation, for: asker) }) { continuation.resume() }
             }
             if connection.isWritable { return true }
-            giveBack(isPrivileged: isPrivileged)
+            giveBack()
         }
         return false
     }
 
-    public func giveBack(isPrivileged: Bool) {
-        order.withLockedValue { $0.giveBack(isPrivileged: isPrivileged) }?.resume()
+    /// Ends a turn; the next waiting request begins.
+    public func giveBack() {
+        order.withLockedValue { $0.giveBack() }?.resume()
     }
 }
 
-/// A user's connection, or a part of one, that takes turns.
+/// The client for which a turn is requested.
 struct TurnAsker: Hashable {
     var user: UInt32
     var connection: UInt64
@@ -45,9 +45,9 @@ struct TurnAsker: Hashable {
 struct TurnOrder<Waiter> {
     private let limit: Int
     private let reserved: Int
-    private var ordinary = 0
-    private var privileged = 0
-    /// The waiting callers, the one that was served longest ago first. A user's privileged requests wait by themselves.
+    /// Turns that have begun and not ended.
+    private var running = 0
+    /// The waiting users, the one that was served longest ago first. A user's privileged requests wait by themselves.
     private var users: Rotation<User, Rotation<UInt64, [Waiter]>> = Rotation()
 
     private struct User: Hashable {
@@ -67,7 +67,7 @@ struct TurnOrder<Waiter> {
     mutating func ask(_ waiter: Waiter, for asker: TurnAsker) -> Bool {
         // A turn that becomes free goes to a waiting request, so a free turn means that none waits for it.
         if isFree(forPrivileged: asker.isPrivileged) {
-            begin(isPrivileged: asker.isPrivileged)
+            running += 1
             return true
         }
         users.change(User(id: asker.user, isPrivileged: asker.isPrivileged), else: Rotation()) { connections in
@@ -77,8 +77,8 @@ struct TurnOrder<Waiter> {
     }
 
     /// Ends a turn; returns the waiter whose turn begins, if there is one.
-    mutating func giveBack(isPrivileged: Bool) -> Waiter? {
-        if isPrivileged { privileged -= 1 } else { ordinary -= 1 }
+    mutating func giveBack() -> Waiter? {
+        running -= 1
         let mayBeOrdinary = isFree(forPrivileged: false)
         guard let user = users.first(where: { $0.isPrivileged || mayBeOrdinary }) else { return nil }
         var next: Waiter?
@@ -90,16 +90,12 @@ struct TurnOrder<Waiter> {
             }
             return !connections.isEmpty
         }
-        if next != nil { begin(isPrivileged: user.isPrivileged) }
+        if next != nil { running += 1 }
         return next
     }
 
     private func isFree(forPrivileged isPrivileged: Bool) -> Bool {
-        ordinary + privileged < limit + (isPrivileged ? reserved : 0)
-    }
-
-    private mutating func begin(isPrivileged: Bool) {
-        if isPrivileged { privileged += 1 } else { ordinary += 1 }
+        running < limit + (isPrivileged ? reserved : 0)
     }
 }
 

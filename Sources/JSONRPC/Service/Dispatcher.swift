@@ -87,7 +87,7 @@ struct Dispatcher: Sendable {
         guard service.isBulk(method) else { return await body() }
         let isPrivileged = service.isPrivileged(connection)
         guard await turns.acquire(for: connection, isPrivileged: isPrivileged) else { return nil }
-        defer { turns.giveBack(isPrivileged: isPrivileged) }
+        defer { turns.giveBack() }
         return await body()
     }
 

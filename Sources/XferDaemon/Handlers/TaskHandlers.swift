@@ -100,7 +100,7 @@ struct TaskHandlers: Sendable {
                     throw CancellationError()
                 }
             }
-            defer { if isLong { turns.giveBack(isPrivileged: isOperator) } }
+            defer { if isLong { turns.giveBack() } }
             let outcome = try await wait.outcome(rows: !columns.names.isEmpty)
             guard outcome.isOver || isTimedOut else { continue }
             return try await answer(outcome, columns)
@@ -212,7 +212,7 @@ struct TaskHandlers: Sendable {
     ) async throws -> Value {
         let isOperator = context.caller.isOperator
         let hasTurn = await changes.acquire(for: context.connection, isPrivileged: isOperator)
-        defer { if hasTurn { changes.giveBack(isPrivileged: isOperator) } }
+        defer { if hasTurn { changes.giveBack() } }
         return try await body()
     }
 

@@ -156,7 +156,7 @@ extension FleetFace {
             }
             return FleetTaskID(id)
         }
-        if let ids = params.filter?.ids?.values { return try await list(ids, after: after, params, caller) }
+        if let ids = try Self.ids(of: params.filter) { return try await list(ids, after: after, params, caller) }
         let filter = try filter(params.filter, caller)
         let page = try await attempt { () throws(FleetError) in
             try await database.tasks(
@@ -175,7 +175,7 @@ extension FleetFace {
 
     /// Records of the first of these tasks, as many as one answer takes. Pages of tables have no specifications: those
     /// whose fields are wanted are read one by one.
-    private func records(of tasks: [FleetTask], _ columns: TaskColumns?) async throws -> PageText {
+    func records(of tasks: [FleetTask], _ columns: TaskColumns?) async throws -> PageText {
         let wanted = columns ?? .listing
         let hasThem = ["url", "output", "dir", "kind", "meta", "method"].contains { wanted.contains($0) }
         var text = PageText()
@@ -196,11 +196,24 @@ extension FleetFace {
         }
         let order = isAscending ? wanted.sorted() : wanted.sorted().reversed()
         let page = Array(order.prefix(params.limit))
-        // Those that are gone are left out.
+        // Removed tasks are left out.
         let found = try await visibleTasks(Set(page), for: caller, withSpecs: false)
         return try await text(
             page.compactMap { found[$0] }, params.fields,
             next: order.count > page.count ? page.last.map { String($0.rawValue) } : nil)
+    }
+
+    /// The ids that a filter consists of, or nil if it has none.
+    ///
+    /// - Throws: if it has other conditions, too, which would be left out.
+    static func ids(of filter: TaskFilter?) throws(RPCFailure) -> [TaskID]? {
+        guard let filter, let ids = filter.ids else { return nil }
+        var alone = TaskFilter()
+        alone.ids = ids
+        guard filter == alone else {
+            throw unsupported("filter.ids", "in a fleet, ids and other conditions exclude each other")
+        }
+        return ids.values
     }
 
     /// - Throws: for conditions that the fleet's tables do not have.
@@ -241,75 +254,6 @@ extension FleetFace {
         RPCFailure(.invalidParams, "\(path): \(reason)", data: ErrorData(reason: "not_in_fleet", path: path))
     }
 
-    private func wait(_ params: TaskWait.Params, _ caller: FleetCaller) async throws -> [UInt8] {
-        let end = params.timeout.map { Clocks.monotonic().advanced(by: .seconds($0)) }
-        let until = Set(params.until?.values ?? [])
-        func isOver(_ task: FleetTask) -> Bool { task.state.isEnd || until.contains(task.state.local) }
-        let ids = if let filter = params.filter { try await self.ids(filter, caller) } else { params.ids ?? [] }
-        let wanted = Set(ids)
-        return try await changes.with { bell in
-            var open = wanted
-            while true {
-                // One query a turn, about those that have not ended.
-                open = try await openTasks(among: open, caller, isOver)
-                let isTimedOut = end.map { Clocks.monotonic() >= $0 } ?? false
-                func isReached() -> Bool { open.isEmpty || params.any == true && open.count < wanted.count }
-                if isReached() || isTimedOut || Task.isCancelled {
-                    let all = try await visibleTasks(wanted, for: caller, withSpecs: false)
-                    // One may have been retried since.
-                    open = Set(all.filter { !isOver($0.value) }.keys)
-                    if isReached() || isTimedOut || Task.isCancelled {
-                        return try await answer(ids, all, open: open, timedOut: !isReached(), params.fields)
-                    }
-                }
-                await bell.wait(atMost: configuration.interval)
-            }
-        }
-    }
-
-    /// The unfinished tasks that match.
-    private func ids(_ filter: TaskFilter, _ caller: FleetCaller) async throws -> [TaskID] {
-        let filter = try self.filter(filter, caller)
-        var (ids, after): ([TaskID], FleetTaskID?) = ([], nil)
-        repeat {
-            let from = after
-            let page = try await attempt { () throws(FleetError) in
-                try await database.tasks(filter, after: from, newestFirst: false, limit: 1000)
-            }
-            ids += page.tasks.filter { !$0.state.isEnd }.map { TaskID($0.id.rawValue) }
-            guard ids.count <= TaskLimits.batchSize else {
-                let limit = TaskLimits.batchSize
-                throw RPCFailure(
-                    .limitExceeded, "filter: more than \(limit) unfinished tasks match; use events.subscribe",
-                    data: ErrorData(reason: "limit_exceeded", path: "filter", limit: Int64(clamping: limit)))
-            }
-            after = page.next
-        } while after != nil
-        return ids
-    }
-
-    /// The tasks of these that have not ended; one that is gone has.
-    private func openTasks(
-        among ids: Set<TaskID>, _ caller: FleetCaller, _ isOver: (FleetTask) -> Bool
-    ) async throws -> Set<TaskID> {
-        Set(try await visibleTasks(ids, for: caller, withSpecs: false).filter { !isOver($0.value) }.keys)
-    }
-
-    private func answer(
-        _ ids: [TaskID], _ tasks: [TaskID: FleetTask], open: Set<TaskID>, timedOut: Bool, _ columns: TaskColumns?
-    ) async throws -> [UInt8] {
-        let wanted = columns?.names.isEmpty == true ? [] : ids.compactMap { tasks[$0] }
-        let text = try await records(of: wanted, columns)
-        var result = TaskWait.Result(tasks: [], timedOut: timedOut)
-        let omitted = wanted.dropFirst(text.count).map { TaskID($0.id.rawValue) }
-        result.omitted = omitted.isEmpty ? nil : omitted
-        result.open = open.isEmpty ? nil : Array(open.sorted().prefix(TaskLimits.batchSize))
-        result.openCount = open.count > TaskLimits.batchSize ? open.count : nil
-        let missing = ids.filter { tasks[$0] == nil }
-        result.missing = missing.isEmpty ? nil : missing
-        return text.answer(result)
-    }
-
     private func result(_ params: TaskResult.Params, _ caller: FleetCaller) async throws -> TaskResult.Result {
         let found = try await task(params.id, for: caller)
         let bytes = try await attempt { () throws(FleetError) in try await database.result(found.id) }
@@ -324,111 +268,4 @@ extension FleetFace {
             bytes: Array(bytes[start..<end]), offset: params.offset, eof: end == bytes.count,
             length: Int64(clamping: bytes.count), object: nil)
     }
-
-    // MARK: Verbs
-
-    private func verb<Method: RPCMethod>(_ method: Method.Type, _ wish: FleetWish) -> Handler
-    where Method.Params == TaskSelection, Method.Result == SelectionResult {
-        Handler(method) { params, context in try await apply(wish, to: params, FleetCaller(context.caller)) }
-    }
-
-    private func apply(
-        _ wish: FleetWish, to selection: TaskSelection, _ caller: FleetCaller
-    ) async throws -> SelectionResult {
-        if let ids = selection.ids ?? selection.filter?.ids?.values {
-            return .ids(try await apply(wish, to: ids, caller))
-        }
-        let filter = try filter(selection.filter, caller)
-        var (changedCount, unchanged): (Int64, Int64) = (0, 0)
-        var ids: [FleetTaskID] = []
-        var after: FleetTaskID?
-        repeat {
-            let from = after
-            let page = try await attempt { () throws(FleetError) in
-                try await database.tasks(filter, after: from, newestFirst: false, limit: 1000)
-            }
-            ids += page.tasks.map(\.id)
-            after = page.next
-        } while after != nil
-        for chunk in ids.chunks(of: 1000) {
-            for outcome in try await outcomes(wish, chunk, caller) {
-                if outcome.hasEffect { changedCount += 1 } else { unchanged += 1 }
-            }
-        }
-        return .filter(
-            SelectionResult.Counted(changedCount: Int(clamping: changedCount), unchangedCount: Int(clamping: unchanged))
-        )
-    }
-
-    func apply(_ wish: FleetWish, to ids: [TaskID], _ caller: FleetCaller) async throws -> SelectionResult.Listed {
-        var result = SelectionResult.Listed()
-        for chunk in ids.chunks(of: 1000) {
-            for outcome in try await outcomes(wish, chunk.map { FleetTaskID($0.rawValue) }, caller) {
-                let id = TaskID(outcome.task.rawValue)
-                if outcome.hasEffect {
-                    result.changed.append(id)
-                } else if let state = outcome.state, outcome.verdict != .noSuchTask {
-                    result.unchanged.append(SelectionResult.Unchanged(id: id, state: state.local))
-                } else {
-                    result.missing.append(id)
-                }
-            }
-        }
-        return result
-    }
-
-    private func outcomes(
-        _ wish: FleetWish, _ ids: [FleetTaskID], _ caller: FleetCaller
-    ) async throws -> [FleetWishOutcome] {
-        let outcomes = try await attempt { () throws(FleetError) in
-            try await database.wish(wish, by: caller.wisher, for: .tasks(ids))
-        }
-        changed()
-        return outcomes
-    }
-
-    private func update(_ params: TaskUpdate.Params, _ caller: FleetCaller) async throws -> TaskUpdate.Result {
-        _ = try await task(params.id, for: caller)
-        var fields = params.changes.wire.objectValue ?? JSONObject()
-        if let priority = params.changes.priority {
-            guard priority <= caller.maxPriority else {
-                throw RPCFailure(
-                    .permissionDenied, "changes.priority: at most \(caller.maxPriority) is granted",
-                    data: ErrorData(reason: "permission_denied", path: "changes.priority"))
-            }
-            fields["priority"] = nil
-        }
-        let known = ["max_retries", "retry_for", "retry_non_idempotent", "max_recv_rate", "max_send_rate"]
-        if let other = fields.members.first(where: { !known.contains($0.key) }) {
-            throw Self.unsupported(
-                "changes.\(other.key)", "in a fleet only priority and \(known.joined(separator: ", ")) change")
-        }
-        if let priority = params.changes.priority { try await require(.priority(priority), params.id, caller) }
-        if !fields.members.isEmpty {
-            try await require(.limits(JSONValue.object(fields).text), params.id, caller)
-        }
-        return TaskUpdate.Result(task: record(try await task(params.id, for: caller), .listing))
-    }
-
-    private func require(_ wish: FleetWish, _ id: TaskID, _ caller: FleetCaller) async throws {
-        let result = try await apply(wish, to: [id], caller)
-        guard result.changed.isEmpty, let unchanged = result.unchanged.first else { return }
-        throw RPCFailure(
-            .invalidState, "task \(id) is \(unchanged.state): it has ended",
-            data: ErrorData(reason: "invalid_state", taskID: id, state: unchanged.state.value))
-    }
-
-    private func reorder(_ params: TaskMove.Params, _ caller: FleetCaller) async throws -> TaskMove.Result {
-        switch params.to {
-        case .top: .ids(try await apply(.reorder(.top), to: params.ids, caller))
-        case .bottom: .ids(try await apply(.reorder(.bottom), to: params.ids, caller))
-        case .before, .after:
-            throw Self.unsupported(
-                "to", "tasks of a fleet move to the top or the bottom, fleet.move gives them another place")
-        }
-    }
-}
-
-extension FleetWishOutcome {
-    fileprivate var hasEffect: Bool { verdict == .apply || verdict == .deliver }
 }

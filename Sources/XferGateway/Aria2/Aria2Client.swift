@@ -72,7 +72,7 @@ struct Aria2Client: Sendable {
                 throw Aria2Fault("the connection was closed")
             }
         }
-        defer { if isBulk { facade.turns.giveBack(isPrivileged: isPrivileged) } }
+        defer { if isBulk { facade.turns.giveBack() } }
         let answer = try await facade.service.respond(to: Method.name, params: params.wire, on: connection)
         return try Self.read(answer, method)
     }

@@ -192,7 +192,10 @@ extension Gateway {
         let deadline = state.withLockedValue { $0.deadlines[ObjectIdentifier(channel)] }
         guard let deadline else { return }
         guard deadline > .now() else { return channel.close(promise: nil) }
-        channel.eventLoop.scheduleTask(deadline: deadline) { [weak self] in self?.endStranger(channel) }
+        // A closed connection does not stay in memory until its deadline.
+        channel.eventLoop.scheduleTask(deadline: deadline) { [weak self, weak channel] in
+            if let channel { self?.endStranger(channel) }
+        }
     }
 
     /// Records the client of a connection's request. A request that needs no token, such as the web page, gives a

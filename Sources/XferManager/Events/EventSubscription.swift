@@ -13,6 +13,9 @@ public final class EventSubscription: Sendable {
         /// The subscriber fell behind. The events after this number are in the store; nothing is delivered until
         /// `catchUp` or `skip`.
         case behind(after: Int64)
+
+        /// The number of a durable event.
+        var seq: Int64? { if case .event(let event) = self { event.seq } else { nil } }
     }
 
     private struct State {
@@ -135,6 +138,10 @@ public final class EventSubscription: Sendable {
                 state.queue.append(.event(event))
                 guard begun < capacity, reserve(state.queue.count - begun, in: &state) else {
                     settle(state.counted - state.inHand, in: &state)
+                    // The filter accepts no event between the last one that was read and the first in the queue: the
+                    // store need not have them any more.
+                    let first = state.queue.lazy.compactMap(\.seq).first ?? event.seq
+                    state.lastTaken = max(state.lastTaken, first.subtractingSaturated(1))
                     state.queue = []
                     budget?.give(state.latest.count * Self.progressCost)
                     state.pending = []

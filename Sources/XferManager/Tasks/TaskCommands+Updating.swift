@@ -66,16 +66,21 @@ extension TaskCommands {
         let (identity, confinement) = (wanted.destination.directoryIdentity, wanted.destination.confinement)
         let move = hasMoved ? try await move(of: before, to: wanted.destination) : nil
         let restricts = settings.restricts(principal, taskOf: before.owner)
-        let (now, inputs) = (clock(), conditionInputs)
+        let (now, inputs, maxStored) = (clock(), conditionInputs, settings.maxStoredPerUser)
         let (updated, effect): (UpdatedTask, Effect?)
         do {
             (updated, effect) = try await translatingStoreErrors {
                 try await store.write { [coalesceKeys] tx in
                     let schedule = try tx.task(id)?.specification.schedule
+                    let stored = try tx.storedBytes(of: principal.owner)
                     var updated = try tx.apply(
                         changes, to: id, directory: hasMoved ? identity : nil, move,
                         confinement: hasMoved || confines ? .some(confinement) : nil, coalesceKeys, for: principal,
                         restricts: restricts, at: now)
+                    // A user beyond the limit can still change what takes no more.
+                    if try tx.storedBytes(of: principal.owner) > stored {
+                        try tx.requireStorage(of: principal, maxStored: maxStored)
+                    }
                     guard let schedule, schedule != updated.task.specification.schedule else { return (updated, nil) }
                     var machine = TaskStateMachine(updated.task)
                     let effect = try tx.reschedule(

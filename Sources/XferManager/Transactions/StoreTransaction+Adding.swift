@@ -120,20 +120,24 @@ extension StoreTransaction {
     /// Checks the owner's limit. Tasks just added count, tasks they superseded do not; an error rolls back the
     /// transaction.
     func requireRoom(of principal: Principal, maxStored: Int64) throws {
-        if !principal.isOperator {
-            let stored = try storedBytes(of: principal.owner)
-            guard stored <= maxStored else {
-                throw ManagerError.limitExceeded(
-                    reason:
-                        "bytes kept for this user's tasks, \(stored) with these (access.max_stored): remove ended tasks, or send files",
-                    limit: Int(clamping: maxStored))
-            }
-        }
+        try requireStorage(of: principal, maxStored: maxStored)
         guard let maxTasks = principal.maxTasks else { return }
         let counts = try counts(owner: principal.owner)
         let unfinished = counts.reduce(0) { $1.key.isTerminal ? $0 : $0 + $1.value }
         guard unfinished <= Int64(clamping: maxTasks) else {
             throw ManagerError.limitExceeded(reason: "unfinished tasks of this user", limit: maxTasks)
+        }
+    }
+
+    /// Checks the limit of the bytes that are kept for the owner's tasks; an error rolls back the transaction.
+    func requireStorage(of principal: Principal, maxStored: Int64) throws {
+        guard !principal.isOperator else { return }
+        let stored = try storedBytes(of: principal.owner)
+        guard stored <= maxStored else {
+            throw ManagerError.limitExceeded(
+                reason:
+                    "bytes kept for this user's tasks, \(stored) with these (access.max_stored): remove ended tasks, or send files",
+                limit: Int(clamping: maxStored))
         }
     }
 }

@@ -17,26 +17,25 @@ public struct PageText: Sendable {
 
     /// Appends an element; returns false, and appends nothing, if it no longer fits. The first one always fits.
     public mutating func append(_ element: some WireValue) -> Bool {
-        let before = text.count
-        if count > 0 { text.append(UInt8(ascii: ",")) }
-        element.write(to: &text)
-        guard count == 0 || text.count <= limit else {
-            text.removeSubrange(before...)
-            return false
-        }
-        count += 1
-        return true
+        appendText { element.write(to: &$0) }
     }
 
     /// Appends the task; one that is longer than a message may be is abridged.
     public mutating func append(_ task: TaskRecord) -> Bool {
-        let before = text.count
-        if count > 0 { text.append(UInt8(ascii: ",")) }
-        task.write(to: &text)
-        if text.count - before > Self.largestElement {
-            text.removeSubrange((before + (count > 0 ? 1 : 0))...)
+        appendText { text in
+            let start = text.count
+            task.write(to: &text)
+            guard text.count - start > Self.largestElement else { return }
+            text.removeSubrange(start...)
             task.abridged.write(to: &text)
         }
+    }
+
+    /// Appends what `write` appends to the text, unless it does not fit.
+    private mutating func appendText(_ write: (inout [UInt8]) -> Void) -> Bool {
+        let before = text.count
+        if count > 0 { text.append(UInt8(ascii: ",")) }
+        write(&text)
         guard count == 0 || text.count <= limit else {
             text.removeSubrange(before...)
             return false
@@ -77,7 +76,7 @@ extension TaskRecord {
         ?? .all
 }
 
-/// The parameters of lists of named objects: how many at once, and where to continue.
+/// The parameters of lists of named objects: the size of a page and its start.
 public struct NamedPageParams: WireInput, WireParams, Hashable {
     public var limit = 1000
     public var cursor: String?
@@ -90,7 +89,7 @@ public struct NamedPageParams: WireInput, WireParams, Hashable {
     }
 
     public static let schemaName = "NamedPage"
-    public static let summary = "The length of a page, and the place to continue."
+    public static let summary = "Size and start of a page."
     public static let wireFields: WireFields<Self> = [
         .defaulted("limit", \.limit, "Most elements in one answer.", .range(1...1000)),
         .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),

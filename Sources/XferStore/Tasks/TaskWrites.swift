@@ -35,6 +35,8 @@ extension StoreTransaction {
         let group = isSameGroup ? formerGroup : try makeGroup(task.group)
         if !task.asksForSame(as: former) || task.coalesceKey != former.coalesceKey {
             try updateSpecification(of: task, try SpecificationColumns(task.specification), inGroup: group)
+            let bytes = task.variableBytes
+            if bytes != former.variableBytes { try setStored(Int64(clamping: bytes), .row, of: task.id) }
         }
         remember(task, rank: former.rank)
         try recordHook(of: task, after: former.state)

@@ -9,27 +9,28 @@ import XferTestSupport
 /// What the schema allows is carried out or refused for a reason of its own; one beyond is refused by the parameter's
 /// name; nothing is too much for the daemon.
 @Suite struct BoundWalkTests {
-    /// The largest id: no object has it.
-    private static let nobody: JSONValue = 9_007_199_254_740_991
+    /// The largest id, which no task and no other object has.
+    private static let unusedID: JSONValue = 9_007_199_254_740_991
 
     /// Parameters for a call of each method that ends at once, whatever one bounded parameter is. Arrays have an
     /// element that is repeated. A new method needs a row.
     private static let rows: [String: JSONValue] = [
-        "task.add": ["url": "http://127.0.0.1:9/a", "kind": "data", "paused": true], "task.get": ["id": nobody],
-        "task.list": [:], "task.wait": ["ids": [nobody], "timeout": 0], "task.pause": ["ids": [nobody]],
-        "task.resume": ["ids": [nobody]], "task.cancel": ["ids": [nobody]], "task.retry": ["ids": [nobody]],
-        "task.remove": ["ids": [nobody]], "task.update": ["id": nobody, "changes": ["label": "a"]],
-        "task.move": ["ids": [nobody], "to": "top"], "task.set_source": ["id": nobody, "url": "http://127.0.0.1:9/a"],
-        "task.commit": ["ids": [nobody]], "task.read": ["id": nobody], "task.result": ["id": nobody],
+        "task.add": ["url": "http://127.0.0.1:9/a", "kind": "data", "paused": true], "task.get": ["id": unusedID],
+        "task.list": [:], "task.wait": ["ids": [unusedID], "timeout": 0], "task.pause": ["ids": [unusedID]],
+        "task.resume": ["ids": [unusedID]], "task.cancel": ["ids": [unusedID]], "task.retry": ["ids": [unusedID]],
+        "task.remove": ["ids": [unusedID]], "task.update": ["id": unusedID, "changes": ["label": "a"]],
+        "task.move": ["ids": [unusedID], "to": "top"],
+        "task.set_source": ["id": unusedID, "url": "http://127.0.0.1:9/a"],
+        "task.commit": ["ids": [unusedID]], "task.read": ["id": unusedID], "task.result": ["id": unusedID],
         "queue.stats": [:], "queue.pause": [:], "queue.resume": [:], "queue.set_limits": [:],
         "queue.hosts": [:], "queue.set_host": ["host": "a.test", "connections": 1],
         "batch.add": ["tasks": ["http://127.0.0.1:9/b"], "options": ["kind": "data", "paused": true]],
-        "batch.get": ["id": nobody], "group.list": [:], "group.get": ["name": "a"], "group.pause": ["name": "a"],
+        "batch.get": ["id": unusedID], "group.list": [:], "group.get": ["name": "a"], "group.pause": ["name": "a"],
         "group.resume": ["name": "a"], "group.set": ["name": "a", "max_active": 1], "group.remove": ["name": "a"],
         "slot.get": ["slot": "a"], "slot.detach": ["slot": "a"], "slot.cancel": ["slot": "a"],
-        "cache.stats": [:], "cache.list": [:], "cache.get": ["id": nobody], "cache.remove": ["ids": [nobody]],
+        "cache.stats": [:], "cache.list": [:], "cache.get": ["id": unusedID], "cache.remove": ["ids": [unusedID]],
         "cache.clear": [:], "cache.trim": ["max_bytes": 1],
-        "failed_url.list": [:], "failed_url.remove": ["ids": [nobody]], "failed_url.clear": [:],
+        "failed_url.list": [:], "failed_url.remove": ["ids": [unusedID]], "failed_url.clear": [:],
         "hsts.list": [:], "hsts.clear": ["hosts": ["a.test"]],
         "policy.list": [:], "policy.get": ["name": "a"], "policy.remove": ["name": "a"],
         "policy.set": ["policy": ["name": "a", "hosts": ["a.test"], "mode": "none"]],

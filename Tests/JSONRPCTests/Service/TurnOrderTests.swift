@@ -11,7 +11,7 @@ import Testing
         var order = TurnOrder<String>(limit: 2)
         let asked = ["a1", "a2", "a3"].map { order.ask($0, for: Self.asker(1)) }
         #expect(asked == [true, true, false])
-        let given = [order.giveBack(isPrivileged: false), order.giveBack(isPrivileged: false)]
+        let given = [order.giveBack(), order.giveBack()]
         #expect(given == ["a3", nil])
         let askedAgain = ["a4", "a5"].map { order.ask($0, for: Self.asker(1)) }
         #expect(askedAgain == [true, false])
@@ -24,7 +24,7 @@ import Testing
         ]
         let asked = waiting.map { order.ask($0.0, for: Self.asker(7, $0.1)) }
         #expect(asked == [true, false, false, false, false, false, false])
-        let given = (0..<7).map { _ in order.giveBack(isPrivileged: false) }
+        let given = (0..<7).map { _ in order.giveBack() }
         #expect(given == ["a1", "b1", "c1", "a2", "b2", "a3", nil])
         let askedLater = order.ask("d", for: Self.asker(7, 4))
         #expect(askedLater)
@@ -39,7 +39,7 @@ import Testing
         _ = order.ask("b1", for: Self.asker(2, 100))
         _ = order.ask("b2", for: Self.asker(2, 100))
         _ = order.ask("c1", for: Self.asker(3, 101))
-        let given = (0..<6).map { _ in order.giveBack(isPrivileged: false) }
+        let given = (0..<6).map { _ in order.giveBack() }
         #expect(given == ["a1", "b1", "c1", "a2", "b2", "a3"])
     }
 
@@ -50,11 +50,11 @@ import Testing
         let operators = ["o1", "o2"].map { order.ask($0, for: Self.asker(0, 9, true)) }
         #expect(operators == [true, false])
         // The turn of the privileged user goes to the next one of such a user.
-        let afterOperator = order.giveBack(isPrivileged: true)
+        let afterOperator = order.giveBack()
         #expect(afterOperator == "o2")
-        let afterLast = order.giveBack(isPrivileged: true)
+        let afterLast = order.giveBack()
         #expect(afterLast == nil, "the guests have their turns")
-        let afterGuest = order.giveBack(isPrivileged: false)
+        let afterGuest = order.giveBack()
         #expect(afterGuest == "a3")
     }
 
@@ -80,8 +80,8 @@ import Testing
                 let asker = Self.asker(user, UInt64(user) * 10 + random(3), user == 0)
                 if order.ask(asker, for: asker) { running.append(asker) } else { waiting.append(asker) }
             } else if !running.isEmpty {
-                let ended = running.remove(at: Int(random(UInt64(running.count))))
-                if let next = order.giveBack(isPrivileged: ended.isPrivileged) {
+                running.remove(at: Int(random(UInt64(running.count))))
+                if let next = order.giveBack() {
                     running.append(next)
                     if let index = waiting.firstIndex(of: next) { waiting.remove(at: index) } else { Issue.record() }
                 }
@@ -89,7 +89,8 @@ import Testing
             check()
         }
         while !running.isEmpty {
-            if let next = order.giveBack(isPrivileged: running.removeLast().isPrivileged) {
+            running.removeLast()
+            if let next = order.giveBack() {
                 running.append(next)
                 if let index = waiting.firstIndex(of: next) { waiting.remove(at: index) }
             }

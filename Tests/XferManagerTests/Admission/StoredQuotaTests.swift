@@ -1,5 +1,7 @@
+import StrictJSON
 import Testing
 import XferModel
+import XferProtocol
 import XferStore
 import XferTestSupport
 
@@ -33,6 +35,27 @@ import XferTestSupport
         _ = try await manager.tasks.apply(.cancel, to: [first], for: guest)
         _ = try await manager.tasks.apply(.remove, to: [first], for: guest)
         _ = try await add("c", for: guest)
+        await manager.shutdown(.suspend)
+    }
+
+    @Test func aMetaThatATaskGetsLaterCountsAgainstTheLimit() async throws {
+        let fixture = try await ManagerFixture()
+        let manager = try await fixture.open(change: { $0.maxStoredPerUser = 40_000 })
+        try await manager.start()
+        let guest = Principal(owner: Owner(uid: 1001), isOperator: false, roots: ["/"])
+        let long = TaskChanges.changing { $0.meta = .set(.string(String(repeating: "m", count: 16_000))) }
+        var ids: [TaskID] = []
+        for name in ["a", "b", "c"] {
+            ids.append(try await fixture.add("/a", as: name, to: manager, startsPaused: true, for: guest))
+        }
+        _ = try await manager.tasks.update(ids[0], long, for: guest)
+        _ = try await manager.tasks.update(ids[1], long, for: guest)
+        let last = ids[2]
+        await #expect(throws: ManagerError.self) { try await manager.tasks.update(last, long, for: guest) }
+        #expect(try await manager.store.read { try $0.task(last) }?.specification.meta == nil)
+        // Less is allowed, and makes room.
+        _ = try await manager.tasks.update(ids[0], .changing { $0.meta = .clear }, for: guest)
+        _ = try await manager.tasks.update(last, long, for: guest)
         await manager.shutdown(.suspend)
     }
 }

@@ -48,6 +48,20 @@ struct StoredBytesTests {
         }
     }
 
+    @Test func aMetaThatChangesCountsWithItsNewLength() async throws {
+        try await withStore { store in
+            try await store.write { tx in
+                var task = try #require(try tx.task(try Self.add(tx)))
+                task.specification.meta = "\"" + String(repeating: "m", count: 16_000) + "\""
+                try tx.update(task)
+                #expect(try tx.storedBytes(of: Self.owner) >= 16_000)
+                task.specification.meta = nil
+                try tx.update(task)
+                #expect(try tx.storedBytes(of: Self.owner) == 0)
+            }
+        }
+    }
+
     @Test func aTaskWithALongMetaCountsUntilItIsRemoved() async throws {
         try await withStore { store in
             try await store.write { tx in
