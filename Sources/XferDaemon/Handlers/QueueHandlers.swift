@@ -54,9 +54,8 @@ extension QueueHandlers {
     }
 
     private func setHost(_ params: QueueSetHost.Params, _: CallContext) async throws -> QueueSetHost.Result {
-        let host = params.host.lowercased()
-        try await queue.setLimits(
-            ofHost: host, connections: params.connections, requestsPerMinute: params.requestsPerMinute)
+        let host = try await queue.setLimits(
+            ofHost: params.host, connections: params.connections, requestsPerMinute: params.requestsPerMinute)
         return QueueSetHost.Result(host: await queue.host(host))
     }
 }

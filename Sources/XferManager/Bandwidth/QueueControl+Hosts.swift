@@ -1,4 +1,5 @@
 import XferCore
+import XferCurl
 public import XferModel
 public import XferProtocol
 import XferStore
@@ -10,10 +11,12 @@ extension QueueControl {
 
     /// Changes the limits of one host. They survive a restart.
     ///
-    /// - Parameter host: as `HTTPURL.hostKey`.
+    /// - Parameter text: a host, or `host:port`.
+    /// - Returns: the host as the scheduler counts it.
     public func setLimits(
-        ofHost host: String, connections: Patch<Int>, requestsPerMinute: Patch<Int>
-    ) async throws {
+        ofHost text: String, connections: Patch<Int>, requestsPerMinute: Patch<Int>
+    ) async throws -> String {
+        let host = try Self.key(of: text)
         await lock.enter()
         defer { lock.leave() }
         var changed = hostLimits
@@ -33,6 +36,18 @@ extension QueueControl {
         hostLimits = changed
         await applyLimits()
         await scheduler.schedule()
+        return host
+    }
+
+    /// The `HTTPURL.hostKey` of URLs with this host; 443 is the port of https.
+    private static func key(of text: String) throws -> String {
+        let scheme = text.hasSuffix(":443") ? "https" : "http"
+        guard let parsed = try? CurlURL.parse("\(scheme)://\(text)/"), parsed.url.target == "/", parsed.credential == nil
+        else {
+            throw ManagerError.invalidField(
+                path: "host", reason: "\"\(text)\" is no host", expected: "a host, or host:port")
+        }
+        return parsed.url.hostKey
     }
 
     /// The hosts that are in use, were lately, or have limits of their own, in the order of their names.
