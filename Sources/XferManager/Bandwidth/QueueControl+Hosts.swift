@@ -42,7 +42,8 @@ extension QueueControl {
     /// The `HTTPURL.hostKey` of URLs with this host; 443 is the port of https.
     private static func key(of text: String) throws -> String {
         let scheme = text.hasSuffix(":443") ? "https" : "http"
-        guard let parsed = try? CurlURL.parse("\(scheme)://\(text)/"), parsed.url.target == "/", parsed.credential == nil
+        guard let parsed = try? CurlURL.parse("\(scheme)://\(text)/"), parsed.url.target == "/",
+            parsed.credential == nil
         else {
             throw ManagerError.invalidField(
                 path: "host", reason: "\"\(text)\" is no host", expected: "a host, or host:port")
