@@ -21,7 +21,7 @@ public struct RPCLimits: Hashable, Sendable {
     /// The longest time before a client of HTTP begins a request; nil is for ever. Beyond: the connection is
     /// closed.
     public var idleTime: Duration?
-    /// How long a connection to a listener on the network may stay without a request that shows a token. A request that
+    /// The longest time of a listener's connection on the network without a request that shows a token. A request that
     /// needs none begins the time again. Beyond: the connection is closed.
     public var strangerTime = Duration.seconds(5)
     /// Most requests of one connection that have begun and are not answered yet. At the limit the server reads no

@@ -41,7 +41,7 @@ public enum FailedURLList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "Size and start of a page."
+        public static let summary = "The length of a page, and the place to continue."
         public static let wireFields: WireFields<Self> = [
             .defaulted("order", \.order, "Those that failed last (desc) or first (asc) come first."),
             .defaulted("limit", \.limit, "Most entries in one answer.", .range(1...1000)),

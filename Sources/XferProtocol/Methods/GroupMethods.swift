@@ -27,7 +27,7 @@ public enum GroupList: RPCMethod {
 
         public init() {}
 
-        public static let summary = "Size and start of a page."
+        public static let summary = "The length of a page, and the place to continue."
         public static let wireFields: WireFields<Self> = [
             .defaulted("limit", \.limit, "Most groups in one answer.", .range(1...1000)),
             .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),

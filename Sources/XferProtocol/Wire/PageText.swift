@@ -76,7 +76,7 @@ extension TaskRecord {
         ?? .all
 }
 
-/// The parameters of lists of named objects: the size of a page and its start.
+/// The parameters of lists of named objects: how many at once, and where to continue.
 public struct NamedPageParams: WireInput, WireParams, Hashable {
     public var limit = 1000
     public var cursor: String?
@@ -89,7 +89,7 @@ public struct NamedPageParams: WireInput, WireParams, Hashable {
     }
 
     public static let schemaName = "NamedPage"
-    public static let summary = "Size and start of a page."
+    public static let summary = "The length of a page, and the place to continue."
     public static let wireFields: WireFields<Self> = [
         .defaulted("limit", \.limit, "Most elements in one answer.", .range(1...1000)),
         .optional("cursor", \.cursor, "next_cursor of the page before.", .length(1...1024)),
