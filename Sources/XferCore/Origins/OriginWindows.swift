@@ -72,6 +72,9 @@ public struct OriginWindows: Sendable {
     /// True if the host's limit per minute lets no request begin now.
     public func isPaced(_ host: String) -> Bool { nextStart[host].map { $0 > now } ?? false }
 
+    /// The hosts whose limits per minute let no request begin now.
+    public var paced: [String] { nextStart.keys.filter(isPaced) }
+
     /// The time when the next host's limit per minute lets a request begin; nil if none is in the way.
     public var earliestPaced: MonotonicInstant? { nextStart.values.filter { $0 > now }.min() }
 
