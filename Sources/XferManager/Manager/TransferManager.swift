@@ -74,6 +74,24 @@ public final class TransferManager: ManagerPart, Sendable {
             webhookDispatcher: webhookDispatcher)
     }
 
+    /// The longest wait for the lock of a state directory. The kernel releases the lock of a killed daemon when it has
+    /// ended the process, which takes a moment.
+    private static let longestLockWait = Duration.seconds(2)
+
+    /// Opens and locks the state directory.
+    ///
+    /// - Throws: `FileError`; `alreadyLocked` if another daemon keeps the lock for `longestLockWait`.
+    private static func lockedDirectory(_ path: String) async throws -> StateDirectory {
+        let deadline = ContinuousClock.now + longestLockWait
+        while true {
+            do {
+                return try StateDirectory(path: path)
+            } catch FileError.alreadyLocked where ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
     /// Locks the state directory, opens the database in it and prepares the engine. Nothing starts before `start`.
     ///
     /// - Throws: `FileError`, `StoreError` and `EngineStartError`: the daemon cannot run.
@@ -89,7 +107,7 @@ public final class TransferManager: ManagerPart, Sendable {
         // An error that a person must resolve is thrown before anything is written, including the lock file.
         try PolicyChanges.check(settings.policies)
         try TaskStore.refuseOthers(at: StateDirectory.databasePath(in: path))
-        let stateDirectory = try StateDirectory(path: path)
+        let stateDirectory = try await lockedDirectory(path)
         let hub = EventHub()
         let metrics = ServiceMetrics()
         let ends = EndLog(logger)
