@@ -117,8 +117,8 @@ let package = Package(
         library("XferModel"),
         library("XferCore", ["XferModel", deque, structuredFields]),
 
-        // The system's clocks, socket addresses and errors.
-        library("XferSystem", ["XferModel"]),
+        // The system's clocks, processes, socket addresses and errors.
+        library("XferSystem", ["CLinux", "XferModel"]),
 
         // Threads, and what they share.
         library("XferThreads", ["CCrash", "CLinux"]),
@@ -212,11 +212,12 @@ let package = Package(
         library(
             "XferTestSupport",
             [
-                "StrictJSON", "XferModel", "XferCore", "XferProtocol", "XferClient", "CLinux", "COpenSSL", nioCore,
+                "StrictJSON", "XferModel", "XferCore", "XferSystem", "XferProtocol", "XferClient", "CLinux", "COpenSSL",
+                nioCore,
                 nioPosix, nioHTTP1, nioLocks, systemPackage,
             ], settings: unoptimised),
         tests("HouseRulesTests", []),
-        tests("XferTestSupportTests", ["XferTestSupport", "XferModel"]),
+        tests("XferTestSupportTests", ["XferTestSupport", "XferSystem", "XferModel"]),
         tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
         tests("XferModelTests", ["XferModel", "XferTestSupport"]),
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),
