@@ -129,7 +129,9 @@ let package = Package(
             "XferCurl",
             ["CCurl", "CLinux", "XferSystem", "XferThreads", "XferTrust", "XferModel", "XferCore", nioLocks]),
         library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
-        library("XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite]),
+        library(
+            "XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite],
+            embedded: ["Migrations/schema-20.sql"]),
         library("XferNetwork", ["CLinux", "XferSystem", "XferThreads", "XferModel"]),
         coldLibrary("XferPostgres", ["CLinux", "CPostgres", "XferThreads"]),
 
