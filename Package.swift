@@ -136,7 +136,7 @@ let package = Package(
         coldLibrary("XferPostgres", ["CLinux", "CPostgres", "XferThreads"]),
 
         // The fleet's tables and transactions.
-        coldLibrary("XferFleet", ["XferPostgres", "XferCore", "XferModel"]),
+        coldLibrary("XferFleet", ["XferPostgres", "XferCore", "XferModel"], embedded: ["Schema"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
