@@ -30,12 +30,6 @@ struct PlaceOptions: ParsableArguments {
 /// What becomes of an added task's response. Profiles say nothing about it.
 struct ResponseOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
-        completion: .daemon(.policies))
-    var policy: String?
-
-    @Option(
         help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
     var parse: [WordArgument<ResponseParser>] = []
 
@@ -58,7 +52,7 @@ struct SessionOptions: ParsableArguments {
         completion: .file(), transform: CookieArgument.argument)
     var cookie: CookieArgument?
 
-    @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var trust: TrustOptions
     @OptionGroup var socket: SocketOptions
 
     @Flag(help: "Send . and .. in the URLs' paths as they are.")

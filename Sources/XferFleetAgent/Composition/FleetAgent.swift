@@ -216,7 +216,7 @@ public enum FleetAgent {
     /// Whether a restart without a repair would fail again.
     private static func needsAttention(_ error: FleetError) -> Bool {
         switch error {
-        case .unsuitable, .newerSchema, .notMigrated, .superseded, .nodeNameTaken: true
+        case .unsuitable, .newerSchema, .olderSchema, .notMigrated, .superseded, .nodeNameTaken: true
         case .database(let error): error.kind == .settings
         default: false
         }

@@ -252,7 +252,7 @@ actor NodeAgent {
             if nodes.contains(where: { $0.description.name == node && $0.incarnation > mine.incarnation }) {
                 throw error
             }
-        case .newerSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
+        case .newerSchema, .olderSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
         default:
             observer.startAnew()
             let problem = "\(error)"
