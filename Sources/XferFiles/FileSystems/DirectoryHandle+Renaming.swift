@@ -62,7 +62,8 @@ extension DirectoryHandle {
         switch retryingInterrupts({ renameat(descriptor, name, descriptor, other) }) {
         case .value: return .value(true)
         case .failure(let code):
-            _ = unlinkat(descriptor, other, 0)
+            // Another program may have given the name to a file of its own meanwhile.
+            try? removePlaceholder(other, for: name)
             // The new name was free, so no other file has it.
             return .failure(code == EEXIST ? EINVAL : code)
         }

@@ -44,6 +44,12 @@ public struct MountTable: Sendable {
         mount(of: ResolvedPath.tidy(path)).map { xfer_device(UInt64(clamping: $0.major), UInt64(clamping: $0.minor)) }
     }
 
+    /// True if a mount has this device number, stat(2). Subvolumes of btrfs have numbers that no mount has.
+    public func hasDevice(_ device: UInt64) -> Bool {
+        let (major, minor) = (xfer_major(device), xfer_minor(device))
+        return mounts.contains { $0.major == major && $0.minor == minor }
+    }
+
     /// The type of the file system with this device number, stat(2); nil if no mount has it, as for subvolumes of btrfs.
     static func type(ofDevice device: UInt64) -> String? {
         let (major, minor) = (xfer_major(device), xfer_minor(device))
