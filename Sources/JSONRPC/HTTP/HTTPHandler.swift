@@ -18,7 +18,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case closing
     }
 
-    /// Whose requests arrive.
+    /// The source of the requests that arrive.
     enum Origin {
         /// The process at the other end of a Unix socket.
         case peer(RPCConnection)

@@ -57,7 +57,7 @@ struct HTTPRouteTable: Sendable {
 
     func route(for path: String) -> HTTPRoute? { exact[path] ?? prefixes.first { path.hasPrefix($0.path) } }
 
-    /// What there is, for a client that asked for something else: `GET /metrics`.
+    /// The route's methods and paths, shown to a client that requested something else: `GET /metrics`.
     var names: [String] {
         (exact.values + prefixes).sorted { $0.path < $1.path }
             .map { "\($0.methods[0]) \($0.path)\($0.isPrefix ? "…" : "")" }
