@@ -34,6 +34,6 @@ public struct TLSState {
         return UnsafeBufferPointer(start: name, count: name == nil ? 0 : Int(clamping: length)).elementsEqual("h2".utf8)
     }
 
-    /// Whether OpenSSL holds bytes of the connection that have not been read.
+    /// True if OpenSSL has bytes of the connection that have not been read.
     public var hasUnreadBytes: Bool { SSL_has_pending(ssl) == 1 }
 }
