@@ -51,7 +51,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case daemonStarted = "daemon.started"
     case daemonStopping = "daemon.stopping"
 
-    /// Whether the event ends a task's run.
+    /// True if the event ends a task's run.
     public var isTerminal: Bool {
         switch self {
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: true
@@ -89,7 +89,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Another task, `by`, has taken its slot.
     case taskSuperseded(by: TaskID)
     case taskRemoved
-    /// A kept response is used, or reported before the server is asked: its age in seconds, if known, and whether it is
+    /// A cached response is used, or reported before a request is made: its age in seconds, if known, and whether it is
     /// fresh.
     case cacheHit(age: Int64?, fresh: Bool)
     /// After `cacheHit`: the server sent another response, which is used.
@@ -148,11 +148,11 @@ public enum EventPayload: Hashable, Sendable, Codable {
     }
 }
 
-/// How the service goes down.
+/// The way in which the service shuts down.
 public enum ShutdownMode: String, Sendable, Codable, CaseIterable {
     /// Finishes what runs and refuses adds.
     case drain
-    /// Checkpoints and stops; everything goes on at the next start.
+    /// Checkpoints and stops; everything continues at the next start.
     case suspend
     /// Cancels every unfinished task.
     case cancel

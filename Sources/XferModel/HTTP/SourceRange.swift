@@ -5,7 +5,8 @@ public struct SourceRange: Hashable, Sendable {
     public let first: Int64
     /// Inclusive, at least `first`; nil is the end of the source.
     public let last: Int64?
-    /// The length of a part at the end, at least 1, or the whole of a shorter source. Nil if the part has a place.
+    /// The length of a part at the end, at least 1, or the whole of a shorter source. Nil if the part is specified by
+    /// its offsets.
     public let suffixLength: Int64?
 
     /// The accepted values, to follow the word "expected".

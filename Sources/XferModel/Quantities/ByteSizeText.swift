@@ -54,8 +54,8 @@ public enum DurationText {
         }
     }
 
-    /// The duration, fractions of a microsecond dropped. Nil when the text is not one, when it is longer than 1000 years,
-    /// or so short that nothing would be left of it.
+    /// The duration, without fractions of a microsecond. Nil when the text is no duration, when the duration is longer
+    /// than 1000 years, or when it is shorter than a microsecond.
     public static func parse(_ text: some StringProtocol) -> Duration? {
         var rest = text[...]
         var sum: Int64 = 0
@@ -86,7 +86,7 @@ struct DecimalNumber: Hashable, Sendable {
     /// Ten to the number of decimals.
     private let scale: Int64
 
-    /// Nil unless there is at least one digit and at most nine decimals.
+    /// Parses a decimal number. Returns nil unless it has at least one digit and at most nine decimals.
     init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), parts.joined().utf8.allSatisfy({ (48...57).contains($0) }) else {

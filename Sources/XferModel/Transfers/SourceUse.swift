@@ -35,7 +35,7 @@ public struct SourceUse: Hashable, Sendable {
         return unprovenFrom < committed || unprovenFrom == committed && kept.totalLength == committed && committed > 0
     }
 
-    /// Only a digest can show that the bytes from this offset on belong to those before.
+    /// Records that only a digest can show that the bytes from this offset on belong to those before.
     public mutating func onUnprovenJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
 
     /// The value after the bytes were dropped.
