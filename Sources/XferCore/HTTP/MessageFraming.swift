@@ -1,6 +1,6 @@
 import XferModel
 
-/// Where the content of a response ends (RFC 9112 §6.3).
+/// The delimiter of a response's content (RFC 9112 §6.3).
 public enum MessageFraming: Hashable, Sendable {
     case length(Int64)
     /// The last chunk ends the content.
@@ -13,7 +13,8 @@ public enum MessageFraming: Hashable, Sendable {
 }
 
 extension ResponseHead {
-    /// How the content ends, by status and header fields. The request's method, for example HEAD, is not considered.
+    /// The delimiter of the content, by status and header fields. The request's method, for example HEAD, is not
+    /// considered.
     ///
     /// `5, 5` counts as 5: all members of the list are valid and equal (RFC 9110 §8.6). No request of this service
     /// offers a transfer coding (`TE`), so a server may apply only `chunked`.

@@ -203,7 +203,7 @@ public struct RequestFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field at fault: `params`, `accept_types[1]`.
     public let field: String
     public let reason: String
-    /// What would have been valid; nil if the value is valid, but not allowed for this caller.
+    /// A description of valid values; nil if the value is valid, but not allowed for this caller.
     public let expected: String?
 
     public var description: String { "\(field): \(reason)" }

@@ -10,7 +10,7 @@ public enum SuspectRules {
     /// So often in a row the same answer has to come before it replaces the kept bytes.
     public static let sightings = 3
 
-    /// What is wrong with an answer.
+    /// The defect of an answer.
     public enum Reason: Hashable, Sendable {
         /// A web page, where the kept bytes are none.
         case page
@@ -26,7 +26,7 @@ public enum SuspectRules {
         case unmeasured
     }
 
-    /// What is wrong with an answer that brings the whole, while bytes are kept; nil if it may be the file.
+    /// The defect of an answer that contains the whole, while bytes are kept; nil if it may be the file.
     public static func reason(for head: ResponseHead, plan: RequestPlan) -> Reason? {
         let kind = MediaKind(head.mediaType)
         let known = MediaKind(plan.kept.mediaType)
@@ -59,7 +59,7 @@ public enum SuspectRules {
         AnswerDoubt(signature: signature(of: head, source: source), count: 1)
     }
 
-    /// Whether repetition shows that the answer is another version of the file. Data and text are only with a validator:
+    /// True if repetition shows that the answer is another version of the file. Data and text are only with a validator:
     /// errors rarely have one.
     private static func mayBeVersion(_ head: ResponseHead, _ reason: Reason) -> Bool {
         switch reason {

@@ -1,6 +1,7 @@
 public import XferModel
 
-/// How many file descriptors the service, a transfer and a task may need at once. Starts stop before none is left.
+/// The number of file descriptors that the service, a transfer and a task may need at once. Starts stop before none is
+/// left.
 public enum DescriptorRules {
     /// The database, its readers and its log, locks, timers and the event loops.
     static let ofService = 48
