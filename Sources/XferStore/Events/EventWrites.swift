@@ -14,7 +14,7 @@ extension StoreTransaction {
         return try append(ofOneStatement: [event], at: time)
     }
 
-    /// As above, several in order.
+    /// Appends several events in order.
     public func append(_ events: [NewEvent], at time: Timestamp) throws(StoreError) {
         var rest = events[...]
         while let first = rest.first {
@@ -65,7 +65,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Events that differ in their tasks alone, as verbs over many tasks tell them.
+    /// Appends events that differ in their tasks alone, as verbs over many tasks record them.
     private func append(alike new: ArraySlice<NewEvent>, _ one: NewEvent, at time: Timestamp) throws(StoreError) {
         try connection.run(
             """

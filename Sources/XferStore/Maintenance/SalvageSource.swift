@@ -10,7 +10,7 @@ final class SalvageSource {
     private let path: String
     private let hadLog: Bool
 
-    /// Nil when nothing of it can be read.
+    /// Opens the damaged database. Returns nil when none of it can be read.
     init?(_ path: String, header: [UInt8], _ losses: inout [String]) {
         self.path = path
         hadLog = DatabaseFile.hasLog(path)
@@ -57,7 +57,7 @@ final class SalvageSource {
         return try? DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Whether all of the schema is as this program makes it, and its root pages are right.
+    /// True if all of the schema is as this program makes it, and its root pages are right.
     private static func isWhole(_ queue: DatabaseQueue) throws -> Bool {
         try queue.inDatabase { db in
             let found = try ReferenceSchema.objects(of: db)

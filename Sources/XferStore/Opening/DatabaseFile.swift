@@ -33,10 +33,10 @@ enum DatabaseFile {
     }
 
     /// Checks for damage without SQLite, which would write to the files, or remove a log whose database is missing and
-    /// go on with an empty queue.
+    /// continue with an empty queue.
     ///
-    /// - Returns: the schema version that the log leaves; nil if the log does not say.
-    /// - Throws: `damaged` with what to do; `cannotOpen` when a file cannot be read.
+    /// - Returns: the schema version that results from the log; nil if the log does not contain it.
+    /// - Throws: `damaged` with advice; `cannotOpen` when a file cannot be read.
     @discardableResult
     static func refuseDamage(_ path: String) throws(StoreError) -> Int? {
         var findings: [String] = []
@@ -87,7 +87,7 @@ enum DatabaseFile {
         return pread(descriptor, &header, header.count, 0) == header.count ? header : nil
     }
 
-    /// Whether a write-ahead log was left behind: a clean close removes it.
+    /// True if a write-ahead log was left behind: a clean close removes it.
     static func hasLog(_ path: String) -> Bool {
         var status = stat()
         return stat(path + "-wal", &status) == 0 && status.st_size > 0
@@ -123,8 +123,8 @@ enum DatabaseFile {
 }
 
 extension DatabaseFile {
-    /// The schema version at the end of the write-ahead log beside the file; nil when the log has none of this
-    /// program's (https://sqlite.org/fileformat2.html#walformat). SQLite would tell it only after it has changed the
+    /// The schema version at the end of the write-ahead log beside the file; nil when the log contains none of this
+    /// program's (https://sqlite.org/fileformat2.html#walformat). SQLite would report it only after it has changed the
     /// files.
     ///
     /// Checksums are not verified: the result can only lead to a refusal, or to SQLite, which verifies them.

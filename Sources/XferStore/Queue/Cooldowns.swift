@@ -2,7 +2,7 @@ public import XferModel
 
 /// Hosts whose tasks wait because of an answer (`HostCooldown`): none of their lanes is picked until the time is over.
 extension StoreReader {
-    /// When the cooldown of this host ends, nil when it has none.
+    /// The end of this host's cooldown, nil when it has none.
     public func cooldown(of host: String) throws(StoreError) -> Timestamp? { try hostCooldown(of: host)?.until }
 
     /// The cooldown of this host with the answer that set it.
@@ -19,7 +19,7 @@ extension StoreReader {
         }
     }
 
-    /// When the first cooldown ends.
+    /// The end of the cooldown that ends first.
     public func earliestCooldown() throws(StoreError) -> Timestamp? {
         try connection.first("SELECT min(until) FROM host_cooldown") { $0.optionalTime(0) } ?? nil
     }
@@ -118,7 +118,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Asked once while no host cools down: every task that ends would ask.
+    /// True if any host cools down. It saves a query for every task that ends.
     private func hasCooldowns() throws(StoreError) -> Bool {
         if mayHaveCooldowns {
             mayHaveCooldowns = try connection.first("SELECT 1 FROM host_cooldown LIMIT 1") { _ in true } ?? false
