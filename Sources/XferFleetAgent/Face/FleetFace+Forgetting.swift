@@ -5,7 +5,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// What becomes of a node that does not come back.
+/// The calls about a node that does not come back.
 extension FleetFace {
     func forget(_ params: FleetForget.Params) async throws -> FleetForget.Result {
         var result = FleetForget.Result()

@@ -23,7 +23,7 @@ final class StorageMounts: Sendable {
 
     private struct Look {
         var underWay: Task<Void, Never>?
-        /// When the marker was last there.
+        /// The time at which the marker was last present.
         var seenAt: MonotonicInstant?
     }
 
@@ -48,7 +48,7 @@ final class StorageMounts: Sendable {
         }
     }
 
-    /// Those whose marker was seen within `age` before `now`.
+    /// The storages whose marker was seen within `age` before `now`.
     func mounted(within age: Duration, at now: MonotonicInstant) -> Set<String> {
         looks.withLockedValue { looks in
             Set(looks.filter { $0.value.seenAt.map { $0.duration(to: now) <= age } ?? false }.keys)
@@ -85,7 +85,7 @@ final class StorageMounts: Sendable {
         paths[storage].map { directory.isEmpty ? $0 : "\($0)/\(directory)" }
     }
 
-    /// What a permit says of a staged file; nil if it lies on no shared storage.
+    /// The permit for a staged file; nil if the file is not on shared storage.
     func permit(_ hold: FleetHold, _ file: StagedFileRecord) -> FleetPermit? {
         guard let inode = UInt64(file.inode, radix: 10), let modifiedAt = Int64(file.modifiedAt, radix: 10) else {
             return nil
@@ -96,7 +96,7 @@ final class StorageMounts: Sendable {
             part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: modifiedAt)
     }
 
-    /// The storage that a file lies on, and the components of its path beneath; nil if it lies on none.
+    /// The storage of a file, and the components of the file's path below it; nil if the file is on none.
     private func place(of path: String) -> (storage: String, parts: ArraySlice<Substring>)? {
         let parts = path.split(separator: "/")
         for (storage, path) in paths.sorted(by: { $0.value.utf8.count > $1.value.utf8.count }) {
@@ -106,7 +106,7 @@ final class StorageMounts: Sendable {
         return nil
     }
 
-    /// Whether a file with this path is on a shared storage. False on a mount that does not answer.
+    /// True if a file with this path is on a shared storage. False on a mount that does not answer.
     func exists(_ path: String) async -> Bool {
         guard let pool = place(of: path).flatMap({ pools[$0.storage] }) else { return false }
         return await (try? Self.answer(from: pool) { access(path, F_OK) == 0 }) ?? false
@@ -155,7 +155,7 @@ final class StorageMounts: Sendable {
         }
     }
 
-    /// How much of its id a store's files have in their names.
+    /// The number of characters of a store's id in the names of its files.
     static let tagLength = 8
 
     // MARK: After a takeover
@@ -203,7 +203,7 @@ struct StorageSilence: Error, CustomStringConvertible {
 }
 
 extension FleetPermit {
-    /// Whether this is the permitted file. Its device number differs from node to node.
+    /// True if this is the permitted file. Its device number differs from node to node.
     fileprivate func isOf(_ status: FileStatus?) -> Bool {
         guard let status, status.kind == .regular else { return false }
         return status.identity.inode == inode && status.length == size && status.modificationNanoseconds == modifiedAt
