@@ -156,7 +156,7 @@ final class ServerState: Sendable {
     }
 }
 
-/// What a path of the test server offers, and the faults of the next responses.
+/// The resource at a path of the test server, and the faults of the next responses.
 public final class ServedSource: Sendable {
     private let state: NIOLockedValueBox<(version: SourceVersion, faults: [[Fault]], standing: [Fault])>
 

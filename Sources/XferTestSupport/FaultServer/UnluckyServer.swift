@@ -31,8 +31,8 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
     private let state: NIOLockedValueBox<State>
 
     /// - Parameters:
-    ///   - misfortunes: how many there are.
-    ///   - hasNodes: whether nodes and mirrors have tags of their own. Without a checksum nothing tells then that their
+    ///   - misfortunes: the number of misfortunes.
+    ///   - hasNodes: true if nodes and mirrors have tags of their own. Without a checksum nothing then shows that their
     ///     bytes are the same.
     public init(_ version: SourceVersion, misfortunes: Int, hasNodes: Bool, seed: UInt64) {
         self.version = version
