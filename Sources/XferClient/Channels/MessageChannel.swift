@@ -16,9 +16,9 @@ final class MessageChannel: Sendable {
     /// Calls that are under way fail with `ConnectionError.closed`.
     func close() { channel.close(promise: nil) }
 
-    /// Whether it takes no further calls.
+    /// True if it takes no further calls.
     var isRetired: Bool { calls.isRetired }
-    /// Whether closing it harms no call.
+    /// True if closing it harms no call.
     var isIdle: Bool { calls.isIdle }
     var isFull: Bool { calls.isFull }
     /// Why it has ended; nil while it lasts.
@@ -67,7 +67,7 @@ final class MessageHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let calls: CallTable
-    /// Nil drops notifications.
+    /// The buffer for notifications; nil drops them.
     private let notifications: NotificationBuffer?
 
     init(_ calls: CallTable, _ notifications: NotificationBuffer?) {

@@ -46,7 +46,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Whether a daemon that is starting ends it.
+    /// True if a daemon that is starting ends it.
     var mayPass: Bool {
         switch self {
         case .noSocket, .notListening: true
