@@ -66,7 +66,7 @@ struct FileRoute: Sendable {
     }
 }
 
-/// What a `Range` field asks for (RFC 9110 §14.2). A value.
+/// The bytes that a `Range` field requests (RFC 9110 §14.2). A value.
 enum ByteRangeRequest: Hashable, Sendable {
     /// Everything: the field has another unit, several ranges or no valid form, and is ignored.
     case all
@@ -132,7 +132,7 @@ private struct ByteSource: Sendable {
         var description: String { "the bytes are of another version now" }
     }
 
-    /// Where the next page begins; one task at a time reads pages.
+    /// The beginning of the next page; one task at a time reads pages.
     private actor NextPage {
         private(set) var offset: Int64
 

@@ -19,7 +19,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
     private let readers: [String: Reader]
     /// Values of required fields that the file may leave out.
     private let defaults: JSONObject
-    /// Whether errors may repeat a scalar: not where it may be a secret.
+    /// True if errors may repeat a scalar: not where it may be a secret.
     private let quotesScalars: Bool
     private let schema: JSONValue
     private let components: [String: JSONValue]
@@ -98,7 +98,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
         return mismatch(error.path, "expected \(expected)\(quoted)", node, at: name)
     }
 
-    /// The words that a field may be.
+    /// The allowed values of a field that has a fixed list.
     private func words(at path: String) -> String? {
         let words = alternatives(of: schema(at: path)).compactMap { $0["enum"]?.arrayValue }.flatMap(\.self)
         return words.isEmpty ? nil : SettingMismatch.choice(of: words.compactMap(\.stringValue))
