@@ -41,8 +41,8 @@ struct ManagerContext: Sendable {
 }
 
 extension ManagerContext {
-    /// The reason why the database or a directory of the state cannot be written, for operators; nil while they
-    /// can. Only while the database cannot be written nothing starts.
+    /// The reason why the database or a directory of the state cannot be written, for operators; nil while they can.
+    /// Tasks do not start only while the database cannot be written.
     var degradation: String? {
         services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }
             ?? services.spool.problem ?? services.cache.directory.problem

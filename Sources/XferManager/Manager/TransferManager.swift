@@ -224,10 +224,10 @@ public final class TransferManager: ManagerPart, Sendable {
     /// To be called when the wall clock was set.
     public func onClockSet() async { await background.clockFollower.onClockSet() }
 
-    /// What was published last about whether transfers run.
+    /// The last published activity: true if transfers run.
     public var isActive: Bool { background.activity.isActive }
 
-    /// Whether `beginShutdown` was called.
+    /// True if `beginShutdown` was called.
     public var isShuttingDown: Bool { context.isShuttingDown.withLockedValue(\.self) }
 
     /// Differs for each new database.

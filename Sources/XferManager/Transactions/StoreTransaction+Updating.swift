@@ -13,7 +13,7 @@ struct UpdatedTask: Sendable {
     var task: TransferTask
     /// The transfer that it left.
     var orphan: TransferID?
-    /// Whether its kept bytes are in the new directory.
+    /// True if its kept bytes are in the new directory.
     var hasMoved = false
 }
 

@@ -2,10 +2,10 @@ import XferCore
 import XferModel
 import XferStore
 
-/// What a try makes of its delivery and of its receiver's standing.
+/// The effect of an attempt on its delivery and on the receiver's state.
 struct DeliveryEnd: Sendable {
     var status: Int?
-    /// Seconds that the receiver asks to wait.
+    /// Seconds that the receiver requests to wait.
     var retryAfter: Int64?
     /// Why the receiver has not accepted it; nil if it has.
     var failure: String?
@@ -17,7 +17,7 @@ struct DeliveryEnd: Sendable {
     var now: Timestamp
 }
 
-/// What a committed try means for the log.
+/// The log message for a committed attempt.
 enum DeliveryNews: Sendable {
     case delivered(wasFailing: Bool)
     /// The first try in a row that failed.

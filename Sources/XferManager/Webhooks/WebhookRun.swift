@@ -45,7 +45,7 @@ actor WebhookRun: AttemptMaker {
             tries: 1, onBodyEnd: {})
     }
 
-    /// No task hears of how the connection was judged.
+    /// The tasks that are notified of the connection's judgement: none.
     var audience: [TaskID] { [] }
 
     func stop() async {

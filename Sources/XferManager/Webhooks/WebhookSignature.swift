@@ -8,7 +8,7 @@ enum WebhookSignature {
     static let timestampField = "X-Xfer-Timestamp"
     static let signatureField = "X-Xfer-Signature"
 
-    /// Nil when libcrypto cannot compute it.
+    /// The signature, or nil when libcrypto cannot compute it.
     ///
     /// - Parameter timestamp: the value of `timestampField`, seconds since 1970.
     static func value(of body: [UInt8], timestamp: String, secret: String) -> String? {

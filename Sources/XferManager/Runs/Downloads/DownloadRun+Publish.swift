@@ -222,7 +222,7 @@ extension TaskSpecification {
 }
 
 extension FileError {
-    /// Whether a publish that failed for this may be repeated with the same bytes.
+    /// True if a publish that failed for this may be repeated with the same bytes.
     fileprivate var leavesPublishableBytes: Bool {
         switch self {
         case .destinationChanged, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true
