@@ -26,9 +26,9 @@ struct InputList: Hashable {
         let value: String
     }
 
-    /// What is to be said about a line.
+    /// A message about a line.
     struct Remark: Error, Hashable, CustomStringConvertible {
-        /// Nil of a URL of the command line.
+        /// The line in the list; nil for a URL of the command line.
         let line: Int?
         let text: String
 
@@ -104,7 +104,7 @@ struct InputList: Hashable {
         entries[last].options.append(Option(line: number, name: String(name), value: String(value)))
     }
 
-    /// Whether an indented line is a URL all the same: no option's name has `://` before its `=`.
+    /// True if an indented line is a URL all the same: no option's name has `://` before its `=`.
     private static func isURL(_ line: Substring) -> Bool {
         guard let scheme = line.firstRange(of: "://") else { return false }
         return line[..<scheme.lowerBound].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }

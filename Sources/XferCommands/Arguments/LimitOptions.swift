@@ -1,7 +1,7 @@
 import ArgumentParser
 import XferModel
 
-/// How often and how fast a task tries. `add` and `update` have these.
+/// Options for a task's retries and rates. `add` and `update` have these.
 struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
