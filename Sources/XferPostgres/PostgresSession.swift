@@ -42,7 +42,8 @@ final class PostgresSession {
 
     /// Lets the server notify this connection.
     ///
-    /// - Returns: whether it does. Behind a pooler another client may get the server's connection, and the notification.
+    /// - Returns: whether it does. Behind a pooler another client may get the server's connection, and the
+    ///   notification.
     func listen(_ channel: String) throws(PostgresError) -> Bool {
         let link = try connected()
         if let isListening = link.isListening { return isListening }

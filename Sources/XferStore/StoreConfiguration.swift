@@ -18,8 +18,8 @@ public struct StoreConfiguration: Sendable {
     public var gatheringTime: Duration = .milliseconds(2)
     /// Pause between two probe commits while degraded.
     public var probeInterval: Duration = .seconds(5)
-    /// True if each change-set is executed twice, and rolled back the first time. Tests find with it closures with effects
-    /// outside the transaction.
+    /// True if each change-set is executed twice, and rolled back the first time. Tests find with it closures with
+    /// effects outside the transaction.
     public var repeatsWrites = false
     /// The lengths of the log at which it is moved into the database.
     var logLimits = WALCheckpointPlan.Limits()

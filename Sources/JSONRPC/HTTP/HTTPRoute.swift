@@ -94,8 +94,8 @@ public struct HTTPAnswer: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
         /// Sent chunk by chunk, each after the socket has accepted the previous one; ends with the sequence. An error
-        /// closes the connection without the body's end, so that the client can detect it; so does, if there is a length
-        /// (in bytes), a sequence of another.
+        /// closes the connection without the body's end, so that the client can detect it; so does, if there is a
+        /// length (in bytes), a sequence of another.
         case stream(any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64? = nil)
     }
 

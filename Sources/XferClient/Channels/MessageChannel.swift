@@ -33,7 +33,8 @@ final class MessageChannel: Sendable {
     ///
     /// If the Swift task is cancelled while it waits, the connection stays usable, and the daemon carries the call out.
     ///
-    /// - Parameter isReading: whether the call changes nothing, so that its connection may be closed when it is cancelled.
+    /// - Parameter isReading: whether the call changes nothing, so that its connection may be closed when it is
+    ///   cancelled.
     /// - Throws: `CallError`, `CancellationError`.
     func call(
         _ method: String, _ params: JSONValue?, as entry: CallTable.Entry, isReading: Bool = true, timeout: Duration?

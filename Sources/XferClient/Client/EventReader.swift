@@ -104,7 +104,8 @@ struct EventCursor {
 
     /// Takes the answer of `events.subscribe`.
     ///
-    /// - Returns: an error if events after the position are no longer kept. After 0 come those that are, so none is lost.
+    /// - Returns: an error if events after the position are no longer kept. After 0 come those that are, so none is
+    ///   lost.
     mutating func begin(_ answer: EventsSubscribe.Result, storeID: String?) -> EventsLostError? {
         self.storeID = storeID ?? self.storeID
         let since = seq ?? answer.lastSeq

@@ -4,7 +4,8 @@ public import XferProtocol
 
 /// A task of the daemon.
 ///
-/// Its methods throw as a call (`TransferClient`), and `StoreChangedError` if the daemon came back with another database.
+/// Its methods throw as a call (`TransferClient`), and `StoreChangedError` if the daemon came back with another
+/// database.
 public struct TaskHandle: Sendable {
     let client: TransferClient
     /// Names the task in its database; never reused there.

@@ -79,8 +79,8 @@ struct FullScreen {
         terminal.output.write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J")
     }
 
-    /// Draws a frame in one write: the rows that changed, or all of them after another size. Lines that do not fit are left
-    /// out.
+    /// Draws a frame in one write: the rows that changed, or all of them after another size. Lines that do not fit are
+    /// left out.
     mutating func show(_ lines: [LiveRegion.Line]) {
         let size = terminal.size
         let visible = Array(lines.prefix(max(1, size.rows)))

@@ -12,8 +12,8 @@ struct Output: Sendable {
     /// Writes nothing.
     static let discarding = Output(descriptor: -1)
 
-    /// The `errno` of the first write to standard output that failed; 0 until one does. Unguarded: commands run, and write, on
-    /// the program's one thread.
+    /// The `errno` of the first write to standard output that failed; 0 until one does. Unguarded: commands run, and
+    /// write, on the program's one thread.
     nonisolated(unsafe) private static var firstFailure: Int32 = 0
 
     /// The failure of a command that lost some of its output, as on a full disk; nil if there is none.

@@ -189,8 +189,8 @@ struct WatchList: Sendable {
         let page = Page(cursor: key.cursor, tasks: tasks, next: next, generation: generation)
         if key.index == pages.count { pages.append(page) } else { pages[key.index] = page }
         if key.index + 1 < pages.count, pages[key.index + 1].cursor != next {
-            // The pages that follow begin elsewhere now. One of them stays until its successor comes; in a search all do,
-            // because it takes long to find them again.
+            // The pages that follow begin elsewhere now. One of them stays until its successor comes; in a search all
+            // do, because it takes long to find them again.
             let kept = next == nil ? 0 : filter.isSearch ? pages.count - key.index - 1 : 1
             pages.removeLast(pages.count - key.index - 1 - kept)
             if kept > 0 {

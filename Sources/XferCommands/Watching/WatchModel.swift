@@ -54,8 +54,8 @@ struct WatchModel: Sendable {
 
     var filter: WatchFilter { list.filter }
 
-    /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share several
-    /// times.
+    /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share
+    /// several times.
     var rate: Int64 {
         guard let stats else { return list.running.map(\.summary.rate).saturatedSum }
         return stats.rates.received.addingSaturated(stats.rates.sent)

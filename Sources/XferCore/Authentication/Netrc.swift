@@ -24,7 +24,8 @@ public struct Netrc: Sendable {
 
     private var entries: [Entry] = []
 
-    /// Never fails: text that cannot be understood is ignored. After a quotation mark that nothing closes, nothing counts.
+    /// Never fails: text that cannot be understood is ignored. After a quotation mark that nothing closes, nothing
+    /// counts.
     public init(_ text: String) {
         var words = Words(text)
         while let word = words.next() {

@@ -5,8 +5,8 @@ public import XferModel
 ///
 /// Made of the URL, or what a rule makes of it, and of everything that decides whether the response is for this caller
 /// at all: the owner, the request's credentials, the task's own trust policy (the host's policy is checked when the
-/// response is used), which redirects the request may follow, and how its connections are made. A digest with a key of the database, as
-/// `CoalesceKey`.
+/// response is used), which redirects the request may follow, and how its connections are made. A digest with a key of
+/// the database, as `CoalesceKey`.
 public struct CacheKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]

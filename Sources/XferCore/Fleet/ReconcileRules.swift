@@ -12,7 +12,8 @@ public enum ReconcileRules {
         case report
         /// The daemon does not have it: the fleet decides what becomes of it.
         case giveBack
-        /// The fleet has given it to another node, or it is over: stop it here and forget it. Its bytes are not published.
+        /// The fleet has given it to another node, or it is over: stop it here and forget it. Its bytes are not
+        /// published.
         case abandon
         /// It is over here and there: forget it.
         case remove

@@ -4,8 +4,8 @@ public import XferModel
 public struct AnnouncedDigestFields: Hashable, Sendable {
     /// Digests of the whole representation that can be checked here, best first, each once.
     public var digests: [Checksum] = []
-    /// One sentence for the log for each mistake of the server's for which a field or member was ignored, each once and at
-    /// most 8. They quote nothing that the server sent.
+    /// One sentence for the log for each mistake of the server's for which a field or member was ignored, each once and
+    /// at most 8. They quote nothing that the server sent.
     public var ignored: [String] = []
 
     /// The most mistakes of one response that are reported: a list can have thousands.

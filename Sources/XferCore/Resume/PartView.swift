@@ -5,8 +5,8 @@ public import XferModel
 /// A download of a part is resumed, split and verified as any other: only the range that is sent is moved into the part
 /// (`RequestPlan.headers`), and only the response's numbers are moved back, here.
 public enum PartView {
-    /// The response's head with offsets and lengths that count from the beginning of the part. Digests are left out, since
-    /// they are the whole source's.
+    /// The response's head with offsets and lengths that count from the beginning of the part. Digests are left out,
+    /// since they are the whole source's.
     public static func head(_ head: ResponseHead, of part: SourceRange?) -> ResponseHead {
         guard let part else { return head }
         var seen = head

@@ -2,11 +2,11 @@ public import XferModel
 
 /// The evidence that a server honours `If-Range`, as its answers within an attempt have shown.
 ///
-/// A part has to come with the entity tag of the whole, but without its modification date (RFC 9110 §15.3.7). Some servers
-/// leave out the tag, too. Such a part answers `If-Range` with the kept validator, so it is of the kept version (§13.1.5),
-/// provided that the server honours that field. Not all do. So the same range is requested under a validator that the
-/// kept version does not have: a server that honours the field sends the whole, of which nothing is kept. If that shows
-/// the kept validator and length, the version is still the same, and the first request is repeated.
+/// A part has to come with the entity tag of the whole, but without its modification date (RFC 9110 §15.3.7). Some
+/// servers leave out the tag, too. Such a part answers `If-Range` with the kept validator, so it is of the kept version
+/// (§13.1.5), provided that the server honours that field. Not all do. So the same range is requested under a validator
+/// that the kept version does not have: a server that honours the field sends the whole, of which nothing is kept. If
+/// that shows the kept validator and length, the version is still the same, and the first request is repeated.
 public enum ConditionProof: Hashable, Sendable {
     case none
     /// The request has a validator that the kept version does not have.
@@ -100,7 +100,8 @@ public struct RequestPlan: Hashable, Sendable {
         return fields
     }
 
-    /// A later date. A server that takes `If-Range` for "not modified since" sends the part: it does not honour the field.
+    /// A later date. A server that takes `If-Range` for "not modified since" sends the part: it does not honour the
+    /// field.
     private static func unlike(_ date: String) -> String {
         HTTPDate.parse(date).map { HTTPDate.format($0.advanced(by: .seconds(1))) } ?? date
     }

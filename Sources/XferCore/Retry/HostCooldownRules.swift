@@ -2,8 +2,8 @@ public import XferModel
 
 /// Decides which answers make other tasks of a host wait, and for how long.
 ///
-/// 429 is about the client (RFC 6585 §4) and holds the host. 503 with `Retry-After` is about a URL until a second URL of
-/// the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the files beside it.
+/// 429 is about the client (RFC 6585 §4) and holds the host. 503 with `Retry-After` is about a URL until a second URL
+/// of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the files beside it.
 public enum HostCooldownRules {
     /// The tasks that an answer makes wait.
     public enum Scope: Hashable, Sendable, CaseIterable {

@@ -14,8 +14,8 @@ public enum DescriptorRules {
     /// Files of a form that are counted; a form with more files waits if it meets the limit.
     static let filesOfForm = 8
 
-    /// Idle connections that may be kept for the next requests: as many as there are hosts that get turns, or each file of
-    /// a list over many hosts would need a connection of its own.
+    /// Idle connections that may be kept for the next requests: as many as there are hosts that get turns, or each file
+    /// of a list over many hosts would need a connection of its own.
     ///
     /// - Parameter limit: most descriptors of the process.
     public static func keptConnections(limit: Int) -> Int { min(max(limit / 16, 32), 1024) }

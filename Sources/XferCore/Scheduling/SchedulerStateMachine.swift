@@ -73,8 +73,8 @@ public struct SchedulerStateMachine: Sendable {
     /// The next task to start, or nil when none may. The caller starts it and reports that with `onStart`.
     ///
     /// At most as many hosts, groups and profiles are blocked as transfers are active, so the index has at most that
-    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once, and
-    /// so is the task of a run whose start is not committed: it is skipped until that run has ended.
+    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once,
+    /// and so is the task of a run whose start is not committed: it is skipped until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard hasRoom else { return nil }
         let blocked = LaneExclusions(

@@ -341,8 +341,8 @@ public struct TaskStateMachine: Sendable {
     /// Sets the key under which the task may share a transfer from now on.
     public mutating func coalesce(under key: [UInt8]?) { task.coalesceKey = key }
 
-    /// Kept bytes are discarded because they cannot be used, not because the source changed. The transition has an event
-    /// if there were any.
+    /// Kept bytes are discarded because they cannot be used, not because the source changed. The transition has an
+    /// event if there were any.
     public mutating func onBytesDiscarded(reason: String) -> TaskTransition {
         let dropped = task.received
         forgetBytes()

@@ -62,8 +62,8 @@ public struct AttemptOutcome: Sendable {
     /// Content codings of the body that the request allowed, in the order the server applied them. The reader of the
     /// body decodes them. Empty if the body is to be kept as received.
     public var codings: [ContentCoding]
-    /// The attempt's `endDigest`, if the result is `complete` and nothing but this digest can show that the body was not
-    /// cut off: the reader of the bytes has to verify it.
+    /// The attempt's `endDigest`, if the result is `complete` and nothing but this digest can show that the body was
+    /// not cut off: the reader of the bytes has to verify it.
     public var unprovenEnd: Checksum?
     /// True if the body has been decoded. The engine does not set it; the reader of the body does.
     public var isDecoded = false

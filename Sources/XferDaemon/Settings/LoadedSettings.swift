@@ -36,8 +36,8 @@ public struct LoadedSettings: Hashable, Sendable {
         fileDescription = file?.path ?? "none"
     }
 
-    /// The directories for tasks that the daemon's own user adds locally: `download.roots` where that is configured, and
-    /// in the system's instance. A user's own daemon otherwise writes wherever the user may.
+    /// The directories for tasks that the daemon's own user adds locally: `download.roots` where that is configured,
+    /// and in the system's instance. A user's own daemon otherwise writes wherever the user may.
     public var ownRoots: [String] {
         isUserInstance && origins["download.roots"] == nil ? ["/"] : settings.download.roots
     }
@@ -245,7 +245,8 @@ enum Suggestion {
         "unknown key" + (nearest(to: name, among: known).map { ", did you mean \($0)?" } ?? "")
     }
 
-    /// The known name that takes the fewest edits, if they are at most a third of its length and at least one is allowed.
+    /// The known name that takes the fewest edits, if they are at most a third of its length and at least one is
+    /// allowed.
     static func nearest(to name: String, among known: [String]) -> String? {
         let sought = Array(name.lowercased().unicodeScalars)
         let ranked = known.map { (name: $0, distance: EditDistance.between(sought, Array($0.unicodeScalars))) }

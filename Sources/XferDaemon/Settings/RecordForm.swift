@@ -4,8 +4,8 @@ import XferProtocol
 
 /// Reads mappings of the configuration as records of the wire, so that file and RPC have the same fields and limits.
 ///
-/// The record's schema decides which keys are known, which scalars are text although YAML would read a number, and which
-/// texts are absolute paths. Every fault has the place of the part it concerns.
+/// The record's schema decides which keys are known, which scalars are text although YAML would read a number, and
+/// which texts are absolute paths. Every fault has the place of the part it concerns.
 struct RecordForm<Record: WireRecord>: Sendable {
     typealias Reader = @Sendable (ConfigurationNode, SettingContext) throws(SettingMismatch) -> JSONValue
 

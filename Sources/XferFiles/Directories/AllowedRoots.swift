@@ -57,9 +57,9 @@ public struct AllowedRoots: Hashable, Sendable {
     ///   - path: an absolute path. It may contain links and `..` if it stays beneath a root.
     ///   - createMissing: whether directories missing beneath the root are made (0777 less the umask) and made
     ///     durable. Pass false if the directory is known to have existed: its file system may be unmounted.
-    /// - Throws: `outsideRoots`, `forbidden`, `outsideConfinement`, `hidden`, `missing`, `notADirectory`, `notWritable`,
-    ///   `notAbsolute`, `containsNUL`, `notPermitted` and `undecidable` if `users` is not empty, `unsupported` for a
-    ///   kernel before 5.6, `system`.
+    /// - Throws: `outsideRoots`, `forbidden`, `outsideConfinement`, `hidden`, `missing`, `notADirectory`,
+    ///   `notWritable`, `notAbsolute`, `containsNUL`, `notPermitted` and `undecidable` if `users` is not empty,
+    ///   `unsupported` for a kernel before 5.6, `system`.
     public func open(
         directory path: String, createMissing: Bool = false, for purpose: Purpose = .writing
     ) throws(FileError) -> DirectoryHandle {
@@ -148,7 +148,8 @@ extension AllowedRoots {
         case ENOENT: .missing(path: asked)
         case ENOTDIR: .notADirectory(path: asked)
         case EACCES: .notWritable(path: asked, code: code)
-        // Container runtimes return EPERM for system calls they do not know, systemd's RestrictSUIDSGID= returns ENOSYS.
+        // Container runtimes return EPERM for system calls they do not know, systemd's RestrictSUIDSGID= returns
+        // ENOSYS.
         case ENOSYS, EPERM:
             .unsupported("openat2 is needed: the kernel is older than Linux 5.6, or a filter of system calls denies it")
         default: .system(operation: "open", path: asked, code: code)

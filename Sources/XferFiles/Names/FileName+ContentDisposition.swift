@@ -144,8 +144,8 @@ private struct DispositionParser {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// The content of a quoted string. A backslash quotes the next octet (RFC 9110 §5.6.4), but in a Windows path, which
-    /// some servers send as it is, only a quotation mark.
+    /// The content of a quoted string. A backslash quotes the next octet (RFC 9110 §5.6.4), but in a Windows path,
+    /// which some servers send as it is, only a quotation mark.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let isPath = isWindowsPath(Array(text.prefix(3)))
         var value: [UInt8] = []

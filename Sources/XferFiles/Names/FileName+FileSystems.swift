@@ -30,7 +30,8 @@ extension FileName {
         return fitted.isEmpty ? fallback : fitted
     }
 
-    /// A name that every file system can hold, as like the given one as it can be: letters, digits and `.-_ ()` of ASCII.
+    /// A name that every file system can hold, as like the given one as it can be: letters, digits and `.-_ ()` of
+    /// ASCII.
     static func portable(_ name: String, longest: Int) -> String {
         let scalars = name.unicodeScalars.map { scalar -> Unicode.Scalar in isPortable(scalar) ? scalar : "_" }
         return fitted(String(String.UnicodeScalarView(scalars)), to: .windows, longest: min(longest, longestPortable))

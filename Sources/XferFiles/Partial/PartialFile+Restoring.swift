@@ -58,7 +58,8 @@ extension PartialFile {
         return (try create(in: directory, named: name), kept.isEmpty ? .intact : .void(problem))
     }
 
-    /// Opens the file if it is the one whose bytes were committed; nil if it is missing or another one. Changes nothing.
+    /// Opens the file if it is the one whose bytes were committed; nil if it is missing or another one. Changes
+    /// nothing.
     ///
     /// - Throws: `system`.
     public static func openKept(

@@ -20,8 +20,8 @@ public final class BlockingPool: Sendable {
 
     deinit { queue.end() }
 
-    /// True if no thread is free, and each has worked for longer than `patience` on what it does now: more work would not
-    /// begin soon.
+    /// True if no thread is free, and each has worked for longer than `patience` on what it does now: more work would
+    /// not begin soon.
     public func isSilent(for patience: Duration) -> Bool { queue.isSilent(for: patience) }
 
     /// True if a thread has worked for longer than `patience` on what it does now.

@@ -40,7 +40,8 @@ extension FleetFace {
 
     // MARK: Partial files
 
-    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet knows.
+    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet
+    /// knows.
     private func lookForParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
         let rows = try await attempt { () throws(FleetError) in try await database.nodes(isCounting: false) }
         guard let row = rows.first(where: { $0.description.name == name }) else { return }

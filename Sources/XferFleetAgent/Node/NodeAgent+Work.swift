@@ -12,7 +12,8 @@ import XferProtocol
 extension NodeAgent {
     // MARK: At the start
 
-    /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed before.
+    /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed
+    /// before.
     func reconcile(_ registration: FleetRegistration) async throws {
         held.removeAll()
         staged = [:]

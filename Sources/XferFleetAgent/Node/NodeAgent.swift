@@ -10,8 +10,8 @@ import XferSystem
 
 /// Makes the node's daemon work for the fleet: beats, carries wishes out, claims tasks and reports their ends.
 ///
-/// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims are
-/// durable in the database, tasks and their ends in the daemon.
+/// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims
+/// are durable in the database, tasks and their ends in the daemon.
 actor NodeAgent {
     let configuration: AgentConfiguration
     let database: FleetDatabase

@@ -8,8 +8,8 @@ import XferSystem
 
 /// The shared storages of the configuration, and which of them are mounted now.
 ///
-/// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount whose
-/// server is away may block for ever, so the agent never waits for a look: it goes by the last ones.
+/// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount
+/// whose server is away may block for ever, so the agent never waits for a look: it goes by the last ones.
 final class StorageMounts: Sendable {
     /// Lies in the storage's top directory; its first line is the storage's name.
     static let marker = ".xfer-storage"
@@ -162,8 +162,8 @@ final class StorageMounts: Sendable {
 
     /// Removes the part of a former claim by its name, and looks whether its file was published.
     ///
-    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is not there
-    /// afterwards does not appear later.
+    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is not
+    /// there afterwards does not appear later.
     ///
     /// - Returns: the published file's path; nil if there is none.
     /// - Throws: `FileError`; nothing is known then, and it is to be tried again.

@@ -16,7 +16,8 @@ struct BrowserSessions: Sendable {
     /// The open connections of each session.
     private let connections = OpenConnections<String>()
 
-    /// `__Host-` makes browsers accept it only with `Secure`, for `/`, and from this host itself (RFC 6265bis §4.1.3.2).
+    /// `__Host-` makes browsers accept it only with `Secure`, for `/`, and from this host itself (RFC 6265bis
+    /// §4.1.3.2).
     static let cookieName = "__Host-xfer"
     static let sessionPath = "/session"
     static let ticketPath = "/tickets"

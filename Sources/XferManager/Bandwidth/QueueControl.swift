@@ -17,7 +17,8 @@ public actor QueueControl: ManagerPart {
     private var rateTimer = WakeTimer()
     /// Changes of `overrides` are made one at a time: each begins with the result of the one before.
     let lock = AsyncLock()
-    /// Limits are determined and applied by one call at a time: an earlier call's older limits must not follow the newer.
+    /// Limits are determined and applied by one call at a time: an earlier call's older limits must not follow the
+    /// newer.
     private let applying = AsyncLock()
 
     init(context: ManagerContext, scheduler: RunScheduler, tasks: TaskCommands) {

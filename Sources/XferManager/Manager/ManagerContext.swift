@@ -17,7 +17,8 @@ struct ManagerContext: Sendable {
     let conditionInputs: ConditionInputs
     /// The tasks that a crash would be attributed to.
     let inFlight = InFlightTasks()
-    /// The tasks whose directory is being changed. One call at a time: each would delete the other's copy of kept bytes.
+    /// The tasks whose directory is being changed. One call at a time: each would delete the other's copy of kept
+    /// bytes.
     let moving = NIOLockedValueBox<Set<TaskID>>([])
     /// The tasks that calls wait for.
     let waitedTasks = WaitedTasks()

@@ -9,9 +9,9 @@ public import XferSystem
 
 /// The transfer service: builds its parts, starts them and ends them in order. It corresponds to AFURLSessionManager.
 ///
-/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the parts.
-/// Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the events to the
-/// hub, so that no event is announced that a restart would not know.
+/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the
+/// parts. Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the
+/// events to the hub, so that no event is announced that a restart would not know.
 public final class TransferManager: ManagerPart, Sendable {
     let context: ManagerContext
 

@@ -188,8 +188,8 @@ final class RunControl: Sendable {
 
     func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
 
-    /// Adds a live attempt. False means that a stop was requested, or that the run has begun to end meanwhile: the caller
-    /// has to stop the attempt.
+    /// Adds a live attempt. False means that a stop was requested, or that the run has begun to end meanwhile: the
+    /// caller has to stop the attempt.
     ///
     /// - Parameter origin: received bytes count from this offset on; 0 includes the bytes kept before.
     func begin(_ attempt: AttemptHandle, countingFrom origin: Int64 = 0) -> Bool {

@@ -59,8 +59,8 @@ actor ClockFollower: ManagerPart {
         await policies.onClockSet()
     }
 
-    /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error, which
-    /// is logged, the conditions are evaluated when they are due.
+    /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error,
+    /// which is logged, the conditions are evaluated when they are due.
     func recomputeConditions() async {
         zones.lookAgain()
         var after: TaskID?

@@ -31,8 +31,8 @@ extension StoreTransaction {
     func settle(_ delivery: WebhookDelivery, _ end: DeliveryEnd) throws(StoreError) -> DeliveryNews {
         var standing = try standing(ofWebhook: delivery.webhook)
         let wasFailing = standing.failures > 0
-        // Tries that were made side by side say the same: only the first counts. A time in the future is of a clock that
-        // was set back.
+        // Tries that were made side by side say the same: only the first counts. A time in the future is of a clock
+        // that was set back.
         let isNews = standing.lastFailedAt.map { $0 <= end.begunAt || $0 > end.now } ?? true
         var random = SeededGenerator(seed: end.seed)
         let decision = DeliveryRules.decide(

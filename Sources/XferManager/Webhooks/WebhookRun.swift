@@ -4,8 +4,8 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// One try of a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates), without a
-/// task.
+/// One try of a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates),
+/// without a task.
 ///
 /// It is no task, so it appends no event: no webhook is ever sent anything about a delivery.
 actor WebhookRun: AttemptMaker {

@@ -105,7 +105,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case networkChanged(state: NetworkState)
     /// A `report_only` policy would have refused the server.
     case policyViolation(failure: TrustFailure)
-    /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has happened.
+    /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has
+    /// happened.
     case policyExpiring(policy: String, version: Int64, expiresAt: Timestamp, days: Int)
     /// This version of the policy was edited or removed: its connections are closed, and the servers of running
     /// transfers are judged again.

@@ -16,8 +16,8 @@ public enum Redaction {
         return mayHaveSecrets ? maskParameters(in: maskUserInfo(in: text)) : text
     }
 
-    /// Every URL in the text with its secrets masked, relative ones with a query too; URLs end at white space, quotes and angle
-    /// brackets.
+    /// Every URL in the text with its secrets masked, relative ones with a query too; URLs end at white space, quotes
+    /// and angle brackets.
     public static func text(_ text: String) -> String {
         guard mayHoldURL(text) else { return text }
         var result = ""

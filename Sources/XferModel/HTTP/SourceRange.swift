@@ -1,5 +1,5 @@
-/// The part of a source that a task downloads (RFC 9110 §14.1.2): the octets from `first` on, to `last` or to the end, or
-/// the last `suffixLength` octets.
+/// The part of a source that a task downloads (RFC 9110 §14.1.2): the octets from `first` on, to `last` or to the end,
+/// or the last `suffixLength` octets.
 public struct SourceRange: Hashable, Sendable {
     /// 0 or more; 0 if the part is a suffix.
     public let first: Int64

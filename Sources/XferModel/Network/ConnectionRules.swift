@@ -17,8 +17,8 @@ public struct ConnectionRules: Hashable, Sendable, Codable {
     public var resolve: [ResolveRule] = []
     /// Hosts and ports to connect to in place of the URL's; the first that matches counts.
     public var connectTo: [ConnectToRule] = []
-    /// Absolute path of the Unix socket through which the host of the task's URL is reached, without a proxy; nil is the
-    /// network. Other hosts, to which redirects lead, are reached as usual. No profile has one.
+    /// Absolute path of the Unix socket through which the host of the task's URL is reached, without a proxy; nil is
+    /// the network. Other hosts, to which redirects lead, are reached as usual. No profile has one.
     public var unixSocket: String?
 
     public init() {}
@@ -98,8 +98,8 @@ public struct ResolveRule: Hashable, Sendable, Codable, CustomStringConvertible 
     public func encode(to encoder: any Encoder) throws { try encoder.encode(rule: description) }
 }
 
-/// `HOST:PORT:TARGET:TARGETPORT`: what is connected to in place of a host and port; CURLOPT_CONNECT_TO(3). An empty HOST
-/// or PORT matches all, an empty TARGET or TARGETPORT keeps the URL's.
+/// `HOST:PORT:TARGET:TARGETPORT`: what is connected to in place of a host and port; CURLOPT_CONNECT_TO(3). An empty
+/// HOST or PORT matches all, an empty TARGET or TARGETPORT keeps the URL's.
 public struct ConnectToRule: Hashable, Sendable, Codable, CustomStringConvertible {
     public let host: String
     public let port: UInt16?

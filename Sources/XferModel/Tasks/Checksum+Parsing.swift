@@ -71,7 +71,8 @@ extension Checksum {
         "sha256": .sha256, "sha384": .sha384, "sha512": .sha512,
     ]
 
-    /// `SHA256 (name) = <hex>`, as BSD's programs and `sha256sum --tag` write it, or `SHA2-256(name)= <hex>` of openssl(1).
+    /// `SHA256 (name) = <hex>`, as BSD's programs and `sha256sum --tag` write it, or `SHA2-256(name)= <hex>` of
+    /// openssl(1).
     private static func tagged(_ text: Substring) throws(ChecksumSyntaxError) -> Checksum? {
         guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close else { return nil }
         let rest = trimmed(text[text.index(after: close)...])

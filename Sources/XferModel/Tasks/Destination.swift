@@ -95,7 +95,8 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     case skip
     /// Ends failed with `destination_exists`.
     case fail
-    /// A conditional request with the published file's validators; ends completed with `not_modified: true` when current.
+    /// A conditional request with the published file's validators; ends completed with `not_modified: true` when
+    /// current.
     case update
     /// Ends completed with `skipped: true` when the file has the demanded digest; otherwise the file is fetched and
     /// replaced. Like `update` if no digest is demanded.

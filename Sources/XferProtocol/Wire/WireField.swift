@@ -145,7 +145,8 @@ public enum FieldAccess: String, Sendable, CaseIterable {
     /// Paths beneath the roots granted to the guest that the guest itself could read or write: for others the answer is
     /// `permission_denied`.
     case ownFiles = "own_files"
-    /// Hooks and webhooks that are configured for guests: for others the answer is the one for a name that does not exist.
+    /// Hooks and webhooks that are configured for guests: for others the answer is the one for a name that does not
+    /// exist.
     case guestHooks = "guest_hooks"
     /// Up to the priority granted to the guest: for higher ones the answer is `permission_denied`.
     case grantedPriority = "granted_priority"

@@ -106,7 +106,8 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
 /// The fields of a record, by position and by name. It knows its record by address only (see `FieldCode`).
 final class FieldTable: Sendable {
     let fields: [FieldDeclaration]
-    // The functions of the fields, by themselves: to take a whole field out of an array copies it, with a dozen references.
+    // The functions of the fields, by themselves: to take a whole field out of an array copies it, with a dozen
+    // references.
     let decoders: [@Sendable (JSONValue, WireMode, UnsafeMutableRawPointer) throws(WireError) -> Void]
     private let readers: [(name: String, read: @Sendable (UnsafeRawPointer) -> JSONValue?)]
     private let writers: [@Sendable (UnsafeRawPointer, inout [UInt8]) -> Void]

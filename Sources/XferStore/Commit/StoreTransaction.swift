@@ -55,7 +55,8 @@ public final class StoreTransaction: StoreReader {
     private var newlyHeld: [TaskID] = []
     /// True if the change-set belongs to those runs; see `asHolder`.
     var isHolder = false
-    /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is appended.
+    /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is
+    /// appended.
     var endWebhooks: [TaskID: [String]] = [:]
 
     init(_ connection: Connection, texts: StoreTexts, held: HeldTasks = HeldTasks()) {
@@ -175,8 +176,8 @@ public final class StoreTransaction: StoreReader {
 
     // MARK: Held tasks
 
-    /// Leaves the task's row to its brief run from now on, so that no other change-set comes in between. A rollback undoes
-    /// it.
+    /// Leaves the task's row to its brief run from now on, so that no other change-set comes in between. A rollback
+    /// undoes it.
     public func hold(_ id: TaskID) { if held.hold(id) { newlyHeld.append(id) } }
 
     /// Throws if the task's row is to be changed by its brief run alone.

@@ -1,8 +1,9 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Appends the event with the next number; `onCommit` gets it once it is durable. The event of a task's end is to be
-    /// appended after the update that ends it, and any event of a task before its row is deleted: webhooks follow both.
+    /// Appends the event with the next number; `onCommit` gets it once it is durable. The event of a task's end is to
+    /// be appended after the update that ends it, and any event of a task before its row is deleted: webhooks follow
+    /// both.
     ///
     /// Numbers have no gaps and are never reused: AUTOINCREMENT keeps its counter in a table that is rolled back with
     /// the event and that trimming does not change.
@@ -30,8 +31,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Appends series, in order. Each is one row, which has the number and the type of its last event. So a row is found
-    /// by any number before that, and a page of events may begin or end in the middle of one.
+    /// Appends series, in order. Each is one row, which has the number and the type of its last event. So a row is
+    /// found by any number before that, and a page of events may begin or end in the middle of one.
     public func append(_ series: [EventSeries], at time: Timestamp) throws(StoreError) {
         var last = try lastSeq()
         var seq = last

@@ -13,7 +13,8 @@ import GRDBSQLite
 final class GatheredLog {
     private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// Thirty frames: what is larger goes out in pieces. SQLite writes less than 128 KiB in one call (`seekAndWriteFd`).
+    /// Thirty frames: what is larger goes out in pieces. SQLite writes less than 128 KiB in one call
+    /// (`seekAndWriteFd`).
     private static let capacity = 31 * (24 + 4096)
 
     private let original: UnsafePointer<sqlite3_io_methods>

@@ -82,8 +82,8 @@ enum IntegrityCheck {
     /// The most findings of one kind.
     private static let most = 100
 
-    /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example an
-    /// operator's index.
+    /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example
+    /// an operator's index.
     static func lostObjects(_ db: Database, version: Int) throws -> [String] {
         guard let reference = try ReferenceSchema.all().first(where: { $0.version == version }) else { return [] }
         return Array(reference.losses(in: try ReferenceSchema.objects(of: db)).prefix(most))

@@ -101,8 +101,8 @@ final class SalvageSource {
         guard pwrite(descriptor, header, 100, 0) == 100 else { throw DatabaseFile.failure(path) }
     }
 
-    /// Restores every definition of the schema, and root pages as far as they are recorded. Indexes are dropped: nothing
-    /// reads by them, and they may be damaged. Returns what could not be restored.
+    /// Restores every definition of the schema, and root pages as far as they are recorded. Indexes are dropped:
+    /// nothing reads by them, and they may be damaged. Returns what could not be restored.
     private static func mendSchema(of path: String) throws -> [String] {
         let connection = try RawConnection(path)
         try connection.run("PRAGMA writable_schema = ON")
@@ -128,8 +128,8 @@ final class SalvageSource {
         return try mendRoots(of: path, missing: missing).map { "\($0.name ?? "?"): not found" }
     }
 
-    /// Restores root pages that differ from the recorded ones, and tables that are missing. Returns those that it cannot
-    /// restore.
+    /// Restores root pages that differ from the recorded ones, and tables that are missing. Returns those that it
+    /// cannot restore.
     private static func mendRoots(
         of path: String, missing: [ReferenceSchema.Object]
     ) throws -> [ReferenceSchema.Object] {

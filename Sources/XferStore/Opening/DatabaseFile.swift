@@ -26,7 +26,8 @@ enum DatabaseFile {
         func big(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32(clamping: $1) } }
         switch Int32(bitPattern: big(68)) {
         case Migration.applicationID: return .ours(version: Int(clamping: big(60)))
-        // Page 1 is the schema's: a leaf (13) with no cells is a database whose first migration is in the log or failed.
+        // Page 1 is the schema's: a leaf (13) with no cells is a database whose first migration is in the log or
+        // failed.
         case 0 where header[100] == 13 && header[103] == 0 && header[104] == 0: return .blank
         default: return .foreign
         }

@@ -108,8 +108,8 @@ enum DatabaseOpener {
 
     /// Small caches and few readers: the operating system's cache holds the file anyway.
     ///
-    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds the
-    ///   database damaged would have moved the log into it, which a repair needs.
+    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds
+    ///   the database damaged would have moved the log into it, which a repair needs.
     private static func configuration(keepingLog keepsLog: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.label = "xfer.store"

@@ -37,8 +37,8 @@ extension StoreReader {
         try connection.all("SELECT host FROM host_cooldown ORDER BY until LIMIT ?1", Value(limit)) { $0.text(0) }
     }
 
-    /// Tasks of the host that wait after `now` because it refused them, those that wait longest first: at most 64, of the
-    /// 1,024 refused tasks that wait longest. Unreadable rows are left out.
+    /// Tasks of the host that wait after `now` because it refused them, those that wait longest first: at most 64, of
+    /// the 1,024 refused tasks that wait longest. Unreadable rows are left out.
     ///
     /// - Parameters:
     ///   - statuses: the statuses of the refusals.
@@ -108,8 +108,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Ends the cooldowns that answers to these tasks have set: the tasks were cancelled, have completed, are being removed
-    /// or get another source. Each is due at once; the next pass lets the host back in, or finds another cause.
+    /// Ends the cooldowns that answers to these tasks have set: the tasks were cancelled, have completed, are being
+    /// removed or get another source. Each is due at once; the next pass lets the host back in, or finds another cause.
     public func endCooldowns(causedBy ids: [TaskID]) throws(StoreError) {
         guard try hasCooldowns() else { return }
         for id in ids {

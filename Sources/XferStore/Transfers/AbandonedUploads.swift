@@ -57,8 +57,8 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// The task is cancelled: what its server keeps of the upload is to be deleted. Nothing happens when there is no upload
-    /// resource, or when this is known.
+    /// The task is cancelled: what its server keeps of the upload is to be deleted. Nothing happens when there is no
+    /// upload resource, or when this is known.
     public func abandonUpload(of task: TransferTask, at now: Timestamp) throws(StoreError) {
         guard let transfer = task.transferID else { return }
         let parts = try uploadParts(of: transfer).sorted { $0.key < $1.key }

@@ -11,8 +11,8 @@ extension StoreReader {
         return transfer
     }
 
-    /// Transfers that no task subscribes to any more but cancelled ones, with ids above `after`, ascending: their files can
-    /// go.
+    /// Transfers that no task subscribes to any more but cancelled ones, with ids above `after`, ascending: their files
+    /// can go.
     public func orphanedTransfers(
         after: TransferID? = nil, upTo last: TransferID? = nil, limit: Int
     ) throws(StoreError) -> [Transfer] {

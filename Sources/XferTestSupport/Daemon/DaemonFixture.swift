@@ -10,8 +10,8 @@ import StrictJSON
 public final class DaemonFixture: Sendable {
     /// The options with which a daemon is started.
     public struct Options: Sendable {
-        /// Values of the configuration by section and key, as YAML text: `["queue": ["max_active": "1"]]`. They win over
-        /// the fixture's own: small reserve, the download directory the only root, fixed limits.
+        /// Values of the configuration by section and key, as YAML text: `["queue": ["max_active": "1"]]`. They win
+        /// over the fixture's own: small reserve, the download directory the only root, fixed limits.
         public var settings: [String: [String: String]] = [:]
         public var environment: [String: String] = [:]
         public var arguments: [String] = []

@@ -6,9 +6,9 @@ import XferModel
 ///
 /// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads; after `truthfulAfter`
 /// requests it is honest, so that a patient client finishes. It makes only errors that a client can detect without a
-/// digest. It never sends bytes of another version under the right head, one strong tag for two versions, a wrong length
-/// of a version with its tag, or a cut-off body without an announced length. It either honours `If-Range` or ignores it
-/// until it is honest, and then it always knows ranges.
+/// digest. It never sends bytes of another version under the right head, one strong tag for two versions, a wrong
+/// length of a version with its tag, or a cut-off body without an announced length. It either honours `If-Range` or
+/// ignores it until it is honest, and then it always knows ranges.
 public final class LyingServer: Sendable, CustomStringConvertible {
     private struct State {
         var random: SplitMix64

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import XferModel
 
-/// A server that is honest but unlucky: each request meets the next of a series of misfortunes, drawn from a seed. After
-/// the last one the server is correct, so that a patient client finishes.
+/// A server that is honest but unlucky: each request meets the next of a series of misfortunes, drawn from a seed.
+/// After the last one the server is correct, so that a patient client finishes.
 ///
 /// It breaks off, refuses for a while, hides behind a portal, ignores ranges and cannot use them, and has several nodes
 /// and mirrors. It never sends bytes of another version.

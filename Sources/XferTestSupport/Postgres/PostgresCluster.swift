@@ -1,8 +1,8 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last reference,
-/// and can be killed and started again before.
+/// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last
+/// reference, and can be killed and started again before.
 ///
 /// It syncs as a real one does: what it answers is durable. root may not run PostgreSQL, so root runs it as `postgres`.
 public final class PostgresCluster: Sendable {

@@ -68,7 +68,8 @@ public enum Command {
     }
 }
 
-/// The Python environment that `scripts/packages test` prepares beside the build, with the servers of `scripts/requirements.txt`.
+/// The Python environment that `scripts/packages test` prepares beside the build, with the servers of
+/// `scripts/requirements.txt`.
 public enum PythonEnvironment {
     /// Its interpreter, if `program` is installed there: `uvicorn`, `moto_server`, `flask`.
     public static func interpreter(with program: String) -> String? {

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A network of its own (network_namespaces(7)) with nothing in it but `lo`; nothing leaves it but to namespaces it is tied
-/// to. Gone with the last reference, once its processes have ended.
+/// A network of its own (network_namespaces(7)) with nothing in it but `lo`; nothing leaves it but to namespaces it is
+/// tied to. Gone with the last reference, once its processes have ended.
 public final class NetworkNamespace: Sendable {
     /// True if there can be any here, tried once: takes root and ip(8).
     public static let isPossible: Bool = {

@@ -24,8 +24,8 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only after
-    /// this commit.
+    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only
+    /// after this commit.
     func dropBytes(because reason: String) async throws {
         let (id, senders, received) = (transfer.id, transfer.sourceUse, control.progress.received)
         let (task, owner, now) = (taskID, specification.owner, services.clock())

@@ -129,7 +129,8 @@ actor DownloadRun: TransferSubscriber {
         }
     }
 
-    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later try.
+    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later
+    /// try.
     func requireAllowedSize(_ length: Int64) throws(TransferError) {
         guard let most = specification.request.maxSize, length > most else { return }
         isRefused = true
@@ -249,8 +250,8 @@ actor DownloadRun: TransferSubscriber {
         return try await already(published: name, in: directory)
     }
 
-    /// Ends with the existing file, if it has the digest that is demanded; nil if it has another one, is missing, or none
-    /// is demanded.
+    /// Ends with the existing file, if it has the digest that is demanded; nil if it has another one, is missing, or
+    /// none is demanded.
     private func verified(_ name: String, in directory: DirectoryHandle) async throws -> RunEnd? {
         // Reading a large file again for the head, and for the conditions, would take as long as the download.
         guard name != verifiedName else { return nil }

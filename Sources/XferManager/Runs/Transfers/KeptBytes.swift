@@ -246,7 +246,8 @@ final class KeptBytes {
 
     // MARK: Space
 
-    /// Fails with `insufficient_space` if the rest is known not to fit, with `file_too_large` if no such file is possible.
+    /// Fails with `insufficient_space` if the rest is known not to fit, with `file_too_large` if no such file is
+    /// possible.
     func makeRoom(for part: PartialFile, in directory: DirectoryHandle) async throws {
         guard let total = described.totalLength else { return }
         try part.requirePossible(length: total)

@@ -15,8 +15,8 @@ struct SegmentConnections {
     var plan: SegmentPlan?
     /// False after the source made the transfer start over.
     let maySplit: Bool
-    /// The attempt of each live connection; its value is nil until its response is accepted. So no byte counts as written
-    /// before it is committed which source sent it, and whether only a digest proves it.
+    /// The attempt of each live connection; its value is nil until its response is accepted. So no byte counts as
+    /// written before it is committed which source sent it, and whether only a digest proves it.
     private(set) var live: [Int: AttemptHandle?] = [:]
     /// The start of each connection's attempt.
     private(set) var began: [Int: MonotonicInstant] = [:]
