@@ -17,7 +17,7 @@ public struct AllowedRoots: Hashable, Sendable {
     public let users: [FileUser]
     /// The paths that are refused beneath the roots.
     public let limit: PathLimit
-    /// Whether paths are walked in a thread with the first user's permissions.
+    /// True if paths are walked in a thread with the first user's permissions.
     let actsAsUser: Bool
 
     public init(
@@ -86,7 +86,7 @@ public struct AllowedRoots: Hashable, Sendable {
 extension AllowedRoots {
     /// The innermost root that contains the resolved, existing part of the path.
     ///
-    /// Roots that contain it by their text come first: another root may lie on a file system that does not answer.
+    /// Roots that contain it by their text come first: another root may be on a file system that does not answer.
     func root(of place: ResolvedPath) throws(FileError) -> String {
         let isLikely = { ResolvedPath.isWithin(place.existing, ResolvedPath.tidy($0)) }
         for some in [roots.filter(isLikely), roots.filter { !isLikely($0) }] {
@@ -160,9 +160,8 @@ extension AllowedRoots {
 // MARK: - The service's own directories
 
 extension AllowedRoots {
-    /// Throws `forbidden` if a path lies in a forbidden directory. Compares paths as text, because a forbidden
-    /// directory may not exist yet. Also compares file identities, because a bind mount may lead to a forbidden
-    /// directory.
+    /// Throws `forbidden` if a path is in a forbidden directory. Compares paths as text, because a forbidden directory
+    /// may not exist yet. Also compares file identities, because a bind mount may lead to a forbidden directory.
     ///
     /// - Parameters:
     ///   - whole: `asked` with its links resolved, including the part that does not exist.

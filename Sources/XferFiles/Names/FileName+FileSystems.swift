@@ -37,7 +37,7 @@ extension FileName {
         return fitted(String(String.UnicodeScalarView(scalars)), to: .windows, longest: min(longest, longestPortable))
     }
 
-    /// True if every file system can hold the name, so that none has to be asked.
+    /// True if every file system allows the name, so that none has to be queried.
     static func isPortable(_ name: String) -> Bool {
         name.utf8.count <= longestPortable && name.unicodeScalars.allSatisfy(isPortable)
             && fittedToWindows(name) == name

@@ -5,7 +5,7 @@ public enum FileName {
     /// Most bytes of UTF-8 a name can have (NAME_MAX, limits.h).
     public static let maximumByteCount = 255
 
-    /// What a file is called when nothing better is known.
+    /// The name of a file when nothing better is known.
     public static let fallback = "download"
 
     /// Makes one file's name of any text, for names that come from outside.

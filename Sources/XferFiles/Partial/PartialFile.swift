@@ -14,11 +14,11 @@ public final class PartialFile: Sendable {
     private let state: Locked<State>
 
     private struct State {
-        /// Nil once closed.
+        /// The descriptor; nil once closed.
         var handle: Descriptor?
         var identity: FileIdentity
         var isPoisoned = false
-        /// Whether the directory's entry has to be made durable by the next `sync`.
+        /// True if the directory's entry has to be made durable by the next `sync`.
         var isEntryNew: Bool
         var refused: [Attribute] = []
     }
