@@ -2,7 +2,7 @@
 public struct HTTPRoute: Sendable {
     /// Compared with the path of the request, before its `?`.
     public let path: String
-    /// Whether the route answers all paths that begin with `path`, instead of this one only.
+    /// True if the route answers all paths that begin with `path`, instead of this one only.
     public let isPrefix: Bool
     /// The methods that it answers. With `GET` goes `HEAD`.
     public let methods: [String]

@@ -276,7 +276,7 @@ public struct MirrorSelector: Hashable, Sendable {
     /// then the one with the highest speed for each of its attempts. Each source of unknown speed gets one attempt
     /// before any gets two.
     ///
-    /// Nil when no source can continue the kept bytes: then only one attempt may run.
+    /// The proof, or nil when no source can continue the kept bytes: then only one attempt may run.
     /// - Parameter busy: the sources of the attempts that run now.
     public func another(besides busy: [Int], proof: Proof) -> Choice? {
         let choices = continuations(proof)

@@ -26,7 +26,7 @@ public struct TLSState {
 
     public init(tls: UnsafeMutableRawPointer) { ssl = OpaquePointer(tls) }
 
-    /// Whether HTTP/2 was negotiated (RFC 7301, RFC 9113 §3.2).
+    /// True if HTTP/2 was negotiated (RFC 7301, RFC 9113 §3.2).
     public var speaksHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
