@@ -2,18 +2,18 @@ public import XferPostgres
 
 /// The fleet's tables in PostgreSQL: every method is one transaction, and has committed when it returns.
 ///
-/// Nearly every transaction is one call of a function of the schema (`Migrations`), so that no lock is held while an
+/// Nearly every transaction is one call of a function of the schema (`Migrations`), so that no lock is kept while an
 /// answer travels to an agent or while an agent hangs.
 ///
-/// An error with `isOutcomeUnknown` means that the connection broke in the middle of the commit: read before you
-/// repeat, or repeat what is safe to repeat (adds with a `client_key`, reports, beats). After such an error of `claim`,
-/// `leases` has claims that the agent does not know.
+/// An error with `isOutcomeUnknown` means that the connection broke during the commit. Read before you repeat, or
+/// repeat only calls that are safe to repeat (adds with a `client_key`, reports, beats). After such an error of
+/// `claim`, `leases` contains claims that are unknown to the agent.
 public final class FleetDatabase: Sendable {
     /// A beat waits for no other call.
     let beats: PostgresConnection
     /// The agent's own loop.
     let work: PostgresConnection
-    /// What clients ask.
+    /// The connection for clients' calls.
     let calls: PostgresConnection
 
     private init(_ settings: PostgresSettings) throws(FleetError) {
@@ -65,7 +65,7 @@ public final class FleetDatabase: Sendable {
 }
 
 extension PostgresConnection {
-    /// As `execute`, with the errors that the schema's functions raise.
+    /// Executes a statement, and throws the errors that the schema's functions raise.
     func run(_ sql: String, _ parameters: [String?] = [], node: String = "") async throws(FleetError) -> PostgresResult
     {
         do throws(PostgresError) {

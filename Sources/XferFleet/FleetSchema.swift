@@ -1,6 +1,6 @@
 import XferPostgres
 
-/// Which schema the database has, and how it gets this program's.
+/// The schema of the database, and its migration to this program's schema.
 public enum FleetSchema {
     /// The schema that this program makes.
     public static var known: Int { FleetMigration.newest }

@@ -29,13 +29,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchTransfer(TransferID)
     /// A move before or after a task of another lane.
     case otherLane(TaskID)
-    /// The change-set would change a task that is held; see `HeldTasks`. `GroupCommit` executes it again once the task is
-    /// released, and no caller gets this error.
+    /// The change-set would change a task whose start is not committed; see `HeldTasks`. `GroupCommit` executes it
+    /// again once the task is released, and no caller gets this error.
     case held(TaskID)
     /// A list's cursor was not made by this program, or belongs to another filter or order.
     case invalidCursor
 
-    /// Whether an operator has to repair the database: another try would fail, too.
+    /// True if an operator has to repair the database: another try would fail, too.
     public var isDamage: Bool {
         switch self {
         case .damaged, .newerDatabase, .olderDatabase, .foreignFile, .unreadable: true
@@ -46,7 +46,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What `read` gives; nil where a row it needs is unreadable, so that one damaged row does not fail work on others.
+    /// The result of `read`, or nil if a row that it needs is unreadable, so that one damaged row does not fail work on
+    /// others.
     public static func nilIfUnreadable<Value>(_ read: () throws -> Value?) throws -> Value? {
         do {
             return try read()

@@ -18,7 +18,7 @@ struct AddOptionSet {
 
     var isStandardOutput: Bool { file?.isStandardOutput ?? false }
 
-    /// Whether anything says where the response goes.
+    /// True if anything says where the response goes.
     var hasDestination: Bool {
         !isStandardOutput && (file?.output != nil || destination.directory != nil || destination.usesRemoteName)
     }
@@ -39,7 +39,7 @@ struct AddOptionSet {
     }
 }
 
-/// What the options of `add` say about every task it adds.
+/// The settings of the options of `add` for every task that it adds.
 struct TaskTemplate {
     private let prototype: NewTask
     private let content: ContentTemplate
@@ -47,14 +47,14 @@ struct TaskTemplate {
     /// The cookies of `-b`, of which each task gets those that can be for it.
     private let cookies: CookieFile?
     let paths: PathResolver
-    /// What `-d` says.
+    /// The value of `-d`.
     let directory: String?
     /// Digests by name, for tasks that have none of their own.
     var checksums: ChecksumList?
 
-    /// Asks for passwords if any are needed.
+    /// Creates the template. Prompts for passwords if any are needed.
     /// - Parameters:
-    ///   - count: how many URLs it is for.
+    ///   - count: the number of URLs.
     ///   - mirrors: further sources of the one URL.
     init(
         _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver?

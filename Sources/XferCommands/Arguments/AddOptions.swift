@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Where the file of an added task goes.
+/// Options for the place of an added task's file.
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: [.customShort("d"), .customLong("dir")],
@@ -60,14 +60,14 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
-    /// What `-d` says, or `-O` here: the working directory. On another machine and in a fleet `-O` means the daemon's
-    /// own directory.
+    /// The directory of `-d`, or the working directory with `-O` on this machine. On another machine and in a fleet
+    /// `-O` means the daemon's own directory.
     func directory(_ paths: PathResolver) -> String? {
         directory ?? (usesRemoteName && !paths.namesAreDaemons ? "." : nil)
     }
 }
 
-/// What an added task sends to the server, and how long it waits.
+/// Options for the request and the timeouts of an added task.
 struct RequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .customLong("header")],
@@ -135,7 +135,7 @@ struct RequestOptions: ParsableArguments {
         return fields
     }
 
-    /// What they choose of the request.
+    /// The choices of these options about the request.
     var choices: TransferRequest.Choices {
         var choices = TransferRequest.Choices()
         choices.redirect = Patch(redirect?.word)
@@ -152,7 +152,7 @@ struct RequestOptions: ParsableArguments {
     }
 }
 
-/// How an added task stands in the queue.
+/// Options for the place of an added task in the queue.
 struct SchedulingOptions: ParsableArguments {
     @OptionGroup var queue: QueueOptions
 

@@ -23,7 +23,7 @@ struct QueueOptions: ParsableArguments {
     var targets: [TaskID]? { after.isEmpty ? nil : after.map(\.id) }
 }
 
-/// How often and how fast a task tries, and how large it may be. `add` and `update` have these.
+/// Options for a task's retries and rates. `add` and `update` have these.
 struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

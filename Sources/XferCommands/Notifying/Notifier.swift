@@ -5,11 +5,11 @@ import XferSystem
 /// Notifies the user of this machine: with notify-send(1) on the desktop, and with the terminal's bell.
 ///
 /// It never waits unless `finish` is called. One notify-send runs at a time. If more than `maxSingle` ends are waiting
-/// when it has exited, one notification tells of all of them.
+/// when it has exited, one notification is about all of them.
 struct Notifier {
     /// The path of notify-send; nil where it is not installed.
     private let program: String?
-    /// A terminal, whose bell rings with each notification.
+    /// The terminal whose bell rings with each notification.
     private let bell: Output?
     private var waiting: [End] = []
     private var running: Running?
@@ -23,7 +23,7 @@ struct Notifier {
 
     private struct Running {
         let pid: pid_t
-        /// When notify-send is killed: without a notification server it may wait for one.
+        /// The time at which notify-send is killed: without a notification server it may wait for one.
         let deadline: ContinuousClock.Instant
     }
 
@@ -39,7 +39,7 @@ struct Notifier {
         bell = outputs.first { isatty($0.descriptor) == 1 }
     }
 
-    /// Whether there is a way to notify.
+    /// True if there is a way to notify.
     var isUsable: Bool { program != nil || bell != nil }
 
     /// Why there is none, and what helps.
@@ -50,7 +50,7 @@ struct Notifier {
     /// The number of the first event that has been added and not been handed to notify-send.
     var firstWaiting: Int64? { waiting.first?.seq }
 
-    /// When `proceed` has something to do; nil if nothing is under way.
+    /// The time of the next call of `proceed`; nil if nothing is under way.
     var wakeUp: ContinuousClock.Instant? { running == nil ? nil : Readiness.now + Self.checkInterval }
 
     /// Notifies of the end of a task, at once or together with others.
@@ -66,7 +66,7 @@ struct Notifier {
         finish()
     }
 
-    /// Waits until everything was handed over, at most `patience` for each notification.
+    /// Waits until all notifications were sent, at most `patience` for each.
     mutating func finish() {
         while running != nil || !waiting.isEmpty {
             proceed()

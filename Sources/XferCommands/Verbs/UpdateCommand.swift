@@ -154,7 +154,7 @@ struct UpdateCommand: TaskVerb {
         }
     }
 
-    /// The calls for these tasks. Of a file of many cookies each task gets those that can be for it.
+    /// The calls for these tasks. If a file has many cookies, each task gets those that may apply to it.
     private func params(
         of ids: [TaskID], _ changes: TaskChanges, _ cookies: CookieFile?, _ daemon: DaemonSession
     ) throws(CommandFailure) -> [TaskUpdate.Params] {

@@ -1,8 +1,8 @@
 /// Small and large transfers apart: how many of each are under way at once where the configuration sets no number.
 ///
 /// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets one more
-/// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is fetched
-/// many at a time, and a list of disk images is not.
+/// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is
+/// fetched many at a time, and a list of disk images is not.
 public struct TransferMix: Hashable, Sendable {
     public enum Kind: Hashable, Sendable, CaseIterable {
         /// Small, or not known yet.

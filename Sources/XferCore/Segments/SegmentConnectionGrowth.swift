@@ -29,7 +29,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
         /// The trial it is compared with; nil for the first one.
         var former: Former?
-        /// Nil until all connections receive bytes.
+        /// The beginning of the measurement; nil until all connections receive bytes.
         var start: Start?
     }
 
@@ -38,7 +38,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     private(set) var closesSurplus = true
     private var state: State
 
-    /// How long a number of connections is tried.
+    /// The duration of the trial of a number of connections.
     static let trial = Duration.seconds(1)
     /// A download that would take no longer is not worth a change, in seconds.
     static let short = 4.0
@@ -107,9 +107,9 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
 /// The speed of a connection, from samples of its offset.
 struct SegmentConnectionRate: Hashable, Sendable {
-    /// Nil until there are two samples.
+    /// The measured rate; nil until there are two samples.
     private(set) var bytesPerSecond: Double?
-    /// How often the rate was measured.
+    /// The number of measurements of the rate.
     private(set) var measurements = 0
     private var last: Moment?
 

@@ -75,7 +75,7 @@ extension FleetDatabase {
     }
 }
 
-/// What makes tasks share a lane.
+/// The properties that tasks of one lane have in common.
 private struct LaneKey: Hashable {
     let priority: Int
     let owner: String

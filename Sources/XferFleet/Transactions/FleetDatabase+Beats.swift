@@ -1,13 +1,13 @@
 import XferCore
 import XferPostgres
 
-/// What an idle agent does: it beats, and learns whether there is something to do. Each wakes as few threads as can be.
+/// The calls of an idle agent: it beats, and checks if there is work. Each wakes as few threads as possible.
 extension FleetDatabase {
-    /// Says that the node lives, and reads what every beat has to know, in one statement.
+    /// Records a beat, and reads the data that every beat needs, in one statement.
     ///
     /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.
-    /// - Returns: nil if the registration is superseded, or the node is called down or was forgotten: the agent stops
-    ///   its work and registers anew only if it may.
+    /// - Returns: nil if the registration is superseded, or the node is considered down or was forgotten: the agent
+    ///   stops its work and registers again only if it may.
     public func beat(_ registration: FleetRegistration, figures: String?) async throws(FleetError) -> FleetBeat? {
         if let figures, figures.utf8.count > FleetEnd.detailLimit {
             throw .invalid(field: "figures", reason: "longer than \(FleetEnd.detailLimit) bytes")
@@ -66,7 +66,7 @@ extension FleetDatabase {
 
     // MARK: Watching
 
-    /// Whether there is a wish for the node, or a task that it could claim now.
+    /// The condition that there is a request for the node, or a task that it could claim now.
     private static func hasWork(isClaiming: String) -> String {
         """
         (EXISTS (SELECT 1 FROM fleet_wish WHERE node = $1::bigint) OR \(isClaiming) AND EXISTS (

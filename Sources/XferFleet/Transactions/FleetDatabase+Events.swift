@@ -48,7 +48,8 @@ extension FleetDatabase {
             node: try row.optional(5), detail: try row.text(6))
     }
 
-    /// Removes events but the newest `keepEvents`, and ended tasks whose end is longer ago than `history`: a small step.
+    /// Removes events but the newest `keepEvents`, and ended tasks whose end is longer ago than `history`: a small
+    /// step.
     ///
     /// - Returns: whether there is more to remove.
     public func trim(keepEvents: Int64, history: Duration) async throws(FleetError) -> Bool {

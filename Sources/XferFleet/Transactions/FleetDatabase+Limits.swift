@@ -26,7 +26,8 @@ extension FleetDatabase {
         }
     }
 
-    /// How many tasks of a group the whole fleet runs at once; nil ends the limit. Makes the group if there is none.
+    /// Sets the highest number of a group's tasks that the whole fleet runs at once; nil removes the limit. Creates the
+    /// group if there is none.
     public func setGroup(owner: String, name: String, maxActive: Int?) async throws(FleetError) {
         guard !name.isEmpty else { throw .invalid(field: "group", reason: "the name is empty") }
         let limit = try Self.limit(maxActive)
@@ -58,7 +59,7 @@ extension FleetDatabase {
         }
     }
 
-    /// How many tasks for a host the whole fleet runs at once; nil ends the limit.
+    /// Sets the highest number of tasks for a host that the whole fleet runs at once; nil removes the limit.
     public func setHost(_ name: String, maxActive: Int?) async throws(FleetError) {
         let limit = try Self.limit(maxActive)
         _ = try await calls.run("SELECT fleet_limit_host($1, $2::integer)", [name, limit])
@@ -81,7 +82,7 @@ extension FleetDatabase {
         }
     }
 
-    /// How many tasks of an owner the whole fleet runs at once; nil ends the limit.
+    /// Sets the highest number of an owner's tasks that the whole fleet runs at once; nil removes the limit.
     public func setOwner(_ name: String, maxActive: Int?) async throws(FleetError) {
         let limit = try Self.limit(maxActive)
         _ = try await calls.run("SELECT fleet_limit_owner($1, $2::integer)", [name, limit])
@@ -120,7 +121,7 @@ extension FleetDatabase {
             """, [receive.map { String($0) }, send.map { String($0) }])
     }
 
-    /// Whether the node's xferd has a share of the fleet's rates, so that it is to be taken away when there is none.
+    /// True if the node's xferd has a share of the fleet's rates, so that it is to be taken away when there is none.
     public func hasShare(_ registration: FleetRegistration) async throws(FleetError) -> Bool {
         try await work.run("SELECT 1 FROM fleet_share WHERE node = $1::bigint", [registration.node.description]).count
             > 0

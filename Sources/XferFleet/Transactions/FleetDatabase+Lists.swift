@@ -7,7 +7,7 @@ extension FleetDatabase {
         try await tasks([id]).first
     }
 
-    /// These tasks, with their specs if they are wanted. Those that do not exist are left out.
+    /// These tasks, optionally with their specifications. Tasks that do not exist are left out.
     public func tasks(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
         let tasks = try await calls.run(
             "SELECT * FROM fleet_show($1::bigint[], $2::boolean)",
@@ -16,7 +16,8 @@ extension FleetDatabase {
         return try await withRefusals(tasks)
     }
 
-    /// Adds who has declined them. Only tasks that were given back are asked for: they alone have a reason.
+    /// Adds the nodes that have declined the tasks. Only tasks that were returned are queried: they alone have a
+    /// reason.
     private func withRefusals(_ tasks: [FleetTask]) async throws(FleetError) -> [FleetTask] {
         let ids = tasks.filter { $0.state == .queued && $0.reason != nil }.map(\.id)
         guard !ids.isEmpty else { return tasks }
@@ -69,7 +70,7 @@ extension FleetDatabase {
         return FleetTaskPage(tasks: try await withRefusals(tasks), next: hasMore ? tasks.last?.id : nil)
     }
 
-    /// How many of the tasks that match are in each state.
+    /// The number of matching tasks in each state.
     public func counts(_ filter: FleetTaskFilter) async throws(FleetError) -> FleetCounts {
         let conditions = FleetConditions(filter, isStateJoined: true)
         let sql =
@@ -82,7 +83,7 @@ extension FleetDatabase {
         return try Self.counts(try await calls.run(sql, conditions.parameters))
     }
 
-    /// Of states that are no ends.
+    /// The number of tasks in each state that is no end.
     private static let liveCounts = """
         SELECT 'queued' AS state, coalesce(sum(queued), 0)::bigint AS n FROM fleet_lane WHERE is_open
         UNION ALL SELECT 'delayed', count(*) FROM fleet_delayed

@@ -42,7 +42,7 @@ extension FleetDatabase {
         ).affected > 0
     }
 
-    /// What names the fleet; changes with a new database.
+    /// The identity of the fleet; changes with a new database.
     public func fleetID() async throws(FleetError) -> String {
         try await calls.run("SELECT fleet FROM fleet_meta").one { (row) throws(PostgresError) in try row.text(0) }
     }
@@ -67,7 +67,7 @@ extension FleetDatabase {
         ).map(Self.node)
     }
 
-    /// What `node` reads of a node n and its beat b.
+    /// The columns of a node n and its beat b that `node` reads.
     static func nodeColumns(_ counts: String) -> String {
         """
         n.id, n.name, array_to_string(n.labels, ' '), n.slots, n.store_id, array_to_string(n.digests, E'\\n'),

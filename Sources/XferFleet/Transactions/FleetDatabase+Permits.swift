@@ -4,7 +4,7 @@ import XferPostgres
 extension FleetDatabase {
     private static let columns = "task, claim, storage, directory, part, name, inode, size, modified_at, was_cancelling"
 
-    /// Asks for permits to publish, before the first of the files gets its name.
+    /// Requests permits to publish, before the first of the files gets its name.
     ///
     /// - Returns: tasks whose claim is void: they must not be published.
     /// - Throws: `superseded`.
@@ -51,7 +51,7 @@ extension FleetDatabase {
         ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) }
     }
 
-    /// What the node was permitted to publish of tasks that it does not hold any more.
+    /// The node's permits to publish for tasks that it no longer has.
     public func permits(_ registration: FleetRegistration, ofTasks tasks: [FleetTaskID])
         async throws(FleetError) -> [FleetPermit]
     {

@@ -65,7 +65,7 @@ extension FleetDatabase {
             ])
     }
 
-    /// What `forget` would do to the node's tasks, at most 1,000 of them from the lowest id on.
+    /// The effects that `forget` would have on the node's tasks, at most 1,000 of them from the lowest id on.
     public func forgetEffects(_ node: String, after: FleetTaskID?) async throws(FleetError) -> [FleetForgetEffect] {
         try await forgettable(node, after: after, limit: 1000).map { task in
             FleetForgetEffect(task: task.id, state: task.state, verdict: task.verdict)
@@ -149,7 +149,7 @@ extension FleetDatabase {
 }
 
 extension TakeoverRules.Verdict {
-    /// As `fleet_settle` reads it.
+    /// The name that `fleet_settle` reads.
     fileprivate var name: String {
         switch self {
         case .queue: "queue"

@@ -171,7 +171,7 @@ extension FleetDatabase {
 }
 
 extension FleetWish {
-    /// As rows have it beside the name.
+    /// The argument that rows store beside the name.
     var argument: String? {
         switch self {
         case .pause, .resume, .cancel, .retry, .remove: nil
@@ -182,7 +182,7 @@ extension FleetWish {
         }
     }
 
-    /// Nil for a wish that this program does not know.
+    /// Reads a stored request. Returns nil if this program does not know it.
     init?(name: String, argument: String?) {
         switch name {
         case "pause": self = .pause

@@ -179,9 +179,9 @@ public enum FleetAgent {
 
     // MARK: The database at the start
 
-    /// Connects, and waits for a database that cannot be reached. Nil if the agent was stopped meanwhile.
+    /// Connects, and waits for a database that cannot be reached. Returns nil if the agent was stopped meanwhile.
     ///
-    /// - Throws: what an operator has to repair.
+    /// - Throws: errors that an operator has to repair.
     private static func open(
         _ configuration: AgentConfiguration, _ notifier: ServiceNotifier, _ logger: Logger
     ) async throws -> FleetDatabase? {
@@ -213,7 +213,7 @@ public enum FleetAgent {
         return nil
     }
 
-    /// Whether a restart without a repair would fail again.
+    /// True if a restart without a repair would fail again.
     private static func needsAttention(_ error: FleetError) -> Bool {
         switch error {
         case .unsuitable, .newerSchema, .olderSchema, .notMigrated, .superseded, .nodeNameTaken: true

@@ -5,7 +5,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// What becomes of a node that does not come back.
+/// The calls about a node that does not come back.
 extension FleetFace {
     func forget(_ params: FleetForget.Params) async throws -> FleetForget.Result {
         var result = FleetForget.Result()
@@ -40,7 +40,8 @@ extension FleetFace {
 
     // MARK: Partial files
 
-    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet knows.
+    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet
+    /// knows.
     private func lookForParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
         let rows = try await attempt { () throws(FleetError) in try await database.nodes(isCounting: false) }
         guard let row = rows.first(where: { $0.description.name == name }) else { return }

@@ -8,7 +8,8 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// What the agent's handlers share. An answer to a call that changes something follows the commit in PostgreSQL.
+/// The parts that the agent's handlers share. An answer to a call that changes something follows the commit in
+/// PostgreSQL.
 struct FleetFace: Sendable {
     let configuration: AgentConfiguration
     let database: FleetDatabase
@@ -19,7 +20,7 @@ struct FleetFace: Sendable {
     let storages: StorageMounts
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
-    /// The node's standing, copied.
+    /// A copy of the node's state.
     let standing: @Sendable () -> NodeStanding
     /// Lets the node look for work now.
     let ring: @Sendable () -> Void

@@ -9,9 +9,9 @@ import XferSystem
 
 /// Beats, and what is done with each.
 extension NodeAgent {
-    /// Beats, lets the daemon go on, and looks at the other nodes.
+    /// Beats, renews the daemon's lease, and checks the other nodes.
     ///
-    /// - Returns: whether the database has something to do for the node.
+    /// - Returns: true if the database has work for the node.
     func beat(_ registration: FleetRegistration) async throws -> Bool {
         guard let (answer, sentAt) = try await beatIfDue(registration) else { return false }
         guard let answer else {

@@ -11,7 +11,7 @@ import XferProtocol
 extension NodeAgent {
     // MARK: Publishing
 
-    /// Asks for permits for what is staged, and publishes what got one.
+    /// Requests permits for staged tasks, and publishes those that got one.
     func publishStaged(_ registration: FleetRegistration) async throws {
         guard !staged.isEmpty else { return }
         let ids = staged.keys.sorted()

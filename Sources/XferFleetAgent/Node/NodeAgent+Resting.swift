@@ -6,9 +6,9 @@ import XferFleet
 import XferModel
 import XferSystem
 
-/// How the agent sleeps: an idle one wakes up for its beats and for what others announce.
+/// The sleep of the agent: an idle one wakes up for its beats and for notifications.
 extension NodeAgent {
-    /// What a thread of the database's looks after.
+    /// The conditions that a thread of the database's watches.
     struct Watched: Hashable, Sendable {
         let registration: FleetRegistration
         let isClaiming: Bool
@@ -76,7 +76,7 @@ extension NodeAgent {
         database.endWatch()
     }
 
-    /// Whether nothing waits for another try.
+    /// True if nothing waits for another try.
     private var isAtEase: Bool {
         standing.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
             && isHearing && unadded.isEmpty && staged.isEmpty && outbox.isEmpty

@@ -7,7 +7,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// What owners and operators want of tasks that this node holds.
+/// The execution of owners' and operators' requests for tasks that this node has claimed.
 extension NodeAgent {
     func carryOutWishes(_ registration: FleetRegistration) async throws {
         for wish in try await database.wishes(registration) {
@@ -48,7 +48,7 @@ extension NodeAgent {
         }
     }
 
-    /// Whether the task is paused now. One that has ended, or may not be interrupted, goes on to its end.
+    /// True if the task is paused now. A task that has ended, or may not be interrupted, continues to its end.
     private func hasStopped(_ result: SelectionResult, _ local: TaskID) async throws -> Bool {
         guard case .ids(let listed) = result else { return false }
         return listed.changed.contains(local)
@@ -67,7 +67,7 @@ extension NodeAgent {
 
     // MARK: What runs
 
-    /// Tells how far tasks are; a node that drains gives back what has not begun.
+    /// Reports the progress of tasks. A node that drains returns tasks that have not begun.
     func lookAtRunning(_ registration: FleetRegistration) async throws {
         guard held.count > 0, standing.withLockedValue({ $0.daemonProblem == nil }) else { return }
         let ids = Array(held.ids.prefix(1000))

@@ -12,7 +12,8 @@ import XferProtocol
 extension NodeAgent {
     // MARK: At the start
 
-    /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed before.
+    /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed
+    /// before.
     func reconcile(_ registration: FleetRegistration) async throws {
         held.removeAll()
         staged = [:]
@@ -145,7 +146,7 @@ extension NodeAgent {
         try await meetAgain(added.existing.compactMap { added.ids.indices.contains($0) ? added.ids[$0] : nil }, tasks)
     }
 
-    /// How a policy or a profile that the task names is different on this node; nil if it is the same.
+    /// The difference between a policy or a profile of the task and this node's; nil if they are the same.
     private func difference(_ claim: FleetClaim) async throws -> String? {
         guard let (settings, named) = Handover.namedSettings(claim) else { return nil }
         for setting in named {
@@ -157,7 +158,7 @@ extension NodeAgent {
         return nil
     }
 
-    /// Tasks that the node held before, and that its daemon still has.
+    /// Resumes tasks that the node had before, and that its daemon still has.
     private func meetAgain(_ ids: [TaskID], _ tasks: [(claim: FleetClaim, task: NewTask)]) async throws {
         guard !ids.isEmpty else { return }
         let records = try await daemon.tasks(ids, fields: Handover.stagedFields)
@@ -238,7 +239,7 @@ extension NodeAgent {
 
     // MARK: Reports
 
-    /// Tells the fleet, then forgets in the daemon what is over.
+    /// Reports to the fleet, then removes ended tasks from the daemon.
     func report(_ registration: FleetRegistration) async throws {
         standing.withLockedValue { $0.held = held.count }
         guard !outbox.isEmpty else { return }
@@ -279,7 +280,7 @@ extension NodeAgent {
 }
 
 extension CallError {
-    /// What the daemon has against a task of the call; nil if the error is about no task.
+    /// The daemon's refusal of a task of the call; nil if the error is about no task.
     fileprivate var refusalOfTask: RPCFailure? {
         switch self {
         case .refused(let failure) where failure.knownCode?.isOfTheTask == true: failure
@@ -296,14 +297,14 @@ extension CallError {
 }
 
 extension Handover {
-    /// What is read of an ended task.
+    /// The columns of an ended task that are read.
     static let fetched = TaskColumns(keptFields + ["state"]) ?? .all
-    /// What is read of a task that may be staged.
+    /// The columns that are read of a task that may be staged.
     static let stagedFields = TaskColumns(["state", "staged_file"]) ?? .all
 }
 
 extension ErrorCode {
-    /// Whether the refusal is about the task, so that the same call would be refused again.
+    /// True if the refusal is about the task, so that the same call would be refused again.
     var isOfTheTask: Bool {
         switch self {
         case .invalidParams, .permissionDenied, .rejectedByPolicy, .conflict, .notFound, .invalidState: true

@@ -10,8 +10,8 @@ import XferSystem
 
 /// Makes the node's daemon work for the fleet: beats, carries wishes out, claims tasks and reports their ends.
 ///
-/// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims are
-/// durable in the database, tasks and their ends in the daemon.
+/// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims
+/// are durable in the database, tasks and their ends in the daemon.
 actor NodeAgent {
     let configuration: AgentConfiguration
     let database: FleetDatabase
@@ -25,9 +25,9 @@ actor NodeAgent {
     nonisolated let bell = Doorbell()
     nonisolated let answeredBeat = NIOLockedValueBox<AnsweredBeat?>(nil)
     var watched: Watched?
-    /// What has come of xferd's events.
+    /// The received events of xferd that wait for the agent.
     nonisolated let hearing = NIOLockedValueBox(Hearing())
-    /// What handlers and metrics show of the node.
+    /// The node's state for handlers and metrics.
     nonisolated let standing = NIOLockedValueBox(NodeStanding())
 
     /// The node's place in the fleet; nil until it has registered.
@@ -35,11 +35,11 @@ actor NodeAgent {
     /// Shared storages that the registration names.
     var registeredStorages: Set<String> = []
     var held = HeldTasks()
-    /// Held tasks that wait for a permit to be published, and how often xferd has refused to publish each.
+    /// Claimed tasks that wait for a permit to be published, and the number of xferd's refusals to publish each.
     var staged: [TaskID: Int] = [:]
     /// Claimed, and not yet in the daemon.
     var unadded: [FleetClaim] = []
-    /// What the fleet is to be told next; emptied when it was.
+    /// The contents of the next report to the fleet; emptied after it.
     var outbox = Outbox()
     /// The daemon's last event whose effects are in `outbox` or in the fleet.
     var cursor: Int64 = 0
@@ -58,7 +58,7 @@ actor NodeAgent {
     var leasedFor: MonotonicInstant?
     var lastBeatAt: MonotonicInstant?
     var lastTrimAt: MonotonicInstant?
-    /// When the node forgot last which tasks it does not take; nil lets it forget them at once.
+    /// The time at which the node last cleared the list of tasks that it refuses; nil clears it at once.
     var forgotRefusalsAt: MonotonicInstant?
 
     init(
@@ -126,9 +126,9 @@ actor NodeAgent {
 
     // MARK: The daemon
 
-    /// Whether the daemon answers. It is asked at the start, after each failure, and while it sends no events: another
-    /// daemon could be there. Otherwise the renewal of the lease with each beat finds out; without beats it is asked, too,
-    /// because a node whose daemon was silent for too long does not beat.
+    /// True if the daemon answers. It is called at the start, after each failure, and while the daemon sends no events,
+    /// because it could be another daemon. Otherwise the renewal of the lease with each beat shows it. A node whose
+    /// daemon was silent for too long does not beat, so it calls the daemon, too.
     private func probe() async -> Bool {
         let isWell = standing.withLockedValue { $0.daemonProblem == nil }
         let now = Clocks.monotonic()
@@ -197,7 +197,7 @@ actor NodeAgent {
         storages.mounted(within: rules.beatInterval * 3, at: Clocks.monotonic())
     }
 
-    /// Nil if the name belongs to another store.
+    /// Registers the node. Returns nil if the name belongs to another store.
     private func register(_ node: FleetNodeDescription) async throws -> FleetRegistration? {
         do {
             return try await database.register(node)
@@ -265,7 +265,7 @@ actor NodeAgent {
     }
 }
 
-/// What is known of the node, for handlers and metrics.
+/// The known state of the node, for handlers and metrics.
 struct NodeStanding: Sendable {
     var fleet = ""
     var databaseProblem: String?

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import XferFleet
 
-/// Lets all agents look for work: at once, and once more for everything that follows within a pause.
+/// Notifies all agents of work: at once, and again after a pause if there were further calls.
 final class Announcer: Sendable {
     private let database: FleetDatabase
     private let pause: Duration

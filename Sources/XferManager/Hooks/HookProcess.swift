@@ -19,7 +19,7 @@ struct HookProcess {
         var timeout: Duration
         /// The time between SIGTERM and SIGKILL after the timeout.
         var grace = Duration.seconds(5)
-        /// As `grace`, after a stop was requested.
+        /// The time between a requested stop and the kill; see `grace`.
         var stopGrace = Duration.seconds(1)
         var output = HookOutput.Limits()
     }
@@ -42,7 +42,7 @@ struct HookProcess {
         }
     }
 
-    /// How the program ended, and how much of its output was dropped.
+    /// The exit of the program, and the size of its output that was dropped.
     struct Report: Hashable, Sendable {
         var end: End
         var discarded: Int64 = 0
@@ -89,7 +89,7 @@ struct HookProcess {
 
     private mutating func follow(_ command: Command, _ stop: HookStop, _ onLine: (String) -> Void) -> Report {
         var deadline = ContinuousClock.now + command.timeout
-        /// Set when the program was asked to end.
+        /// The reason for which the program was requested to end.
         var reason: End?
         var wasKilled = false
         while true {

@@ -9,9 +9,9 @@ public import XferSystem
 
 /// The transfer service: builds its parts, starts them and ends them in order. It corresponds to AFURLSessionManager.
 ///
-/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the parts.
-/// Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the events to the
-/// hub, so that no event is announced that a restart would not know.
+/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the
+/// parts. Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the
+/// events to the hub, so that no event is announced that a restart would not know.
 public final class TransferManager: ManagerPart, Sendable {
     let context: ManagerContext
 
@@ -242,10 +242,10 @@ public final class TransferManager: ManagerPart, Sendable {
     /// To be called when the wall clock was set.
     public func onClockSet() async { await background.clockFollower.onClockSet() }
 
-    /// What was published last about whether transfers run.
+    /// The last published activity: true if transfers run.
     public var isActive: Bool { background.activity.isActive }
 
-    /// Whether `beginShutdown` was called.
+    /// True if `beginShutdown` was called.
     public var isShuttingDown: Bool { context.isShuttingDown.withLockedValue(\.self) }
 
     /// Differs for each new database.

@@ -22,9 +22,9 @@ extension TaskStore {
         try findNoDamage(at: path, thoroughly: thoroughly)
     }
 
-    /// As `check(at:thoroughly:)`, for this store while it is open. It does not open the file itself: if any descriptor
-    /// of the file is closed, the process loses all its locks on it (fcntl(2), https://sqlite.org/howtocorrupt.html),
-    /// and another process could take the log for left behind.
+    /// Checks this store while it is open, like `check(at:thoroughly:)`. It does not open the file itself: if any
+    /// descriptor of the file is closed, the process loses all its locks on it (fcntl(2),
+    /// https://sqlite.org/howtocorrupt.html), and another process could consider the log abandoned.
     public func check(thoroughly: Bool) throws(StoreError) { try Self.findNoDamage(at: path, thoroughly: thoroughly) }
 
     private static func findNoDamage(at path: String, thoroughly: Bool) throws(StoreError) {
@@ -60,7 +60,7 @@ enum IntegrityCheck {
         }
     }
 
-    /// What is wrong with pages and rows.
+    /// The faults of pages and rows.
     static func contentFaults(_ db: Database) throws -> [String] {
         let report = try report(db, thoroughly: true)
         return report.isEmpty ? try rowFaults(db) : report
@@ -82,8 +82,8 @@ enum IntegrityCheck {
     /// The most findings of one kind.
     private static let most = 100
 
-    /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example an
-    /// operator's index.
+    /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example
+    /// an operator's index.
     static func lostObjects(_ db: Database, version: Int) throws -> [String] {
         guard let reference = try ReferenceSchema.all().first(where: { $0.version == version }) else { return [] }
         return Array(reference.losses(in: try ReferenceSchema.objects(of: db)).prefix(most))

@@ -1,10 +1,10 @@
 import GRDB
 
-/// What SQLite says of an open database before the program uses it. An examination writes nothing.
+/// SQLite's findings about an open database before the program uses it. An examination writes nothing.
 struct DatabaseExamination {
     /// The number of the last migration, 0 for a blank database.
     let version: Int
-    /// Whether the schema is as the last migration left it. If not, it is sound all the same: an older program made it,
+    /// True if the schema is as the last migration left it. If not, it is sound all the same: an older program made it,
     /// or VACUUM or another tool changed it.
     let isSealed: Bool
 

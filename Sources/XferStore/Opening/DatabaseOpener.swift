@@ -81,8 +81,8 @@ enum DatabaseOpener {
         return queue
     }
 
-    /// Switches SQLite's memory statistics off for the whole process. If another component has opened a connection
-    /// before, SQLite goes on counting, which is harmless.
+    /// True if SQLite's memory statistics were switched off for the whole process. If another component has opened a
+    /// connection before, SQLite continues to count, which is harmless.
     private static let countsNoMemory = xfer_sqlite_count_no_memory() == SQLITE_OK
 
     /// Pieces of memory that the writer reserves for short-lived use by statements. With SQLite's default of a hundred,
@@ -108,8 +108,8 @@ enum DatabaseOpener {
 
     /// Small caches and few readers: the operating system's cache holds the file anyway.
     ///
-    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds the
-    ///   database damaged would have moved the log into it, which a repair needs.
+    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds
+    ///   the database damaged would have moved the log into it, which a repair needs.
     private static func configuration(keepingLog keepsLog: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.label = "xfer.store"

@@ -8,7 +8,7 @@ import XferSystem
 /// Its output goes to files, so that a long output never blocks the process. It is killed when the last reference is
 /// released.
 public final class ChildProcess: Sendable {
-    /// How a process ended.
+    /// The way in which a process ended.
     public enum Exit: Sendable, Hashable {
         case code(Int32)
         case signal(Int32)
@@ -24,7 +24,7 @@ public final class ChildProcess: Sendable {
 
     /// The options for starting a process.
     public struct Options: Sendable {
-        /// Nil inherits this process's environment.
+        /// The environment; nil inherits this process's environment.
         public var environment: [String: String]?
         public var directory: String?
         /// File to read standard input from.
@@ -63,7 +63,7 @@ public final class ChildProcess: Sendable {
 
     deinit { signal(SIGKILL) }
 
-    /// Whether the end of the process has not been observed yet.
+    /// True if the end of the process has not been observed yet.
     public var isRunning: Bool { state.withLockedValue { $0.exit == nil } }
 
     /// Sends a signal, unless the end of the process has been observed: its id may then belong to another process.
