@@ -198,8 +198,7 @@ public final class TransferManager: ManagerPart, Sendable {
         let rights = OwnerRights(settings, accounts: accounts)
         let services = RunServices(
             store: store, engine: engine, paths: paths,
-            durability: DurabilityGroup(pool: { paths.pool(in: $0) }), publishing: PublishingStage(store: store),
-            directories: OpenDirectories(),
+            publishing: PublishingStage(store: store, pool: { paths.pool(in: $0) }), directories: OpenDirectories(),
             admitted: DirectoryAdmission(paths: paths, places: RootPlaces(store: store, rights: rights)),
             rights: rights,
             spool: SpoolDirectory(try subdirectory("spool")), reader: reader,

@@ -96,7 +96,7 @@ extension DownloadRun {
     }
 
     /// Returns the change to commit before publishing: it records that all bytes are present, and the final name. See
-    /// `PublishingCandidate.commit`.
+    /// `PublishingStage.Commit`.
     ///
     /// - Parameters:
     ///   - length: the length of the partial file in bytes; nil if the published file is one that a hook made.
@@ -105,7 +105,7 @@ extension DownloadRun {
     func intentChange(
         length: Int64?, telling events: [EventPayload], unless isTold: NIOLockedValueBox<Bool>,
         in directory: FileIdentity
-    ) -> @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool {
+    ) -> PublishingStage.Commit {
         let whole = length.map { wholeResumeData($0, in: nil) }
         let (id, transferID, facts) = (taskID, transfer.id, outcome)
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil
