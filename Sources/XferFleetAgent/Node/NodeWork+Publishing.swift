@@ -8,7 +8,7 @@ import XferProtocol
 
 /// Files on shared storage: each is published under a permit, so that the next node knows where to look if this one is
 /// taken over in between.
-extension NodeAgent {
+extension NodeWork {
     // MARK: Publishing
 
     /// Requests permits for staged tasks, and publishes those that got one.

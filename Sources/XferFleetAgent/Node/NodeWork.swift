@@ -8,8 +8,38 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// Claims, the daemon's tasks, and reports.
-extension NodeAgent {
+/// The fleet's tasks on this node: claims, the daemon's tasks, ends and reports.
+///
+/// Claims are durable in the database, tasks and their ends in the daemon, so that a step which fails is repeated without
+/// harm.
+final class NodeWork: NodePart {
+    let context: NodeContext
+    var held = HeldTasks()
+    /// Claimed tasks that wait for a permit to be published, and the number of xferd's refusals to publish each.
+    var staged: [TaskID: Int] = [:]
+    /// Claimed, and not yet in the daemon.
+    var unadded: [FleetClaim] = []
+    /// The contents of the next report to the fleet; emptied after it.
+    var outbox = Outbox()
+    /// The daemon's last event whose effects are in `outbox` or in the fleet.
+    private var cursor: Int64 = 0
+    private var claimCursor = FleetClaimCursor()
+    private var recentEnds = 0
+
+    init(_ context: NodeContext) { self.context = context }
+
+    /// True if the node takes no new tasks.
+    var isDraining: Bool { standing.withLockedValue { $0.isDraining } }
+    /// True if the node holds no task.
+    var isIdle: Bool { held.count == 0 && unadded.isEmpty }
+    /// True if nothing waits for another try.
+    var isSettled: Bool { unadded.isEmpty && staged.isEmpty && outbox.isEmpty }
+    /// How many tasks the node would claim now.
+    var want: Int {
+        ClaimRules.want(
+            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+    }
+
     // MARK: At the start
 
     /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed
@@ -66,12 +96,10 @@ extension NodeAgent {
 
     // MARK: Claims
 
+    /// Claims what the node has room for. Renew the daemon's lease before: one that does not answer gets no task.
     func claim(_ registration: FleetRegistration) async throws {
-        // A daemon that does not answer gets no task.
-        try await renewLease()
         if !unadded.isEmpty { try await handOver(registration) }
-        let want = ClaimRules.want(
-            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+        let want = want
         recentEnds = 0
         guard want > 0 else { return }
         var place = claimCursor
