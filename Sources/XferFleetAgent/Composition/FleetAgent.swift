@@ -133,7 +133,8 @@ public enum FleetAgent {
         if !listeners.isEmpty {
             try await tokens.refresh()
             let made = Gateway(
-                service, routes, tokens.remote, configuration.settings, storeID: try await database.fleetID(), logger)
+                service, routes, tokens.remote, configuration.settings, storeID: try await database.nodes.fleetID(),
+                logger)
             tokens.registry.onRevocation { made.revoke(tokenID: $0) }
             services.append(GatewayService(gateway: made, listeners: listeners, logger: logger))
             gateway = made

@@ -34,7 +34,7 @@ extension NodeAgent {
         let dueAt = now.advanced(by: left)
         let isBeating = beats.mayBeat(at: dueAt, isFree: isFree)
         if isBeating {
-            database.beat(registration, after: left) { [answered = beats.answered, bell] answer in
+            database.nodes.beat(registration, after: left) { [answered = beats.answered, bell] answer in
                 answered.withLockedValue {
                     $0 = NodeBeats.AnsweredBeat(of: registration, sentAt: dueAt, answer: answer)
                 }
@@ -42,7 +42,7 @@ extension NodeAgent {
             }
         }
         let isRung = await bell.wait(atMost: isBeating ? nil : configuration.interval)
-        database.cancelBeat()
+        database.nodes.cancelBeat()
         if isRung { endWatch() }
         return isRung
     }
@@ -52,13 +52,14 @@ extension NodeAgent {
         let watched = Watched(registration: registration, isClaiming: want > 0)
         guard self.watched != watched else { return }
         self.watched = watched
-        database.watch(registration, isClaiming: want > 0, every: configuration.interval) { [bell] in bell.ring() }
+        database.nodes.watch(registration, isClaiming: want > 0, every: configuration.interval) { [bell] in bell.ring()
+        }
     }
 
     private func endWatch() {
         guard watched != nil else { return }
         watched = nil
-        database.endWatch()
+        database.nodes.endWatch()
     }
 
     /// True if nothing waits for another try.

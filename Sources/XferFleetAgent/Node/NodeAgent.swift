@@ -193,7 +193,7 @@ actor NodeAgent: NodePart {
     /// Registers the node. Returns nil if the name belongs to another store.
     private func register(_ node: FleetNodeDescription) async throws -> FleetRegistration? {
         do {
-            return try await database.register(node)
+            return try await database.nodes.register(node)
         } catch {
             guard case .nodeNameTaken = error else { throw error }
             return nil
@@ -204,7 +204,7 @@ actor NodeAgent: NodePart {
     ///
     /// - Throws: `nodeNameTaken` once the other one was seen to beat.
     private func watchRival(_ node: String) async throws {
-        guard let row = try await database.nodes().first(where: { $0.description.name == node }) else { return }
+        guard let row = try await database.nodes.list().first(where: { $0.description.name == node }) else { return }
         let (beat, now) = (BeatObserver.Beat(incarnation: row.incarnation, count: row.beat), Clocks.monotonic())
         if let rival, rival != beat { throw FleetError.nodeNameTaken(node: node) }
         if rival == nil {
@@ -213,7 +213,8 @@ actor NodeAgent: NodePart {
         }
         rival = beat
         beats.observer.observe([node: beat], at: now)
-        guard beats.observer.liveness(of: node, rules, at: now) == .dead, try await database.takeOver(row) else {
+        guard beats.observer.liveness(of: node, rules, at: now) == .dead, try await database.takeovers.takeOver(row)
+        else {
             return
         }
         rival = nil
@@ -223,7 +224,7 @@ actor NodeAgent: NodePart {
     /// A beat hit no row.
     private func onLostRegistration(_ registration: FleetRegistration) async throws {
         self.registration = nil
-        let row = try await database.nodes().first { $0.description.name == registration.name }
+        let row = try await database.nodes.list().first { $0.description.name == registration.name }
         if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
         logger.warning("the fleet called this node down or forgot it: it registers anew")
     }
@@ -242,7 +243,7 @@ actor NodeAgent: NodePart {
         case .superseded(let node):
             // A beat finds out whether another agent has the name, or the fleet called this node down.
             if registration == nil { throw error }
-            guard let nodes = try? await database.nodes(), let mine = registration else { return }
+            guard let nodes = try? await database.nodes.list(), let mine = registration else { return }
             registration = nil
             if nodes.contains(where: { $0.description.name == node && $0.incarnation > mine.incarnation }) {
                 throw error

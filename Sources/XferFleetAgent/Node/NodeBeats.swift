@@ -58,7 +58,7 @@ final class NodeBeats: NodePart {
         if let early, early.of == registration { return (try early.answer.get(), early.sentAt) }
         let now = Clocks.monotonic()
         guard rules.isBeatDue(lastSentAt: lastBeatAt, at: now), mayBeat(at: now, isFree: isFree) else { return nil }
-        return (try await database.beat(registration, figures: nil), now)
+        return (try await database.nodes.beat(registration, figures: nil), now)
     }
 
     /// A node that holds nothing keeps no task from others, as long as its daemon is there at all.
@@ -91,7 +91,7 @@ final class NodeBeats: NodePart {
         let dead = Set(observer.dead(rules, own: registration.name, at: now))
         for row in nodes where dead.contains(row.description.name) || row.needsTakeover {
             let name = row.description.name
-            guard try await database.takeOver(row) else { continue }
+            guard try await database.takeovers.takeOver(row) else { continue }
             announcer.announce()
             logger.warning("a node is down, its tasks are taken over", metadata: ["node": "\(name)"])
             changes.ring()
@@ -102,12 +102,12 @@ final class NodeBeats: NodePart {
     func shareRates(_ rates: FleetRates, _ registration: FleetRegistration) async throws {
         guard rates != appliedRates, isDaemonWell else { return }
         if rates.isLimited {
-            try await database.setShare(registration, true)
+            try await database.limits.setShare(registration, true)
             try await daemon.setRates(
                 receive: rates.receive > 0 ? rates.receiveShare : nil, send: rates.send > 0 ? rates.sendShare : nil)
-        } else if try await database.hasShare(registration) {
+        } else if try await database.limits.hasShare(registration) {
             try await daemon.setRates(receive: nil, send: nil)
-            try await database.setShare(registration, false)
+            try await database.limits.setShare(registration, false)
         }
         appliedRates = rates
     }
@@ -115,7 +115,7 @@ final class NodeBeats: NodePart {
     /// Returns whether there were any.
     func forgetRefusals(_ registration: FleetRegistration, _ now: MonotonicInstant) async throws -> Bool {
         guard forgotRefusalsAt.map({ $0.duration(to: now) >= rules.refusalLength }) ?? true else { return false }
-        let hadSome = try await database.forgetRefusals(registration)
+        let hadSome = try await database.nodes.forgetRefusals(registration)
         forgotRefusalsAt = now
         return hadSome
     }
@@ -123,13 +123,13 @@ final class NodeBeats: NodePart {
     /// Work for the fleet as a whole, which every node does.
     func tidy(_ now: MonotonicInstant, hasDue: Bool) async throws {
         if hasDue {
-            while try await database.wakeDelayed() >= 500 {}
+            while try await database.tasks.wakeDelayed() >= 500 {}
             announcer.announce()
         }
         guard lastTrimAt.map({ $0.duration(to: now) >= .seconds(60) }) ?? true else { return }
         lastTrimAt = now
         let settings = configuration.settings
-        _ = try await database.trim(
+        _ = try await database.events.trim(
             keepEvents: Int64(clamping: settings.events.maxCount), history: settings.history.maxAge)
     }
 }

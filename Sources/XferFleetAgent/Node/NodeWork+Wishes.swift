@@ -10,7 +10,7 @@ import XferProtocol
 /// The execution of owners' and operators' requests for tasks that this node has claimed.
 extension NodeWork {
     func carryOutWishes(_ registration: FleetRegistration) async throws {
-        for wish in try await database.wishes(registration) {
+        for wish in try await database.leases.wishes(registration) {
             // The task is not in the daemon yet: the wish comes again with the next round.
             if unadded.contains(where: { $0.hold == wish.hold }) { continue }
             if let local = held.local(of: wish.hold) { try await carryOut(wish, on: local) }

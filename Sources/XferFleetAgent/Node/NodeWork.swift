@@ -52,7 +52,7 @@ final class NodeWork: NodePart {
         // What ends from here on is seen in the events, what ended before in the list.
         cursor = try await daemon.newestEvent()
         let known = try await daemon.known(ofFleet: registration.fleet)
-        let leases = try await database.leases(registration)
+        let leases = try await database.leases.list(registration)
         let byTask = Dictionary(known.map { ($0.key.task, $0) }) { first, _ in first }
         var absent: [FleetHold] = []
         var ended: [TaskID] = []
@@ -85,7 +85,7 @@ final class NodeWork: NodePart {
         }
         try await finishPermitted(stagedOnes, registration)
         try await daemon.discard(over)
-        for chunk in absent.chunks(of: ClaimRules.most) { try await database.abandon(registration, chunk) }
+        for chunk in absent.chunks(of: ClaimRules.most) { try await database.takeovers.abandon(registration, chunk) }
         try await gather(ended)
     }
 
@@ -103,7 +103,7 @@ final class NodeWork: NodePart {
         recentEnds = 0
         guard want > 0 else { return }
         var place = claimCursor
-        let claims = try await database.claim(registration, want: want, cursor: &place)
+        let claims = try await database.leases.claim(registration, want: want, cursor: &place)
         claimCursor = place
         guard !claims.isEmpty else { return }
         standing.withLockedValue { $0.claims = $0.claims.addingSaturated(Int64(clamping: claims.count)) }
@@ -116,7 +116,7 @@ final class NodeWork: NodePart {
     private func handOver(_ registration: FleetRegistration) async throws {
         try await settlePermits(unadded.filter { $0.place.storage != nil }, registration)
         let once = unadded.filter { !$0.isRepeatable }.map(\.hold)
-        let void = once.isEmpty ? [] : Set(try await database.begin(registration, once))
+        let void = once.isEmpty ? [] : Set(try await database.leases.begin(registration, once))
         unadded.removeAll { void.contains($0.hold.task) }
         let byOwner = Dictionary(grouping: unadded, by: \.owner)
         for (_, claims) in byOwner.sorted(by: { $0.key < $1.key }) {
@@ -273,7 +273,7 @@ final class NodeWork: NodePart {
         guard !outbox.isEmpty else { return }
         var message = outbox
         message.report.applied = cursor
-        let outcome = try await database.report(registration, message.report)
+        let outcome = try await database.leases.report(registration, message.report)
         outbox = Outbox()
         recentEnds = message.report.ends.count
         let lost = Set(outcome.lost)
