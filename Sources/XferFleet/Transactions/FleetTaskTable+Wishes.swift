@@ -52,7 +52,7 @@ extension FleetTaskTable {
                 if let owner = filter.owner, owner != name { return [] }
                 filter.owner = name
             }
-            return try await self.tasks(filter, after: after, newestFirst: false, limit: FleetTaskPage.limit).tasks
+            return try await list(filter, after: after, newestFirst: false, limit: FleetTaskPage.limit).tasks
                 .map(\.id)
         }
     }

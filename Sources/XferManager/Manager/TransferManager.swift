@@ -84,11 +84,12 @@ public final class TransferManager: ManagerPart, Sendable {
     private static func lockedDirectory(_ path: String) async throws -> StateDirectory {
         let deadline = ContinuousClock.now + longestLockWait
         while true {
-            do {
+            do throws(FileError) {
                 return try StateDirectory(path: path)
-            } catch FileError.alreadyLocked where ContinuousClock.now < deadline {
-                try await Task.sleep(for: .milliseconds(20))
+            } catch {
+                guard case .alreadyLocked = error, ContinuousClock.now < deadline else { throw error }
             }
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 
