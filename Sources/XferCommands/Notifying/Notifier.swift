@@ -35,7 +35,7 @@ struct Notifier {
     ///   - environment: looked up for `PATH`.
     ///   - outputs: where a terminal is looked for.
     init(environment: (String) -> String? = environmentValue, outputs: [Output] = [.error, .standard]) {
-        program = Self.find("notify-send", in: environment("PATH") ?? "")
+        program = ChildProgram.find("notify-send", in: environment("PATH") ?? "")
         bell = outputs.first { isatty($0.descriptor) == 1 }
     }
 
@@ -121,13 +121,5 @@ struct Notifier {
         guard !hasReportedFailure else { return }
         hasReportedFailure = true
         Output.error.line("xferctl: notify-send \(problem); it needs a desktop session and its D-Bus")
-    }
-
-    // MARK: The program
-
-    private static func find(_ name: String, in path: String) -> String? {
-        // Relative entries would run a program of the current directory.
-        let directories = path.split(separator: ":").filter { $0.hasPrefix("/") }
-        return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 }

@@ -5,14 +5,20 @@ import XferSystem
 enum ChildProgram {
     /// The file of a program: beside this one, or in an absolute directory of PATH.
     static func find(_ name: String) -> String? {
-        var directories = (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin").split(separator: ":")
-            .map(String.init).filter { $0.hasPrefix("/") }
         if let own = realpath("/proc/self/exe", nil) {
             defer { free(own) }
             let path = String(cString: own)
-            directories.insert(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), at: 0)
+            let file = "\(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])/\(name)"
+            if access(file, X_OK) == 0 { return file }
         }
-        return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+        return find(name, in: getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")
+    }
+
+    /// The file of a program in an absolute directory of `path`, whose directories have colons between them. A relative
+    /// one would run a program of the working directory.
+    static func find(_ name: String, in path: String) -> String? {
+        path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
+            .first { access($0, X_OK) == 0 }
     }
 
     /// The result of a finished program.

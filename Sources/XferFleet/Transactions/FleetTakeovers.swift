@@ -2,7 +2,7 @@ import XferCore
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetTakeovers {
     /// Leases and tasks that are decided on in one transaction.
     private static let step = 500
 
@@ -28,7 +28,9 @@ extension FleetDatabase {
     public func abandon(_ registration: FleetRegistration, _ holds: [FleetHold]) async throws(FleetError) {
         let wanted = Set(holds)
         guard !wanted.isEmpty else { return }
-        let leases = try await leases(registration).filter { wanted.contains($0.hold) }
+        let leases = try await FleetLeaseTable(connections: connections).list(registration).filter {
+            wanted.contains($0.hold)
+        }
         for start in stride(from: 0, to: leases.count, by: Self.step) {
             try await settle(
                 Array(leases[start..<min(start + Self.step, leases.count)]), ofNode: registration.node, .unknownToNode)
@@ -38,7 +40,8 @@ extension FleetDatabase {
     private func settleAll(ofNode node: FleetNodeID, _ cause: TakeoverRules.Cause) async throws(FleetError) {
         var after: FleetTaskID?
         while true {
-            let leases = try await leases(ofNode: node, after: after, limit: Self.step)
+            let leases = try await FleetLeaseTable(connections: connections).list(
+                ofNode: node, after: after, limit: Self.step)
             guard let last = leases.last else { return }
             after = last.hold.task
             try await settle(leases, ofNode: node, cause)
@@ -91,7 +94,11 @@ extension FleetDatabase {
     ///
     /// - Throws: `nodeIsUp` unless the node is down.
     public func forget(_ node: String) async throws(FleetError) {
-        guard let row = try await nodes(isCounting: false).first(where: { $0.description.name == node }) else {
+        guard
+            let row = try await FleetNodeTable(connections: connections).list(isCounting: false).first(where: {
+                $0.description.name == node
+            })
+        else {
             throw .noSuchNode(node)
         }
         guard row.isDown else { throw .nodeIsUp(node) }

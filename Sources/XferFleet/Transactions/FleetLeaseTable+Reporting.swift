@@ -2,7 +2,7 @@ import XferCore
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetLeaseTable {
     /// Ends, releases, progress and the last applied event in one transaction.
     ///
     /// - Throws: `superseded`, and `invalid` for an end that is too large; nothing was written then.

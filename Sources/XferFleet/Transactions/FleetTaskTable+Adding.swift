@@ -2,7 +2,7 @@ import XferCore
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetTaskTable {
     /// The most tasks of one `add`.
     public static let addLimit = 1000
 

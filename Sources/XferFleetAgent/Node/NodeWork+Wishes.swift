@@ -8,9 +8,9 @@ import XferModel
 import XferProtocol
 
 /// The execution of owners' and operators' requests for tasks that this node has claimed.
-extension NodeAgent {
+extension NodeWork {
     func carryOutWishes(_ registration: FleetRegistration) async throws {
-        for wish in try await database.wishes(registration) {
+        for wish in try await database.leases.wishes(registration) {
             // The task is not in the daemon yet: the wish comes again with the next round.
             if unadded.contains(where: { $0.hold == wish.hold }) { continue }
             if let local = held.local(of: wish.hold) { try await carryOut(wish, on: local) }
@@ -69,7 +69,7 @@ extension NodeAgent {
 
     /// Reports the progress of tasks. A node that drains returns tasks that have not begun.
     func lookAtRunning(_ registration: FleetRegistration) async throws {
-        guard held.count > 0, standing.withLockedValue({ $0.daemonProblem == nil }) else { return }
+        guard held.count > 0, isDaemonWell else { return }
         let ids = Array(held.ids.prefix(1000))
         let fields = TaskColumns(["state", "progress", "attempts", "started_at"]) ?? .all
         var waiting: [TaskID] = []

@@ -2,9 +2,9 @@ import XferCore
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetEventTable {
     /// Events after `since`, `limit` at most 1,000.
-    public func events(since: Int64, limit: Int, filter: FleetEventFilter = FleetEventFilter())
+    public func list(since: Int64, limit: Int, filter: FleetEventFilter = FleetEventFilter())
         async throws(FleetError) -> FleetEventPage
     {
         let limit = min(max(limit, 1), FleetEventPage.limit)

@@ -2,23 +2,7 @@ public import XferCore
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
-    /// Wishes that wait for this node, in their order, at most 1,000.
-    public func wishes(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLeaseWish] {
-        try await work.run(
-            "SELECT id, task, claim, wish, argument FROM fleet_wish WHERE node = $1::bigint ORDER BY id LIMIT 1000",
-            [registration.node.description]
-        ).map { (row) throws(PostgresError) in
-            let name = try row.text(3)
-            guard let wish = FleetWish(name: name, argument: try row.optional(4)) else {
-                throw PostgresError(.form, "\(name) is no wish")
-            }
-            return FleetLeaseWish(
-                id: try row.integer(0),
-                hold: FleetHold(task: FleetTaskID(try row.integer(1)), claim: try row.claim(2)), wish: wish)
-        }
-    }
-
+extension FleetTaskTable {
     /// Applies a wish to tasks that no node has, and keeps it for the nodes that have the others.
     ///
     /// Each task is judged by what was read before. A task that has changed since is read and judged again.
@@ -68,7 +52,7 @@ extension FleetDatabase {
                 if let owner = filter.owner, owner != name { return [] }
                 filter.owner = name
             }
-            return try await self.tasks(filter, after: after, newestFirst: false, limit: FleetTaskPage.limit).tasks
+            return try await list(filter, after: after, newestFirst: false, limit: FleetTaskPage.limit).tasks
                 .map(\.id)
         }
     }
@@ -135,7 +119,7 @@ extension FleetDatabase {
     }
 }
 
-extension FleetDatabase {
+extension FleetTaskTable {
     /// Lets the node that takes these queued tasks next end them, unless it finds their files published.
     ///
     /// The rows are locked, so that a claim comes before or sees it.

@@ -8,7 +8,7 @@ import XferProtocol
 
 /// Files on shared storage: each is published under a permit, so that the next node knows where to look if this one is
 /// taken over in between.
-extension NodeAgent {
+extension NodeWork {
     // MARK: Publishing
 
     /// Requests permits for staged tasks, and publishes those that got one.
@@ -30,7 +30,7 @@ extension NodeAgent {
             }
             permits[id] = permit
         }
-        let lost = Set(try await database.permit(registration, permits.sorted { $0.key < $1.key }.map(\.value)))
+        let lost = Set(try await database.permits.give(registration, permits.sorted { $0.key < $1.key }.map(\.value)))
         try await drop(lost.sorted(), registration)
         for (id, permit) in permits.sorted(by: { $0.key < $1.key }) where !lost.contains(permit.hold.task) {
             try await publish(id, permit.hold)
@@ -80,7 +80,7 @@ extension NodeAgent {
     func finishPermitted(_ tasks: [(local: TaskID, task: FleetTaskID)], _ registration: FleetRegistration) async throws
     {
         guard !tasks.isEmpty else { return }
-        let permits = try await database.permits(registration, ofTasks: tasks.map(\.task))
+        let permits = try await database.permits.list(registration, ofTasks: tasks.map(\.task))
         guard !permits.isEmpty else { return }
         let records = try await daemon.tasks(tasks.map(\.local), fields: Handover.stagedFields)
         for (local, task) in tasks {
@@ -97,7 +97,7 @@ extension NodeAgent {
 
     /// Looks for what former claims of these tasks have published, before anything is transferred again.
     func settlePermits(_ claims: [FleetClaim], _ registration: FleetRegistration) async throws {
-        let open = try await database.openPermits(claims.map(\.hold))
+        let open = try await database.permits.open(claims.map(\.hold))
         guard !open.isEmpty else { return }
         var closed: [FleetHold] = []
         for claim in claims {
@@ -111,7 +111,7 @@ extension NodeAgent {
                     "shared storage cannot be looked at: \(error)", metadata: ["task": "\(claim.hold.task)"])
             }
         }
-        let void = Set(try await database.closePermits(registration, closed))
+        let void = Set(try await database.permits.close(registration, closed))
         let kept = Set(closed.filter { !void.contains($0.task) })
         let looked = Set(open.map(\.permit.hold.task))
         unadded.removeAll { looked.contains($0.hold.task) && !kept.contains($0.hold) }

@@ -1,9 +1,9 @@
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetBatchTable {
     /// Makes a batch, or finds the one with the same `client_key`.
-    public func addBatch(owner: String, name: String?, clientKey: String?, fingerprint: String)
+    public func add(owner: String, name: String?, clientKey: String?, fingerprint: String)
         async throws(FleetError) -> FleetBatchOutcome
     {
         let added = try await calls.run(
@@ -25,18 +25,18 @@ extension FleetDatabase {
     }
 
     /// A batch with the counts of its tasks; nil if there is none.
-    public func batch(_ id: FleetBatchID) async throws(FleetError) -> FleetBatchRow? {
-        try await batches("b.id = $1::bigint", [id.description], limit: 1).first
+    public func get(_ id: FleetBatchID) async throws(FleetError) -> FleetBatchRow? {
+        try await rows("b.id = $1::bigint", [id.description], limit: 1).first
     }
 
     /// Batches of an owner, nil for all, by id; `limit` at most 1,000.
-    public func batches(owner: String?, after: FleetBatchID?, limit: Int) async throws(FleetError) -> [FleetBatchRow] {
-        try await batches(
+    public func list(owner: String?, after: FleetBatchID?, limit: Int) async throws(FleetError) -> [FleetBatchRow] {
+        try await rows(
             "($1::text IS NULL OR o.name = $1) AND b.id > $2::bigint", [owner, String(after?.rawValue ?? 0)],
             limit: min(max(limit, 1), FleetTaskPage.limit))
     }
 
-    private func batches(_ condition: String, _ parameters: [String?], limit: Int) async throws(FleetError)
+    private func rows(_ condition: String, _ parameters: [String?], limit: Int) async throws(FleetError)
         -> [FleetBatchRow]
     {
         struct Head {

@@ -2,7 +2,7 @@ import XferCore
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetNodeTable {
     /// Makes this agent the node's only one: it raises `incarnation`.
     ///
     /// - Throws: `nodeNameTaken` if another store has the name and is not down.
@@ -51,7 +51,7 @@ extension FleetDatabase {
     ///
     /// - Parameter isCounting: whether to count leases and pinned tasks. Observers of beats leave that out: it is the
     ///   only part whose cost grows with the queue.
-    public func nodes(isCounting: Bool = true) async throws(FleetError) -> [FleetNodeRow] {
+    public func list(isCounting: Bool = true) async throws(FleetError) -> [FleetNodeRow] {
         let counts =
             isCounting
             ? """

@@ -1,7 +1,7 @@
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetLimitTable {
     /// Counts of one owner's, group's or host's tasks; `l` is its lane.
     private static func counts(_ column: String, _ id: String) -> String {
         """

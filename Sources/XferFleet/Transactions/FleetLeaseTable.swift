@@ -2,7 +2,7 @@ import XferCore
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetLeaseTable {
     /// Claims up to `want` tasks, of the highest priority first, within all limits.
     ///
     /// - Throws: `superseded`.
@@ -48,11 +48,11 @@ extension FleetDatabase {
     }
 
     /// The node's leases, by task.
-    public func leases(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLease] {
-        try await leases(ofNode: registration.node, after: nil, limit: nil)
+    public func list(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLease] {
+        try await list(ofNode: registration.node, after: nil, limit: nil)
     }
 
-    func leases(ofNode node: FleetNodeID, after: FleetTaskID?, limit: Int?) async throws(FleetError) -> [FleetLease] {
+    func list(ofNode node: FleetNodeID, after: FleetTaskID?, limit: Int?) async throws(FleetError) -> [FleetLease] {
         try await work.run(
             """
             SELECT e.task, e.claim, l.place, t.is_repeatable, e.has_begun, e.is_cancelling,
@@ -66,6 +66,22 @@ extension FleetDatabase {
                 place: try row.place(2),
                 isRepeatable: try row.bool(3), hasBegun: try row.bool(4), isCancelling: try row.bool(5),
                 isPublishing: try row.bool(6))
+        }
+    }
+
+    /// Wishes that wait for this node, in their order, at most 1,000.
+    public func wishes(_ registration: FleetRegistration) async throws(FleetError) -> [FleetLeaseWish] {
+        try await work.run(
+            "SELECT id, task, claim, wish, argument FROM fleet_wish WHERE node = $1::bigint ORDER BY id LIMIT 1000",
+            [registration.node.description]
+        ).map { (row) throws(PostgresError) in
+            let name = try row.text(3)
+            guard let wish = FleetWish(name: name, argument: try row.optional(4)) else {
+                throw PostgresError(.form, "\(name) is no wish")
+            }
+            return FleetLeaseWish(
+                id: try row.integer(0),
+                hold: FleetHold(task: FleetTaskID(try row.integer(1)), claim: try row.claim(2)), wish: wish)
         }
     }
 }

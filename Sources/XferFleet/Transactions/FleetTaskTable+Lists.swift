@@ -1,14 +1,14 @@
 import XferCore
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetTaskTable {
     /// One task with everything; nil if there is none.
-    public func task(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
-        try await tasks([id]).first
+    public func get(_ id: FleetTaskID) async throws(FleetError) -> FleetTask? {
+        try await get([id]).first
     }
 
     /// These tasks, optionally with their specifications. Tasks that do not exist are left out.
-    public func tasks(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
+    public func get(_ ids: [FleetTaskID], withSpecs: Bool = true) async throws(FleetError) -> [FleetTask] {
         let tasks = try await calls.run(
             "SELECT * FROM fleet_show($1::bigint[], $2::boolean)",
             [PostgresArray.integers(ids.map(\.rawValue)), withSpecs ? "true" : "false"]
@@ -52,7 +52,7 @@ extension FleetDatabase {
     }
 
     /// A page of tasks by id, without their specs; `limit` at most 1,000.
-    public func tasks(_ filter: FleetTaskFilter, after: FleetTaskID?, newestFirst: Bool, limit: Int)
+    public func list(_ filter: FleetTaskFilter, after: FleetTaskID?, newestFirst: Bool, limit: Int)
         async throws(FleetError) -> FleetTaskPage
     {
         var conditions = FleetConditions(filter, isStateJoined: false)

@@ -2,7 +2,7 @@ import XferCore
 import XferPostgres
 
 /// The calls of an idle agent: it beats, and checks if there is work. Each wakes as few threads as possible.
-extension FleetDatabase {
+extension FleetNodeTable {
     /// Records a beat, and reads the data that every beat needs, in one statement.
     ///
     /// - Parameter figures: JSON text for the list of nodes, at most 64 KiB; nil leaves the last one.

@@ -1,14 +1,14 @@
 import XferModel
 import XferPostgres
 
-extension FleetDatabase {
+extension FleetPermitTable {
     private static let columns = "task, claim, storage, directory, part, name, inode, size, modified_at, was_cancelling"
 
     /// Requests permits to publish, before the first of the files gets its name.
     ///
     /// - Returns: tasks whose claim is void: they must not be published.
     /// - Throws: `superseded`.
-    public func permit(_ registration: FleetRegistration, _ permits: [FleetPermit])
+    public func give(_ registration: FleetRegistration, _ permits: [FleetPermit])
         async throws(FleetError) -> [FleetTaskID]
     {
         guard !permits.isEmpty else { return [] }
@@ -27,7 +27,7 @@ extension FleetDatabase {
     }
 
     /// Permits of former claims of these tasks after which no node has looked yet.
-    public func openPermits(_ holds: [FleetHold]) async throws(FleetError) -> [FleetOpenPermit] {
+    public func open(_ holds: [FleetHold]) async throws(FleetError) -> [FleetOpenPermit] {
         guard !holds.isEmpty else { return [] }
         return try await work.run(
             """
@@ -41,7 +41,7 @@ extension FleetDatabase {
     ///
     /// - Returns: tasks whose claim is void by now.
     /// - Throws: `superseded`.
-    public func closePermits(_ registration: FleetRegistration, _ holds: [FleetHold])
+    public func close(_ registration: FleetRegistration, _ holds: [FleetHold])
         async throws(FleetError) -> [FleetTaskID]
     {
         guard !holds.isEmpty else { return [] }
@@ -52,7 +52,7 @@ extension FleetDatabase {
     }
 
     /// The node's permits to publish for tasks that it no longer has.
-    public func permits(_ registration: FleetRegistration, ofTasks tasks: [FleetTaskID])
+    public func list(_ registration: FleetRegistration, ofTasks tasks: [FleetTaskID])
         async throws(FleetError) -> [FleetPermit]
     {
         guard !tasks.isEmpty else { return [] }
