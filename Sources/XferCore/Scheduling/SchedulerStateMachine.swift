@@ -244,6 +244,9 @@ public struct SchedulerStateMachine: Sendable {
         return slots[transfer]?.ticket
     }
 
+    /// The known kind of a transfer; nil if it has no slot.
+    public func kind(of transfer: TransferID) -> TransferMix.Kind? { slots[transfer]?.kind }
+
     /// Returns whether the transfer was not known to be of this kind.
     public mutating func classify(_ transfer: TransferID, as kind: TransferMix.Kind) -> Bool {
         guard let slot = slots[transfer], slot.kind != kind else { return false }

@@ -97,6 +97,27 @@ extension RunScheduler {
         if hasChanged { schedule() }
     }
 
+    /// Returns large transfers to the queue if more are under way than may be; see `TransferMix.surplus`.
+    func returnSurplus() async {
+        guard machine.limits.maxActive == nil, machine.mix.hasSurplus else { return }
+        let now = Clocks.monotonic()
+        let large = transfers.compactMap { id, transfer -> TransferMix.Large? in
+            guard machine.kind(of: id) == .large, let task = transfer.tasks.first, let live = runs[task] else {
+                return nil
+            }
+            let isKept = live.byteCount == 0 || live.control.isResumable == true
+            let mayReturn =
+                transfer.tasks.count == 1 && live.mayStop && live.isTransferring && isKept && !live.wasKnownLarge
+                && live.begunAt.duration(to: now) <= TransferMix.youth
+            return TransferMix.Large(
+                transfer: id, begunAt: live.begunAt, mayReturn: mayReturn,
+                isStopping: transfer.tasks.allSatisfy { runs[$0]?.control.isStopRequested ?? true })
+        }
+        for id in TransferMix.surplus(of: large) {
+            if let task = transfers[id]?.tasks.first, let live = runs[task] { await live.stop() }
+        }
+    }
+
     /// The time when a host's limit per minute lets its next request begin; nil if none is in the way.
     var pacedWakeUp: Timestamp? {
         machine.origins.earliestPaced.map { clock().advanced(by: Clocks.monotonic().duration(to: $0)) }
