@@ -2,7 +2,7 @@ public import XferModel
 
 /// Small and large transfers apart: how many of each are under way at once where the configuration sets no number.
 ///
-/// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets one more
+/// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets two more
 /// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is fetched
 /// many at a time, and a list of disk images is not. Where disk images follow small files, as many as were small can
 /// turn out to be large: those that are too many return to the queue, see `surplus`.
@@ -26,7 +26,7 @@ public struct TransferMix: Hashable, Sendable {
     public static let youth = Duration.seconds(5)
     public static let mostConnecting = 128
     /// Transfers that start before any has shown what it is.
-    public static let first = 16
+    public static let first = 32
     /// The length in bytes from which on a body is large.
     public static let largeLength: Int64 = 8 << 20
     public static let shortTime = Duration.seconds(1)
@@ -102,7 +102,7 @@ public struct TransferMix: Hashable, Sendable {
     }
 
     /// The body of a small transfer has ended.
-    mutating func onSmallEnd() { allowance = min(Self.mostSmall, allowance + 1) }
+    mutating func onSmallEnd() { allowance = min(Self.mostSmall, allowance + 2) }
 
     private mutating func change(_ kind: Kind, by count: Int) {
         switch kind {
