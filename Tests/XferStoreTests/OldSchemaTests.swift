@@ -26,7 +26,7 @@ struct OldSchemaTests {
         #expect(try await store.read { try $0.secureHosts(limit: 1) } == [later])
         try await store.write { try $0.removeSecureHost("example.org") }
         #expect(try await store.read { try $0.secureHosts(limit: 9) } == [later])
-        try await store.write { try $0.removeSecureHosts() }
+        try await store.write { try $0.removeSecureHost(later.host) }
         #expect(try await store.read { try $0.secureHosts(limit: 9) }.isEmpty)
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)

@@ -123,11 +123,16 @@ public struct SegmentPlan: Hashable, Sendable {
             return nil
         }
         if !isProven {
-            let rear = max((victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections)), least(for: victim))
+            let share = (victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections))
+            let rear = max(min(share, growth.trialPiece ?? share), least(for: victim))
             return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
         let parts = min(Int64(clamping: max(1, idle)) + 1, victim.remaining / least(for: victim))
-        let at = cut(victim, parts: parts, rate)
+        var at = cut(victim, parts: parts, rate)
+        if let piece = growth.trialPiece {
+            let (rear, isTooLong) = max(piece, least(for: victim)).multipliedReportingOverflow(by: parts - 1)
+            if !isTooLong, rear < victim.end - at { at = aligned(victim.end - rear, in: victim) }
+        }
         return .split(owner, at: at, parts: Int(clamping: parts))
     }
 

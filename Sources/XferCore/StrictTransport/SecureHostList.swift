@@ -45,7 +45,7 @@ public struct SecureHostList: Hashable, Sendable {
         return false
     }
 
-    /// A change that a host's field made.
+    /// A change of the list: by a host's field, or on request.
     public struct Change: Hashable, Sendable {
         /// The host as it is known from now on; nil if it is not known any more.
         public var known: SecureHost?
@@ -53,6 +53,12 @@ public struct SecureHostList: Hashable, Sendable {
         public var forgotten: [String] = []
         /// True if the change has to be kept: it is more than a later end of the same demand.
         public var isEssential = true
+
+        public init(known: SecureHost? = nil, forgotten: [String] = [], isEssential: Bool = true) {
+            self.known = known
+            self.forgotten = forgotten
+            self.isEssential = isEssential
+        }
     }
 
     /// The least extension of an unchanged demand that is stored, in seconds.

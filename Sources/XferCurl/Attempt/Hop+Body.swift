@@ -33,7 +33,7 @@ extension Hop {
 
     func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
-        if case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
+        if method != .head, case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
         watchEnd(of: head)
         let isHeld = isNew || run.mustMove(body)
         do throws(TransferError) {
@@ -43,7 +43,8 @@ extension Hop {
         }
         stage = isHeld ? .holding(isBodyOver: false) : .receiving
         if isHeld { run.askForMove() }
-        return true
+        // No byte follows an empty body at which it could be ended.
+        return !(endsUnseen && isBodyWhole)
     }
 
     /// Decides whether the unwanted body is short enough to read it; false ends the response here.
@@ -68,7 +69,11 @@ extension Hop {
 
     /// The exact length decides: a connection that broke after the last byte lost nothing.
     var isBodyWhole: Bool {
-        guard case .receiving = stage, let body, let goal = body.goal else { return false }
+        switch stage {
+        case .receiving, .holding: break
+        case .requesting, .draining, .ended: return false
+        }
+        guard let body, let goal = body.goal else { return false }
         return body.end == goal && run.received.writer.offset == goal
     }
 

@@ -151,7 +151,7 @@ extension TransferManager {
         _ = try? await result(within: Self.grace / 4) { [engine = services.engine] in await engine.shutdown() }
         await background.remoteUploads.shutdown()
         await background.webhookDispatcher.shutdown()
-        await strictTransport.recorder.flush()
+        try? await strictTransport.recorder.flush()
         do {
             try store.close()
         } catch {

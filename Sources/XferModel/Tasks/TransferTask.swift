@@ -85,8 +85,11 @@ public struct TaskOutcome: Hashable, Sendable, Codable {
     public var responseHeaders: [HeaderField] = []
     /// The measurements of the last attempt; nil before its end.
     public var lastAttempt: AttemptTrace? {
-        // A row has no place for it, and a task in memory equals its row.
-        didSet { lastAttempt?.localPort = nil }
+        // A row has no place for these, and a task in memory equals its row.
+        didSet {
+            lastAttempt?.localPort = nil
+            lastAttempt?.addressedHost = nil
+        }
     }
 
     public init() {}
