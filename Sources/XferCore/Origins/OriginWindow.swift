@@ -160,7 +160,8 @@ public struct OriginWindow: Hashable, Sendable {
         var beganAt: MonotonicInstant
         var answers = 0
         var bytes: Int64 = 0
-        /// The most requests that were under way when an answered one began: they explain the rate, not the window of now.
+        /// The most requests that were under way when an answered one began: they explain the rate, not the window of
+        /// now.
         var largest = 1
         /// True if the window was the obstacle.
         var wasFull = false
@@ -230,8 +231,8 @@ public struct OriginWindow: Hashable, Sendable {
         return Ticket(number: lastNumber, underWay: underWay, beganAt: now)
     }
 
-    /// A request has ended. Returns true if the origin has refused it because of those that were under way beside it: the
-    /// window has shrunk for that, and the same request may be answered once they have ended.
+    /// A request has ended. Returns true if the origin has refused it because of those that were under way beside it:
+    /// the window has shrunk for that, and the same request may be answered once they have ended.
     @discardableResult
     public mutating func end(_ ticket: Ticket, _ outcome: Outcome, at now: MonotonicInstant) -> Bool {
         underWay = max(0, underWay - 1)

@@ -39,7 +39,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
         /// The trial it is compared with; nil for the first one.
         var former: Former?
-        /// Nil until all connections receive bytes.
+        /// The beginning of the measurement; nil until all connections receive bytes.
         var start: Start?
         /// The middle of the measured time; nil before it.
         var middle: Start?
@@ -52,7 +52,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     private(set) var closesSurplus = true
     private var state: State
 
-    /// How long a number of connections is tried.
+    /// The duration of the trial of a number of connections.
     static let trial = Duration.seconds(1)
     /// A second half that is faster than the first one by this factor shows that the rate is rising.
     static let rise = 1.1
@@ -144,9 +144,9 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
 /// The speed of a connection, from samples of its offset.
 struct SegmentConnectionRate: Hashable, Sendable {
-    /// Nil until there are two samples.
+    /// The measured rate; nil until there are two samples.
     private(set) var bytesPerSecond: Double?
-    /// How often the rate was measured.
+    /// The number of measurements of the rate.
     private(set) var measurements = 0
     private var last: Moment?
 

@@ -64,8 +64,8 @@ public struct SecureHostList: Hashable, Sendable {
     /// The least extension of an unchanged demand that is stored, in seconds.
     private static let worthKeeping: Int64 = 86_400
 
-    /// Applies the field that came with a response over a faultless TLS connection (§8.1). Nil if it changes nothing:
-    /// the host is an IP address, or a host that is not known takes its demand back.
+    /// Applies the field of a response over a faultless TLS connection (§8.1). Returns nil if it changes nothing: the
+    /// host is an IP address, or an unknown host withdraws its demand.
     public mutating func apply(_ field: StrictTransportField, of host: String, at now: Timestamp) -> Change? {
         guard let name = Self.name(ofHost: host) else { return nil }
         let before = byName[name]

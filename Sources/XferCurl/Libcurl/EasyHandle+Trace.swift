@@ -2,7 +2,7 @@ import CCurl
 import XferCore
 import XferModel
 
-/// What libcurl measured of a request (CURLINFO_*_TIME_T).
+/// libcurl's measurements of a request (CURLINFO_*_TIME_T).
 extension EasyHandle {
     /// The address of the connection's other end, as text; nil while there is no connection.
     var address: String? {
@@ -38,7 +38,7 @@ extension EasyHandle {
 }
 
 extension Hop {
-    /// How the request went so far.
+    /// The measurements of the request so far.
     func makeTrace(_ handle: EasyHandle?) -> AttemptTrace {
         var trace = AttemptTrace(beganAt: run.beganAt)
         guard let handle else { return trace }

@@ -18,8 +18,8 @@ public final class StrictTransport: Sendable {
 
     public func setMode(_ mode: StrictTransportMode) { state.withLockedValue { $0.mode = mode } }
 
-    /// Begins with these hosts. `onChange` is called for what has to be kept, on an engine's loop and under the lock: it
-    /// must not block, nor call this object.
+    /// Begins with these hosts. `onChange` is called for what has to be kept, on an engine's loop and under the lock:
+    /// it must not block, nor call this object.
     public func begin(
         with hosts: [SecureHost], onChange: @escaping @Sendable (SecureHostList.Change) -> Void
     ) {

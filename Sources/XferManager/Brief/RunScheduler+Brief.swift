@@ -149,7 +149,6 @@ extension RunScheduler {
         }
         briefs.directory = outcome.directory
         forgetBriefRuns(outcome.completed)
-        for body in outcome.again { briefs.append(body) }
         if !outcome.completed.isEmpty { delegate?.onRunEnded() }
         briefs.unusual.formUnion(outcome.others)
         await commitStarts(of: briefs.unusual)

@@ -209,7 +209,7 @@ extension StoreTransaction {
         try append(.daemonStarted(version: version, queued: queued, restored: restored), at: now)
     }
 
-    /// What `TransferManager.start` writes, in one transaction that is taken back.
+    /// Writes the same as `TransferManager.start`, in one transaction that is rolled back.
     func rehearseStart(_ ages: RetentionAges, version: String, at now: Timestamp) throws {
         try removeBriefIntents(of: try briefIntents().map(\.task))
         var after: TaskID?
