@@ -1,4 +1,5 @@
 import CCurl
+import XferCore
 public import XferModel
 import XferSystem
 

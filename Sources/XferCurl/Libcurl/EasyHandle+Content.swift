@@ -73,8 +73,10 @@ extension EasyHandle {
     /// The losses of the request's connection, as far as the kernel tells them.
     var losses: ConnectionLosses? {
         guard let socket else { return nil }
-        var losses = ConnectionLosses(segments: 0, outOfOrder: 0)
-        return xfer_tcp_losses(socket, &losses.segments, &losses.outOfOrder) == 0 ? losses : nil
+        var segments: UInt32 = 0
+        var outOfOrder: UInt32 = 0
+        guard xfer_tcp_losses(socket, &segments, &outOfOrder) == 0 else { return nil }
+        return ConnectionLosses(segments: segments, outOfOrder: outOfOrder)
     }
 
     private func offset(_ info: CURLINFO) -> Int64? {
