@@ -97,6 +97,33 @@ import XferTestSupport
         #expect(world.window.size <= max(streams, 1) * 2)
     }
 
+    @Test(arguments: [1, 5, 10])
+    func aConnectionWhoseStreamsBecomeFewerIsNotJoinedByOthers(streams: Int) {
+        var world = OriginWorld(seed: 3)
+        world.http = .http2
+        world.run(for: 30 * world.roundTrip)
+        #expect(world.window.size == 100)
+        world.streams = streams
+        world.run(for: 30 * world.roundTrip)
+        #expect(world.window.size <= streams)
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func theWindowOvershootsALimitAtMostLogarithmicallyOften(seed: UInt64) {
+        var world = Self.world(seed)
+        world.run(for: 300 * world.roundTrip)
+        // log₂ of the 100 requests that a window may reach.
+        #expect(world.overshoots <= 7, "\(world)")
+    }
+
+    @Test(arguments: [OriginWindow.HTTP.http1, .http2])
+    func fastErrorsWidenTheWindowNotBeyondItsMost(http: OriginWindow.HTTP) {
+        var world = OriginWorld(seed: 9)
+        (world.http, world.bytes, world.roundTrip) = (http, 0, 0.001)
+        world.run(for: 0.5)
+        #expect(world.most <= (http == .http1 ? 6 : 100) && world.refused == 0)
+    }
+
     @Test func aServerThatSlowsDownWhenAskedMoreIsAskedLess() {
         var world = OriginWorld(seed: 5)
         world.http = .http2
