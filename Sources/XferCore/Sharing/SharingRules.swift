@@ -8,14 +8,14 @@ public enum SharingRules {
     ///
     /// Beside the `CoalesceKey` it has the kind of result, since a file and an answer are received in different ways.
     /// Bytes that may be continued without a validator are only for tasks that allow that. With `on_conflict: update`
-    /// there is no key: such a request is conditional on what the task itself published. Where a digest may hold bytes
+    /// and `continue` there is no key: such a request depends on a file of the task's own. Where a digest may hold bytes
     /// of several mirrors together, all tasks have to demand the same digest: without it a task could not verify them.
     ///
     /// It begins with a piece of the URL, which says nothing more than the rest does: see `neighbourhood`.
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
-        guard specification.coalesces, specification.destination.onConflict != .update,
+        guard specification.coalesces, ![.update, .continue].contains(specification.destination.onConflict),
             let key = CoalesceKey(specification, isSharedBetweenOwners: isSharedBetweenOwners, digest: digest)
         else { return nil }
         let demanded = specification.mirrors.isEmpty ? nil : specification.checksum

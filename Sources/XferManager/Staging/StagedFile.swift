@@ -85,9 +85,17 @@ struct StagedFile: Sendable {
 
     /// Chooses the final name by the current contents of the directory.
     mutating func choose(_ services: RunServices, _ settings: ManagerSettings) async throws {
-        let (directory, name, policy) = (directory, finalName, task.specification.destination.onConflict)
-        let taken = taken
-        choice = try await services.pool(in: directory).run {
+        let (directory, name, specification) = (directory, finalName, task.specification)
+        let (taken, received) = (taken, ready.isProcessed ? nil : file)
+        var policy = specification.destination.onConflict
+        if policy == .continue {
+            policy = try await services.paths.digests(in: directory).run { () throws(FileError) in
+                try ContinuedFile(
+                    named: name, continuedBy: received, for: specification, in: directory, isCancelled: { false }
+                ).policy
+            }
+        }
+        choice = try await services.pool(in: directory).run { [policy] in
             try Publisher(directory: directory).chooseName(for: name, policy: policy, isReserved: taken.contains)
         }
         guard case .publish(let name, true) = choice else {
