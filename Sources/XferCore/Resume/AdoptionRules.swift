@@ -41,15 +41,19 @@ public enum AdoptionRules {
 
     /// What describes the bytes that are kept of a file; nil if none are.
     ///
-    /// Its last byte is requested again: a source that has no further ones sends nothing that shows its version.
+    /// Something is always left to be requested, the last byte if need be: a source that sends nothing shows no version.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes at the file's beginning that are known to be complete.
+    ///   - complete: what is known to be complete, ascending.
     ///   - total: the length of the whole; nil if the file does not tell it.
-    public static func resumeData(length: Int64, total: Int64?, proof: Proof) -> ResumeData? {
-        let kept = min(length, total ?? length).subtractingSaturated(1)
-        guard kept > 0 else { return nil }
-        var data = ResumeData(totalLength: total, segments: [Segment(start: 0, committed: kept)])
+    public static func resumeData(complete: [Segment], total: Int64?, proof: Proof) -> ResumeData? {
+        var kept = complete.filter { $0.start >= 0 && $0.committed > $0.start }
+        let isWhole = kept.reduce(0) { $0.addingSaturated($1.committed.subtractingSaturated($1.start)) } >= total ?? 0
+        if isWhole, let last = kept.popLast(), last.committed - last.start > 1 {
+            kept.append(Segment(start: last.start, committed: last.committed - 1))
+        }
+        guard !kept.isEmpty else { return nil }
+        var data = ResumeData(totalLength: total, segments: kept)
         if case .date(let validators) = proof { data.validators = validators }
         return data
     }

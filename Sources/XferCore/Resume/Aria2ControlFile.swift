@@ -1,10 +1,9 @@
-import XferModel
+public import XferModel
 
 /// The file that aria2 keeps beside an unfinished download: which of its pieces are complete (aria2's technical notes,
 /// "Control file (*.aria2) format", version 1).
 ///
-/// Only the pieces before the first one that lacks are of use here, as only they make up the beginning of the file. The
-/// file of a torrent is not read.
+/// Pieces in flight count as missing. The file of a torrent is not read.
 public struct Aria2ControlFile: Hashable, Sendable {
     /// The suffix of its name.
     public static let suffix = ".aria2"
@@ -13,8 +12,8 @@ public struct Aria2ControlFile: Hashable, Sendable {
 
     /// The length of the whole download, in bytes.
     public let totalLength: Int64
-    /// The number of bytes before the first piece that is not complete.
-    public let leadingLength: Int64
+    /// What is complete, ascending, without two segments that touch.
+    public let segments: [Segment]
 
     /// Nil if the bytes are no control file of this format.
     public init?(_ bytes: some Collection<UInt8>) {
@@ -25,15 +24,22 @@ public struct Aria2ControlFile: Hashable, Sendable {
         else { return nil }
         let pieces = (total - 1) / pieceLength + 1
         guard fieldLength == (pieces - 1) / 8 + 1 else { return nil }
-        var leading: Int64 = 0
-        while leading < pieces, let byte = rest.number(1) {
+        var segments: [Segment] = []
+        var byte: Int64 = 0
+        for piece in 0..<pieces {
             // The first piece is the highest bit.
-            let complete = Int64(clamping: (~UInt8(truncatingIfNeeded: byte)).leadingZeroBitCount)
-            leading += complete
-            guard complete == 8 else { break }
+            if piece % 8 == 0 { byte = rest.number(1) ?? 0 }
+            guard byte & (0x80 >> (piece % 8)) != 0 else { continue }
+            let start = piece * pieceLength
+            let end = min(total, start.addingSaturated(pieceLength))
+            if let last = segments.indices.last, segments[last].committed == start {
+                segments[last].committed = end
+            } else {
+                segments.append(Segment(start: start, committed: end))
+            }
         }
         totalLength = total
-        leadingLength = min(total, min(leading, pieces).multipliedSaturated(by: pieceLength))
+        self.segments = segments
     }
 
     /// Reads numbers in network byte order.

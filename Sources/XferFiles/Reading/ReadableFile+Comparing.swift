@@ -1,3 +1,5 @@
+public import XferModel
+
 extension ReadableFile {
     /// Copies the first `length` bytes into an empty partial file. Blocks for as long as that takes.
     ///
@@ -9,22 +11,25 @@ extension ReadableFile {
         _ = try FileCopy.copy(from: descriptor, to: target.raw, length: length, isCancelled: isCancelled)
     }
 
-    /// True if the partial file begins with the first `length` bytes of this file. Blocks until both are read.
+    /// True if the partial file has the same bytes as this file in these segments, up to what is committed of each.
+    /// Blocks until both are read.
     ///
     /// - Throws: `cancelled`, `closed`, `system`.
-    public func isBeginning(
-        of part: PartialFile, length: Int64, isCancelled: () -> Bool = { false }
+    public func agrees(
+        with part: PartialFile, in segments: [Segment], isCancelled: () -> Bool = { false }
     ) throws(FileError) -> Bool {
         let other = try part.handle()
-        var offset: Int64 = 0
-        while offset < length {
-            if isCancelled() { throw .cancelled }
-            let wanted = Int(clamping: min(Self.stretch, length - offset))
-            let own = try read(at: offset, upTo: wanted)
-            guard own.count == wanted,
-                try readAll(other, path: part.path, at: offset, upTo: wanted) == own
-            else { return false }
-            offset += Int64(clamping: wanted)
+        for segment in segments {
+            var offset = max(0, segment.start)
+            while offset < segment.committed {
+                if isCancelled() { throw .cancelled }
+                let wanted = Int(clamping: min(Self.stretch, segment.committed - offset))
+                let own = try read(at: offset, upTo: wanted)
+                guard own.count == wanted,
+                    try readAll(other, path: part.path, at: offset, upTo: wanted) == own
+                else { return false }
+                offset += Int64(clamping: wanted)
+            }
         }
         return true
     }

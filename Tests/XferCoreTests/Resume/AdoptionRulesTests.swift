@@ -46,22 +46,34 @@ import XferModel
         #expect(proof { ($0.request.range, $0.resumesUnsafely) = (SourceRange("5-9"), true) } == nil)
     }
 
+    private func kept(_ complete: [(Int64, Int64)], of total: Int64?) -> [Segment]? {
+        AdoptionRules.resumeData(
+            complete: complete.map { Segment(start: $0.0, committed: $0.1) }, total: total, proof: .unsafe)?.segments
+    }
+
     @Test(
         arguments: [
-            (0, nil, nil), (1, nil, nil), (2, nil, 1), (100, nil, 99), (100, 1000, 99), (100, 100, 99), (100, 50, 49),
-            (Int64.min, nil, nil), (.max, nil, .max - 1),
+            (0, nil, nil), (1, nil, nil), (2, nil, 1), (100, nil, 99), (100, 1000, 100), (100, 101, 100),
+            (100, 100, 99), (1, 1, nil), (Int64.min, nil, nil), (.max, nil, .max - 1),
         ] as [(Int64, Int64?, Int64?)])
-    func allBytesButTheLastAreKept(length: Int64, total: Int64?, kept: Int64?) {
-        let data = AdoptionRules.resumeData(length: length, total: total, proof: .unsafe)
-        #expect(data?.committedByteCount == kept)
-        #expect(data.map { $0.totalLength == total && $0.validators == Validators() } ?? (kept == nil))
+    func somethingIsLeftToBeRequested(length: Int64, total: Int64?, end: Int64?) {
+        #expect(kept([(0, length)], of: total) == end.map { [Segment(start: 0, committed: $0)] })
+    }
+
+    @Test func piecesWithGapsAreKeptAsTheyAre() {
+        let pieces = [Segment(start: 0, committed: 10), Segment(start: 20, committed: 30)]
+        #expect(kept([(0, 10), (20, 30)], of: 40) == pieces)
+        #expect(kept([(0, 10), (20, 20), (20, 30)], of: 30) == pieces)
+        #expect(kept([], of: 40) == nil && kept([(5, 5)], of: 40) == nil)
     }
 
     // MARK: The server's answer
 
     private func judge(_ status: Int, _ fields: [(String, String)]) throws -> HeadVerdict {
         let proof = try #require(self.proof())
-        let kept = try #require(AdoptionRules.resumeData(length: 101, total: nil, proof: proof))
+        let kept = try #require(
+            AdoptionRules.resumeData(
+                complete: [Segment(start: 0, committed: 101)], total: nil, proof: proof))
         let plan = ResumeRules.plan(kept: kept)
         #expect(plan.check == .date("Sun, 06 Nov 1994 08:49:37 GMT") && plan.offset == 100)
         let head = ResponseHead(status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) })

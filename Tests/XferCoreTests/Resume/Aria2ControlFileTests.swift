@@ -1,5 +1,6 @@
 import Testing
 import XferCore
+import XferModel
 
 /// The file that aria2 keeps beside an unfinished download.
 @Suite struct Aria2ControlFileTests {
@@ -15,17 +16,20 @@ import XferCore
                 + [UInt8](repeating: 0, count: 8) + [0, 0, 0, UInt8(clamping: field.count)] + field)
     }
 
-    @Test func theLeadingPiecesOfARealFileAreCounted() throws {
+    @Test func theCompletePiecesOfARealFileAreCounted() throws {
         let file = try #require(Aria2ControlFile(Self.written))
-        #expect(file.totalLength == 5_243_003 && file.leadingLength == 2 << 20)
+        #expect(file.totalLength == 5_243_003 && file.segments == [Segment(start: 0, committed: 2 << 20)])
     }
 
-    @Test func piecesBehindTheFirstGapDoNotCount() throws {
-        #expect(control(pieceLength: 10, total: 95, field: [0b1101_1111, 0xFF])?.leadingLength == 20)
-        #expect(control(pieceLength: 10, total: 95, field: [0b0111_1111, 0xFF])?.leadingLength == 0)
-        #expect(control(pieceLength: 10, total: 95, field: [0xFF, 0b1000_0000])?.leadingLength == 90)
-        // The last piece is shorter, and the bits behind it mean nothing.
-        #expect(control(pieceLength: 10, total: 95, field: [0xFF, 0xFF])?.leadingLength == 95)
+    @Test(
+        arguments: [
+            ([0b1101_1111, 0xFF], [0, 20, 30, 95]), ([0b0111_1111, 0xFF], [10, 95]), ([0xFF, 0b1000_0000], [0, 90]),
+            // The last piece is shorter, and the bits behind it mean nothing.
+            ([0, 0b0111_1111], [90, 95]), ([0xFF, 0xFF], [0, 95]), ([0, 0], []), ([0b1000_0001, 0], [0, 10, 70, 80]),
+        ] as [([UInt8], [Int64])])
+    func piecesThatTouchMakeUpOneSegment(field: [UInt8], ends: [Int64]) {
+        let segments = stride(from: 0, to: ends.count, by: 2).map { Segment(start: ends[$0], committed: ends[$0 + 1]) }
+        #expect(control(pieceLength: 10, total: 95, field: field)?.segments == segments)
     }
 
     @Test func whatIsNoSuchFileIsNotRead() {

@@ -25,7 +25,7 @@ struct ContinuedFile: Sendable {
     ) throws(FileError) {
         func isContinued(_ existing: UnfinishedFile) throws(FileError) -> Bool {
             guard let file else { return false }
-            return try existing.file.isBeginning(of: file, length: existing.length, isCancelled: isCancelled)
+            return try existing.file.agrees(with: file, in: existing.complete, isCancelled: isCancelled)
         }
         let existing = try UnfinishedFile.open(name, in: directory)
         let isVerified = specification.checksum != nil && specification.completion.postProcess == nil

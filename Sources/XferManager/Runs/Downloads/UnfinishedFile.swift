@@ -8,8 +8,8 @@ struct UnfinishedFile: Sendable {
     let name: String
     let path: String
     let facts: FileFacts
-    /// The number of bytes at its beginning that are known to be complete: all, unless aria2's control file knows better.
-    let length: Int64
+    /// What is known to be complete: all, unless aria2's control file knows better.
+    let complete: [Segment]
     /// The length of the whole; nil if nothing tells it.
     let total: Int64?
     /// Whether aria2's control file is beside it.
@@ -36,8 +36,10 @@ struct UnfinishedFile: Sendable {
         let control = try control(of: name, in: directory)
         return UnfinishedFile(
             file: file, name: name, path: directory.path(of: name), facts: facts,
-            length: control.map { min($0.leadingLength, facts.length) } ?? facts.length, total: control?.totalLength,
-            hasControlFile: control != nil)
+            complete: (control?.segments ?? [Segment(start: 0, committed: facts.length)]).compactMap { segment in
+                segment.start < facts.length
+                    ? Segment(start: segment.start, committed: min(segment.committed, facts.length)) : nil
+            }, total: control?.totalLength, hasControlFile: control != nil)
     }
 
     private static func control(of name: String, in directory: DirectoryHandle) throws(FileError) -> Aria2ControlFile? {
@@ -63,11 +65,14 @@ struct AdoptedFile: Sendable {
     let source: UnfinishedFile
     let resumeData: ResumeData
 
+    /// Where the last kept byte ends.
+    var end: Int64 { resumeData.segments.map(\.committed).max() ?? 0 }
+
     /// Copies the kept bytes into the partial file. False if another program has written to the file meanwhile. Blocks.
     ///
     /// - Throws: as `ReadableFile.copy`.
     func copy(to part: PartialFile, isCancelled: () -> Bool) throws(FileError) -> Bool {
-        try source.file.copy(resumeData.committedByteCount, to: part, isCancelled: isCancelled)
+        try source.file.copy(end, to: part, isCancelled: isCancelled)
         return try source.file.facts().isSame(as: source.facts)
     }
 }
