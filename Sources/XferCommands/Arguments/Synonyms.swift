@@ -18,7 +18,7 @@ enum Synonyms {
         "check": "doctor", "diagnose": "doctor", "config": "rpc daemon.config", "settings": "rpc daemon.config",
         "hash": "verify", "errors": "failed", "failures": "failed",
         "password": "profile set", "login": "profile set", "cert": "policy", "tls": "policy", "url": "set-source",
-        "export": "list --all --json", "save": "backup", "dump": "backup", "import": "add -i FILE",
+        "save": "backup", "dump": "backup", "import": "add -i FILE",
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]
 

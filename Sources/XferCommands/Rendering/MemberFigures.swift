@@ -55,7 +55,7 @@ struct MemberFigures: Hashable, Sendable {
     /// The figures of a group's tasks; nil if there are too many.
     static func read(of group: GroupRecord, _ daemon: DaemonSession) throws(CommandFailure) -> MemberFigures? {
         let counts = group.counts
-        let ended = [counts.completed, counts.failed, counts.cancelled].reduce(0) { $0.addingSaturated($1) }
+        let ended = [counts.completed, counts.failed, counts.cancelled].reduce(Int64(0)) { $0.addingSaturated($1) }
         guard counts.unfinished.addingSaturated(ended) <= mostMembers else { return nil }
         var filter = TaskFilter()
         filter.group = OneOrMany([group.name])
