@@ -152,7 +152,7 @@ struct BatchCommand: ParsableCommand {
             }
         }
 
-        /// What an entry says beyond what holds for all of them; its URL alone if that is all.
+        /// The fields of an entry that differ from the shared ones; its URL alone if there are none.
         private static func entry(_ task: NewTask, beside shared: JSONObject) -> BatchEntry {
             var entry = BatchEntry(task.firstURL)
             var own = JSONObject()
@@ -250,7 +250,7 @@ extension BatchID {
     }
 }
 
-/// Batches in words.
+/// The texts about batches.
 struct BatchText: Sendable {
     let style: Style
 
@@ -282,14 +282,14 @@ struct BatchText: Sendable {
         ]
     }
 
-    /// A batch under way in one line: `batch 4: 2 of 5, 12.0 MiB of 40.0 MiB, 3.0 MiB/s, 9s left`.
+    /// The text about a batch under way: `batch 4: 2 of 5, 12.0 MiB of 40.0 MiB, 3.0 MiB/s, 9s left`.
     static func line(_ batch: BatchRecord, _ figures: MemberFigures?) -> String {
         (["batch \(batch.id): \(progress(batch))"] + (figures?.lines ?? []).map(\.text)).joined(separator: ", ")
     }
 
-    /// What was added: `batch 4: 3 tasks, 2 refused`.
+    /// The text about an added batch: `batch 4: 3 tasks, 2 refused`.
     ///
-    /// - Parameter refused: how many lines of the list became no task.
+    /// - Parameter refused: the number of lines of the list that became no task.
     static func added(_ result: BatchAdd.Result, refused: Int) -> String {
         let exists = result.existing == true ? " (it was there already)" : ""
         let others = refused == 0 ? "" : ", \(refused) refused"

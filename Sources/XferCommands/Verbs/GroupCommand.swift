@@ -191,7 +191,7 @@ struct GroupArguments: ParsableArguments {
     }
 }
 
-/// Groups in words.
+/// The texts about groups.
 struct GroupText: Sendable {
     /// Groups the daemon gives at once at most.
     static let largestPage = 1000
