@@ -24,7 +24,7 @@ struct RootCommand: ParsableCommand {
                     WaitCommand.self, WatchCommand.self, NotifyCommand.self,
                     PauseCommand.self, ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
                     UpdateCommand.self, MoveCommand.self, SetSourceCommand.self, CommitCommand.self, CatCommand.self,
-                    ResultCommand.self, VerifyCommand.self,
+                    ResultCommand.self, VerifyCommand.self, ExportCommand.self,
                 ]),
             CommandGroup(
                 name: "Service:",

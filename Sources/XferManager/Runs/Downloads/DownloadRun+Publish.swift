@@ -72,7 +72,14 @@ extension DownloadRun {
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }
         control.enter(.publishing)
-        let (name, policy) = (await finalName(in: directory), specification.destination.onConflict)
+        let name = await finalName(in: directory)
+        let continued: ContinuedFile?
+        do {
+            continued = try await continuedFile(named: name, by: isProcessed ? nil : part, in: directory)
+        } catch FileError.cancelled {
+            return .stopped
+        }
+        let policy = continued?.policy ?? specification.destination.onConflict
         if policy.replaces {
             try await ReplacingRules.requireReplaceable(
                 name, in: directory, by: specification, services, settings)
@@ -111,6 +118,7 @@ extension DownloadRun {
                 pendingEvents.append(.taskWarning(warning: warning))
             }
             outcome.finalPath = directory.path(of: intent.finalName)
+            await continued?.removeLeftovers(in: directory, by: specification, services, settings)
             return .completed(size: length)
         case .failed(let error), .uncertain(let error):
             hasIntent = hasIntent || isTold.withLockedValue(\.self)
@@ -209,8 +217,8 @@ extension DownloadRun {
 extension TaskSpecification {
     /// The URLs that may give the file its name, in order of preference.
     ///
-    /// A redirect leads from `latest` to the file's own name. With `update` and `verify` the file to compare has to be
-    /// known before the request; and with mirrors the name must not depend on which of them answers. There the first
+    /// A redirect leads from `latest` to the file's own name. With `update`, `verify` and `continue` the file to compare has
+    /// to be known before the request; and with mirrors the name must not depend on which of them answers. There the first
     /// URL comes first.
     ///
     /// - Parameter last: the URL that sent the response; nil if that is unknown.
