@@ -127,10 +127,10 @@ public final class PostgresConnection: Sendable {
             if isClosed { session.close() }
             switch step {
             case .run(let job): job(session)
-            case .look(let watch):
-                let look = session.look(watch)
-                if look == .found { watch.ring() }
-                schedule.withLock { $0.looked(watch, look, at: .now) }
+            case .check(let watch):
+                let check = session.check(watch)
+                if check == .found { watch.ring() }
+                schedule.withLock { $0.looked(watch, check, at: .now) }
             case .sleep(let until, let isWatching, let isNotified):
                 // A notification may have come with another answer, and with the connection it may have been lost.
                 if isWatching, session.hasNotification() ?? isNotified {
@@ -150,7 +150,7 @@ private struct Schedule {
 
     enum Step {
         case run(Job)
-        case look(PostgresWatch)
+        case check(PostgresWatch)
         /// Sleeps; nil is without end. A watch with notifications has no time for its next check.
         case sleep(until: SuspendingClock.Instant?, isWatching: Bool, isNotified: Bool)
         case end
@@ -169,16 +169,16 @@ private struct Schedule {
             self.timed = nil
             return .run(timed.job)
         }
-        if let watch, let due = watch.due, due <= now { return .look(watch.watch) }
+        if let watch, let due = watch.due, due <= now { return .check(watch.watch) }
         return .sleep(
             until: [timed?.due, watch?.due].compactMap(\.self).min(), isWatching: watch != nil,
             isNotified: watch.map { $0.due == nil } ?? false)
     }
 
     /// A watch that was replaced meanwhile keeps its first look.
-    mutating func looked(_ looked: PostgresWatch, _ look: PostgresWatch.Look, at now: SuspendingClock.Instant) {
+    mutating func looked(_ looked: PostgresWatch, _ check: PostgresWatch.Check, at now: SuspendingClock.Instant) {
         guard let current = watch?.watch, current === looked else { return }
-        watch?.due = look == .waiting ? nil : now.advanced(by: looked.interval)
+        watch?.due = check == .waiting ? nil : now.advanced(by: looked.interval)
     }
 
     mutating func notified(at now: SuspendingClock.Instant) { if watch != nil { watch?.due = now } }

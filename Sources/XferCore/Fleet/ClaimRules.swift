@@ -12,12 +12,12 @@ public enum ClaimRules {
     ///
     /// - Parameters:
     ///   - slots: tasks that the node runs at once.
-    ///   - held: tasks that it has claimed and that have not ended.
+    ///   - claimed: tasks that it has claimed and that have not ended.
     ///   - recentEnds: tasks that ended since the last claim. As many are claimed in advance, so that no slot is empty
     ///     until the next claim.
-    public static func want(slots: Int, held: Int, recentEnds: Int, isDraining: Bool) -> Int {
+    public static func want(slots: Int, claimed: Int, recentEnds: Int, isDraining: Bool) -> Int {
         guard !isDraining else { return 0 }
-        let free = max(slots, 0).subtractingReportingOverflow(max(held, 0)).partialValue
+        let free = max(slots, 0).subtractingReportingOverflow(max(claimed, 0)).partialValue
         let ahead = min(max(recentEnds, 0), most)
         return min(max(free, -most) + ahead, most).clamped(to: 0...most)
     }

@@ -81,7 +81,7 @@ public struct BeatObserver: Hashable, Sendable {
     }
 
     /// Restarts all counts. The observer's own contact was broken, so it saw no beats meanwhile.
-    public mutating func startAnew() { seen = [:] }
+    public mutating func restart() { seen = [:] }
 
     public func liveness(of name: String, _ rules: LeaseRules, at now: MonotonicInstant) -> Liveness {
         guard let silence = seen[name]?.changedAt.duration(to: now) else { return .silent }

@@ -25,10 +25,10 @@ extension FleetDatabase {
     }
 
     /// Decides on leases of this node whose tasks its store does not have (`TakeoverRules.Cause.unknownToNode`).
-    public func abandon(_ registration: FleetRegistration, _ holds: [FleetHold]) async throws(FleetError) {
-        let wanted = Set(holds)
+    public func abandon(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError) {
+        let wanted = Set(claimKeys)
         guard !wanted.isEmpty else { return }
-        let leases = try await leases(registration).filter { wanted.contains($0.hold) }
+        let leases = try await leases(registration).filter { wanted.contains($0.claimKey) }
         for start in stride(from: 0, to: leases.count, by: Self.step) {
             try await settle(
                 Array(leases[start..<min(start + Self.step, leases.count)]), ofNode: registration.node, .unknownToNode)
@@ -40,7 +40,7 @@ extension FleetDatabase {
         while true {
             let leases = try await leases(ofNode: node, after: after, limit: Self.step)
             guard let last = leases.last else { return }
-            after = last.hold.task
+            after = last.claimKey.task
             try await settle(leases, ofNode: node, cause)
         }
     }
@@ -59,7 +59,7 @@ extension FleetDatabase {
             """
             SELECT fleet_settle($1::bigint, $2::boolean, $3::bigint[], $4::uuid[], $5::boolean[], $6::text[], $7::text[], $8)
             """,
-            [node.description, cause == .unknownToNode ? "f" : "t"] + decided.map(\.0.hold).arrays + [
+            [node.description, cause == .unknownToNode ? "f" : "t"] + decided.map(\.0.claimKey).arrays + [
                 PostgresArray.bools(decided.map(\.0.hasBegun)), PostgresArray.texts(decided.map(\.1.name)),
                 PostgresArray.texts(decided.map { $0.1.detail(cause) }), cause.rawValue,
             ])

@@ -15,7 +15,7 @@ extension FleetDatabase {
             }
             return FleetLeaseWish(
                 id: try row.integer(0),
-                hold: FleetHold(task: FleetTaskID(try row.integer(1)), claim: try row.claim(2)), wish: wish)
+                claimKey: FleetClaimKey(task: FleetTaskID(try row.integer(1)), claim: try row.claim(2)), wish: wish)
         }
     }
 
@@ -110,9 +110,9 @@ extension FleetDatabase {
         let ended = judged.filter { $0.state.isEnd }
         let waiting = judged.filter { $0.state != .leased && !$0.state.isEnd && $0.verdict == .apply }
         let watched = judged.filter { $0.state == .queued && $0.verdict == .deliver }
-        done.formUnion(try await cancelAfterLook(watched.map(\.id)))
+        done.formUnion(try await cancelAfterCheck(watched.map(\.id)))
         let resting = judged.filter { $0.state == .paused && $0.verdict == .deliver }
-        done.formUnion(try await cancelPausedAfterLook(resting.map(\.id)))
+        done.formUnion(try await cancelPausedAfterCheck(resting.map(\.id)))
         for (function, part) in [("leased", leased), ("ended", ended), ("waiting", waiting)] where !part.isEmpty {
             let ids = PostgresArray.integers(part.map(\.id.rawValue))
             let states = PostgresArray.texts(part.map(\.state.rawValue))
@@ -141,7 +141,7 @@ extension FleetDatabase {
     /// The rows are locked, so that a claim comes before or sees it.
     ///
     /// - Returns: those that were still queued.
-    private func cancelAfterLook(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
+    private func cancelAfterCheck(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
         guard !tasks.isEmpty else { return [] }
         return Set(
             try await calls.run(
@@ -161,7 +161,7 @@ extension FleetDatabase {
     /// The same for paused tasks, which are queued for that.
     ///
     /// - Returns: those that were still paused.
-    private func cancelPausedAfterLook(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
+    private func cancelPausedAfterCheck(_ tasks: [FleetTaskID]) async throws(FleetError) -> Set<FleetTaskID> {
         guard !tasks.isEmpty else { return [] }
         return Set(
             try await calls.run(

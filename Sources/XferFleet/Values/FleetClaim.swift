@@ -2,7 +2,7 @@ public import XferModel
 
 /// A task that the node has claimed.
 public struct FleetClaim: Hashable, Sendable {
-    public let hold: FleetHold
+    public let claimKey: FleetClaimKey
     public let owner: String
     public let priority: Priority
     public let group: String?
@@ -21,7 +21,7 @@ public struct FleetClaim: Hashable, Sendable {
 
 /// A node's lease as the database has it.
 public struct FleetLease: Hashable, Sendable {
-    public let hold: FleetHold
+    public let claimKey: FleetClaimKey
     public let place: FleetPlace
     public let isRepeatable: Bool
     /// True if `begin` was called for it.

@@ -43,7 +43,7 @@ public struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A task under one claim: every write of a node says both, and a claim that is void hits no row.
-public struct FleetHold: Hashable, Sendable {
+public struct FleetClaimKey: Hashable, Sendable {
     public let task: FleetTaskID
     public let claim: FleetClaimID
 

@@ -4,7 +4,7 @@ public import XferCore
 public struct FleetLeaseWish: Hashable, Sendable {
     /// Raised with each wish: apply them in this order, and report them in `FleetReport.wishes`.
     public let id: Int64
-    public let hold: FleetHold
+    public let claimKey: FleetClaimKey
     public let wish: FleetWish
 }
 

@@ -3,7 +3,7 @@
 /// It says by which facts another node finds out whether the file was published. They are those of the part: a rename
 /// keeps them.
 public struct FleetPermit: Hashable, Sendable {
-    public var hold: FleetHold
+    public var claimKey: FleetClaimKey
     /// The storage's name.
     public var storage: String
     /// Path of the directory beneath the storage, without a leading slash; empty for the storage itself.
@@ -19,10 +19,10 @@ public struct FleetPermit: Hashable, Sendable {
     public var modifiedAt: Int64
 
     public init(
-        hold: FleetHold, storage: String, directory: String, part: String, name: String, inode: UInt64, size: Int64,
+        claimKey: FleetClaimKey, storage: String, directory: String, part: String, name: String, inode: UInt64, size: Int64,
         modifiedAt: Int64
     ) {
-        self.hold = hold
+        self.claimKey = claimKey
         self.storage = storage
         self.directory = directory
         self.part = part

@@ -16,7 +16,7 @@ public struct FleetReport: Hashable, Sendable {
 
 /// A task that has ended on the node.
 public struct FleetEnd: Hashable, Sendable {
-    public var hold: FleetHold
+    public var claimKey: FleetClaimKey
     public var ending: FleetEnding
     /// JSON text with the error, the file, the counters: what `task.get` and the event show. At most 64 KiB.
     public var detail: String
@@ -28,8 +28,8 @@ public struct FleetEnd: Hashable, Sendable {
     /// In bytes of UTF-8.
     public static let detailLimit = 1 << 16
 
-    public init(hold: FleetHold, ending: FleetEnding, detail: String = "{}", result: [UInt8]? = nil) {
-        self.hold = hold
+    public init(claimKey: FleetClaimKey, ending: FleetEnding, detail: String = "{}", result: [UInt8]? = nil) {
+        self.claimKey = claimKey
         self.ending = ending
         self.detail = detail
         self.result = result
@@ -49,13 +49,13 @@ public struct FleetRelease: Hashable, Sendable {
         case move(FleetPlace)
     }
 
-    public var hold: FleetHold
+    public var claimKey: FleetClaimKey
     public var next: Next
     /// Shown with the task; at most 1,000 bytes, longer ones are cut.
     public var reason: String
 
-    public init(hold: FleetHold, next: Next, reason: String = "") {
-        self.hold = hold
+    public init(claimKey: FleetClaimKey, next: Next, reason: String = "") {
+        self.claimKey = claimKey
         self.next = next
         self.reason = reason
     }
@@ -63,14 +63,14 @@ public struct FleetRelease: Hashable, Sendable {
 
 /// The progress of a task. Not durable: lost when the server crashes.
 public struct FleetProgress: Hashable, Sendable {
-    public var hold: FleetHold
+    public var claimKey: FleetClaimKey
     /// Bytes.
     public var received: Int64
     /// Bytes; nil if unknown.
     public var total: Int64?
 
-    public init(hold: FleetHold, received: Int64, total: Int64?) {
-        self.hold = hold
+    public init(claimKey: FleetClaimKey, received: Int64, total: Int64?) {
+        self.claimKey = claimKey
         self.received = received
         self.total = total
     }

@@ -30,7 +30,7 @@ extension FleetFace {
             after = page.last?.task
             if page.count < 1000 { break }
         }
-        try await lookForParts(of: params.node, isRemoving: params.confirm, &result)
+        try await findParts(of: params.node, isRemoving: params.confirm, &result)
         guard params.confirm else { return result }
         try await attempt { () throws(FleetError) in try await database.forget(params.node) }
         result.forgotten = true
@@ -42,7 +42,7 @@ extension FleetFace {
 
     /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet
     /// knows.
-    private func lookForParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
+    private func findParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
         let rows = try await attempt { () throws(FleetError) in try await database.nodes(isCounting: false) }
         guard let row = rows.first(where: { $0.description.name == name }) else { return }
         let node = row.description

@@ -15,13 +15,13 @@ struct FleetFace: Sendable {
     let database: FleetDatabase
     /// The node's xferd, for what tasks name.
     let daemon: LocalDaemon
-    let changes: Doorbells
+    let changes: WakeSignals
     let tokens: FleetTokens
     let storages: StorageMounts
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
     /// A copy of the node's state.
-    let standing: @Sendable () -> NodeStanding
+    let nodeStatus: @Sendable () -> NodeStatus
     /// Lets the node look for work now.
     let ring: @Sendable () -> Void
 
@@ -93,7 +93,7 @@ struct FleetFace: Sendable {
     }
 
     func record(_ task: FleetTask, _ columns: TaskColumns?) -> TaskRecord {
-        records.record(task, standing()).selecting(columns ?? .listing)
+        records.record(task, nodeStatus()).selecting(columns ?? .listing)
     }
 }
 

@@ -27,12 +27,12 @@ struct FleetMetrics: Sendable {
     }
 
     func text() async -> String {
-        let standing = face.standing()
-        var families = own(standing)
+        let nodeStatus = face.nodeStatus()
+        var families = own(nodeStatus)
         do {
             families += fleet(
                 try await face.database.queueFigures(), try await face.database.counts(FleetTaskFilter()))
-            families += nodes(try await face.database.nodes(), standing.observer)
+            families += nodes(try await face.database.nodes(), nodeStatus.observer)
             families += lanes(try await face.database.lanes(limit: Self.lanes))
         } catch {
             // The gauge of the database's reachability says why they are missing.
@@ -40,27 +40,27 @@ struct FleetMetrics: Sendable {
         return families.map(\.text).joined()
     }
 
-    private func own(_ standing: NodeStanding) -> [Family] {
+    private func own(_ nodeStatus: NodeStatus) -> [Family] {
         func single(_ name: String, _ type: String, _ help: String, _ value: Double) -> Family {
             Family(name: name, type: type, help: help, lines: [([], value)])
         }
         return [
             single(
                 "xfer_fleet_database_up", "gauge", "1 if the fleet's database answered last time.",
-                standing.databaseProblem == nil ? 1 : 0),
+                nodeStatus.databaseProblem == nil ? 1 : 0),
             single(
                 "xfer_fleet_daemon_up", "gauge", "1 if the node's xferd answered last time.",
-                standing.daemonProblem == nil ? 1 : 0),
-            single("xfer_fleet_held", "gauge", "Tasks of the fleet that this node holds.", Double(standing.held)),
+                nodeStatus.daemonProblem == nil ? 1 : 0),
+            single("xfer_fleet_held", "gauge", "Tasks of the fleet that this node holds.", Double(nodeStatus.claimed)),
             single(
                 "xfer_fleet_claims_total", "counter", "Tasks that this node has claimed since its agent started.",
-                Double(standing.claims)),
+                Double(nodeStatus.claims)),
             single(
                 "xfer_fleet_ends_total", "counter", "Ends that this node has reported since its agent started.",
-                Double(standing.ends)),
+                Double(nodeStatus.ends)),
             single(
                 "xfer_fleet_lost_total", "counter", "Claims of this node that were void when it reported.",
-                Double(standing.lost)),
+                Double(nodeStatus.lost)),
         ]
     }
 

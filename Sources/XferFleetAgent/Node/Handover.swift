@@ -15,7 +15,7 @@ enum Handover {
             fields[name] = value == .null ? nil : value
         }
         fields["owner"] = .string(claim.owner)
-        fields["client_key"] = .string(FleetTaskKey(fleet: fleet, task: claim.hold.task.rawValue).description)
+        fields["client_key"] = .string(FleetTaskKey(fleet: fleet, task: claim.claimKey.task.rawValue).description)
         fields["priority"] = claim.priority.wire
         // The list of failed URLs is the node's own: a task that is tried again in the fleet is a new one here.
         fields["retry_failed"] = true

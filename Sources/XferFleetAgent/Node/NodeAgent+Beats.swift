@@ -22,22 +22,22 @@ extension NodeAgent {
         lastBeatAt = sentAt
         if mountedStorages() != registeredStorages {
             // Without beats there was no look, as while the database was away.
-            await storages.firstLook(atMost: rules.beatInterval)
+            await storages.firstCheck(atMost: rules.beatInterval)
         }
         guard mountedStorages() == registeredStorages else {
             logger.notice("other shared storages are mounted than before: the node registers anew")
             self.registration = nil
-            bell.ring()
+            wakeSignal.ring()
             return false
         }
         storages.look()
-        if !isIdle { try await renewLease() } else if isHearing { lastAnswerAt = sentAt }
+        if !isIdle { try await renewLease() } else if isListening { lastAnswerAt = sentAt }
         try await observe(answer.nodes, registration)
         try await shareRates(answer.rates, registration)
         try await tokens?.refresh()
         try await tidy(sentAt, hasDue: answer.hasDue)
         let mayTakeMore = try await forgetRefusals(registration, sentAt)
-        try await lookAtRunning(registration)
+        try await reportRunning(registration)
         return answer.hasWork || mayTakeMore
     }
 
@@ -56,15 +56,15 @@ extension NodeAgent {
 
     /// A node that holds nothing keeps no task from others, as long as its daemon is there at all.
     func mayBeat(at now: MonotonicInstant) -> Bool {
-        isIdle && isHearing || rules.mayBeat(lastAnswerAt: lastAnswerAt, at: now)
+        isIdle && isListening || rules.mayBeat(lastAnswerAt: lastAnswerAt, at: now)
     }
 
-    var isIdle: Bool { held.count == 0 && unadded.isEmpty }
-    var isHearing: Bool { hearing.withLockedValue { $0.isConnected } }
+    var isIdle: Bool { claimed.count == 0 && unadded.isEmpty }
+    var isListening: Bool { eventStream.withLockedValue { $0.isConnected } }
 
     /// Lets the daemon run tasks of the fleet for as long as the last beat allows.
     func renewLease() async throws {
-        guard let lastBeatAt, leasedFor != lastBeatAt, standing.withLockedValue({ $0.daemonProblem == nil }) else {
+        guard let lastBeatAt, leasedFor != lastBeatAt, nodeStatus.withLockedValue({ $0.daemonProblem == nil }) else {
             return
         }
         let now = Clocks.monotonic()
@@ -80,7 +80,7 @@ extension NodeAgent {
                 others.map { ($0.description.name, BeatObserver.Beat(incarnation: $0.incarnation, count: $0.beat)) }
             ) { first, _ in first }, at: now)
         isDraining = nodes.first { $0.id == registration.node }?.isDraining ?? isDraining
-        standing.withLockedValue { ($0.nodes, $0.observer, $0.isDraining) = (nodes, observer, isDraining) }
+        nodeStatus.withLockedValue { ($0.nodes, $0.observer, $0.isDraining) = (nodes, observer, isDraining) }
         let dead = Set(observer.dead(rules, own: registration.name, at: now))
         for row in nodes where dead.contains(row.description.name) || row.needsTakeover {
             let name = row.description.name
@@ -93,7 +93,7 @@ extension NodeAgent {
 
     /// Gives xferd the node's share of the fleet's rates. Without any the node has its own limits.
     private func shareRates(_ rates: FleetRates, _ registration: FleetRegistration) async throws {
-        guard rates != appliedRates, standing.withLockedValue({ $0.daemonProblem == nil }) else { return }
+        guard rates != appliedRates, nodeStatus.withLockedValue({ $0.daemonProblem == nil }) else { return }
         if rates.isLimited {
             try await database.setShare(registration, true)
             try await daemon.setRates(

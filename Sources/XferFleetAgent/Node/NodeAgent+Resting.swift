@@ -23,7 +23,7 @@ extension NodeAgent {
     }
 
     /// The connection that xferd sends its events on.
-    struct Hearing: Sendable {
+    struct EventStreamState: Sendable {
         /// While it lasts, xferd runs and has the same database.
         var isConnected = false
         /// Events have come, or may have been missed, that no round has read.
@@ -41,7 +41,7 @@ extension NodeAgent {
     func rest() async -> Bool {
         guard let registration, let lastBeatAt, isAtEase else {
             endWatch()
-            await bell.wait(atMost: configuration.interval)
+            await wakeSignal.wait(atMost: configuration.interval)
             return true
         }
         watch(registration)
@@ -50,12 +50,12 @@ extension NodeAgent {
         let dueAt = now.advanced(by: left)
         let isBeating = mayBeat(at: dueAt)
         if isBeating {
-            database.beat(registration, after: left) { [answeredBeat, bell] answer in
+            database.beat(registration, after: left) { [answeredBeat, wakeSignal] answer in
                 answeredBeat.withLockedValue { $0 = AnsweredBeat(of: registration, sentAt: dueAt, answer: answer) }
-                bell.nudge()
+                wakeSignal.nudge()
             }
         }
-        let isRung = await bell.wait(atMost: isBeating ? nil : configuration.interval)
+        let isRung = await wakeSignal.wait(atMost: isBeating ? nil : configuration.interval)
         database.cancelBeat()
         if isRung { endWatch() }
         return isRung
@@ -63,11 +63,11 @@ extension NodeAgent {
 
     private func watch(_ registration: FleetRegistration) {
         let want = ClaimRules.want(
-            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+            slots: configuration.fleet.slots, claimed: claimed.count, recentEnds: recentEnds, isDraining: isDraining)
         let watched = Watched(registration: registration, isClaiming: want > 0)
         guard self.watched != watched else { return }
         self.watched = watched
-        database.watch(registration, isClaiming: want > 0, every: configuration.interval) { [bell] in bell.ring() }
+        database.watch(registration, isClaiming: want > 0, every: configuration.interval) { [wakeSignal] in wakeSignal.ring() }
     }
 
     func endWatch() {
@@ -78,8 +78,8 @@ extension NodeAgent {
 
     /// True if nothing waits for another try.
     private var isAtEase: Bool {
-        standing.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
-            && isHearing && unadded.isEmpty && staged.isEmpty && outbox.isEmpty
+        nodeStatus.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
+            && isListening && unadded.isEmpty && staged.isEmpty && outbox.isEmpty
     }
 
     // MARK: xferd's events
@@ -89,16 +89,16 @@ extension NodeAgent {
         while !Task.isCancelled {
             do {
                 let events = try await daemon.client.events(types: LocalDaemon.endings)
-                hear(isConnected: true)
-                for try await _ in events { hear(isConnected: true) }
+                recordEvents(isConnected: true)
+                for try await _ in events { recordEvents(isConnected: true) }
             } catch {}
-            hear(isConnected: false)
+            recordEvents(isConnected: false)
             try? await Task.sleep(for: configuration.interval)
         }
     }
 
-    private nonisolated func hear(isConnected: Bool) {
-        hearing.withLockedValue { $0 = Hearing(isConnected: isConnected, isPending: true) }
-        bell.ring()
+    private nonisolated func recordEvents(isConnected: Bool) {
+        eventStream.withLockedValue { $0 = EventStreamState(isConnected: isConnected, isPending: true) }
+        wakeSignal.ring()
     }
 }

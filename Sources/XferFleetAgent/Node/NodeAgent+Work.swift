@@ -15,7 +15,7 @@ extension NodeAgent {
     /// Compares leases with the daemon's tasks (`ReconcileRules`). The fleet's lease in the daemon is not renewed
     /// before.
     func reconcile(_ registration: FleetRegistration) async throws {
-        held.removeAll()
+        claimed.removeAll()
         staged = [:]
         unadded = []
         outbox = Outbox()
@@ -24,22 +24,22 @@ extension NodeAgent {
         let known = try await daemon.known(ofFleet: registration.fleet)
         let leases = try await database.leases(registration)
         let byTask = Dictionary(known.map { ($0.key.task, $0) }) { first, _ in first }
-        var absent: [FleetHold] = []
+        var absent: [FleetClaimKey] = []
         var ended: [TaskID] = []
         for lease in leases {
-            let local = byTask[lease.hold.task.rawValue]
+            let local = byTask[lease.claimKey.task.rawValue]
             switch ReconcileRules.step(isLeased: true, local: local?.state) {
-            case .giveBack: absent.append(lease.hold)
-            case .follow: if let local { follow(lease.hold, as: local.id, local.state) }
+            case .giveBack: absent.append(lease.claimKey)
+            case .follow: if let local { follow(lease.claimKey, as: local.id, local.state) }
             case .report:
                 if let local {
-                    held.insert(lease.hold, as: local.id)
+                    claimed.insert(lease.claimKey, as: local.id)
                     ended.append(local.id)
                 }
             default: break
             }
         }
-        let leased = Set(leases.map(\.hold.task.rawValue))
+        let leased = Set(leases.map(\.claimKey.task.rawValue))
         var over: [TaskID] = []
         var stagedOnes: [(local: TaskID, task: FleetTaskID)] = []
         for local in known where !leased.contains(local.key.task) {
@@ -59,8 +59,8 @@ extension NodeAgent {
         try await gather(ended)
     }
 
-    private func follow(_ hold: FleetHold, as local: TaskID, _ state: TaskState) {
-        held.insert(hold, as: local)
+    private func follow(_ claimKey: FleetClaimKey, as local: TaskID, _ state: TaskState) {
+        claimed.insert(claimKey, as: local)
         if state == .staged { staged[local] = 0 }
     }
 
@@ -71,30 +71,30 @@ extension NodeAgent {
         try await renewLease()
         if !unadded.isEmpty { try await handOver(registration) }
         let want = ClaimRules.want(
-            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+            slots: configuration.fleet.slots, claimed: claimed.count, recentEnds: recentEnds, isDraining: isDraining)
         recentEnds = 0
         guard want > 0 else { return }
         var place = claimCursor
         let claims = try await database.claim(registration, want: want, cursor: &place)
         claimCursor = place
         guard !claims.isEmpty else { return }
-        standing.withLockedValue { $0.claims = $0.claims.addingSaturated(Int64(clamping: claims.count)) }
+        nodeStatus.withLockedValue { $0.claims = $0.claims.addingSaturated(Int64(clamping: claims.count)) }
         unadded = claims
         try await handOver(registration)
-        bell.ring()
+        wakeSignal.ring()
     }
 
     /// Adds what was claimed to the daemon. A crash before or after it is found out by `reconcile`.
     private func handOver(_ registration: FleetRegistration) async throws {
         try await settlePermits(unadded.filter { $0.place.storage != nil }, registration)
-        let once = unadded.filter { !$0.isRepeatable }.map(\.hold)
+        let once = unadded.filter { !$0.isRepeatable }.map(\.claimKey)
         let void = once.isEmpty ? [] : Set(try await database.begin(registration, once))
-        unadded.removeAll { void.contains($0.hold.task) }
+        unadded.removeAll { void.contains($0.claimKey.task) }
         let byOwner = Dictionary(grouping: unadded, by: \.owner)
         for (_, claims) in byOwner.sorted(by: { $0.key < $1.key }) {
             try await add(claims, registration)
-            let added = Set(claims.map(\.hold))
-            unadded.removeAll { added.contains($0.hold) }
+            let added = Set(claims.map(\.claimKey))
+            unadded.removeAll { added.contains($0.claimKey) }
         }
     }
 
@@ -106,7 +106,7 @@ extension NodeAgent {
                 continue
             }
             if let storage = claim.place.storage, storages.paths[storage] == nil {
-                outbox.release(claim.hold, .decline, reason: "node \(configuration.node) has no storage \(storage)")
+                outbox.release(claim.claimKey, .decline, reason: "node \(configuration.node) has no storage \(storage)")
             } else if let task = Handover.newTask(claim, fleet: registration.fleet, storages) {
                 tasks.append((claim, task))
             } else {
@@ -142,7 +142,7 @@ extension NodeAgent {
             }
             return refuse(tasks[0].claim, failure)
         }
-        for (entry, id) in zip(tasks, added.ids) { held.insert(entry.claim.hold, as: id) }
+        for (entry, id) in zip(tasks, added.ids) { claimed.insert(entry.claim.claimKey, as: id) }
         try await meetAgain(added.existing.compactMap { added.ids.indices.contains($0) ? added.ids[$0] : nil }, tasks)
     }
 
@@ -171,10 +171,10 @@ extension NodeAgent {
             case .report: ended.append(id)
             case .remove:
                 try await isPartGone ? daemon.discard([id]) : daemon.remove([id])
-                guard let hold = held.remove(id), let again = tasks.first(where: { $0.claim.hold == hold }) else {
+                guard let claimKey = claimed.remove(id), let again = tasks.first(where: { $0.claim.claimKey == claimKey }) else {
                     continue
                 }
-                if let fresh = try await daemon.add([again.task]).ids.first { held.insert(hold, as: fresh) }
+                if let fresh = try await daemon.add([again.task]).ids.first { claimed.insert(claimKey, as: fresh) }
             default:
                 if state == .paused { try await daemon.client.resume(TaskSelection(ids: [id])) }
                 if state == .staged { staged[id] = 0 }
@@ -188,13 +188,13 @@ extension NodeAgent {
         let isOfThisNode =
             [.permissionDenied, .rejectedByPolicy].contains(failure.knownCode) || failure.data?.path == "owner"
         if isOfThisNode, !claim.place.isPinned {
-            outbox.release(claim.hold, .decline, reason: "node \(configuration.node): \(failure.message)")
+            outbox.release(claim.claimKey, .decline, reason: "node \(configuration.node): \(failure.message)")
         } else {
             outbox.end(
-                claim.hold, .failed, detail: Handover.detail(failure, node: configuration.node), result: nil,
+                claim.claimKey, .failed, detail: Handover.detail(failure, node: configuration.node), result: nil,
                 removing: nil)
         }
-        logger.notice("xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.hold.task)"])
+        logger.notice("xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.claimKey.task)"])
     }
 
     // MARK: Ends
@@ -208,7 +208,7 @@ extension NodeAgent {
             try await reconcile(registration)
             return false
         }
-        let ended = page.events.compactMap(\.taskID).filter { held[$0] != nil }
+        let ended = page.events.compactMap(\.taskID).filter { claimed[$0] != nil }
         try await gather(Set(ended).sorted())
         // A page also ends after so many events of other types.
         let isShort = page.lastSeq.subtractingSaturated(cursor) >= Int64(clamping: PageBounds.usualScan)
@@ -221,11 +221,11 @@ extension NodeAgent {
         guard !ids.isEmpty else { return }
         let records = try await daemon.tasks(ids, fields: Handover.fetched)
         for id in ids {
-            guard let hold = held[id] else { continue }
+            guard let claimKey = claimed[id] else { continue }
             guard let record = records[id] else {
                 // An operator removed it, or the history was trimmed.
-                held.remove(id)
-                outbox.release(hold, .queue, reason: "removed from xferd of node \(configuration.node)")
+                claimed.remove(id)
+                outbox.release(claimKey, .queue, reason: "removed from xferd of node \(configuration.node)")
                 continue
             }
             if record.state?.value == .staged { staged[id] = staged[id] ?? 0 }
@@ -233,7 +233,7 @@ extension NodeAgent {
             staged[id] = nil
             let hasResult = ending == .completed && record.kind?.value.map { $0 != .download } == true
             let result = hasResult ? try await daemon.result(of: id) : nil
-            outbox.end(hold, ending, detail: Handover.detail(record), result: result, removing: id)
+            outbox.end(claimKey, ending, detail: Handover.detail(record), result: result, removing: id)
         }
     }
 
@@ -241,7 +241,7 @@ extension NodeAgent {
 
     /// Reports to the fleet, then removes ended tasks from the daemon.
     func report(_ registration: FleetRegistration) async throws {
-        standing.withLockedValue { $0.held = held.count }
+        nodeStatus.withLockedValue { $0.claimed = claimed.count }
         guard !outbox.isEmpty else { return }
         var message = outbox
         message.report.applied = cursor
@@ -249,30 +249,30 @@ extension NodeAgent {
         outbox = Outbox()
         recentEnds = message.report.ends.count
         let lost = Set(outcome.lost)
-        for hold in message.report.ends.map(\.hold) + message.report.releases.map(\.hold) {
-            if let local = held.local(of: hold) { held.remove(local) }
+        for claimKey in message.report.ends.map(\.claimKey) + message.report.releases.map(\.claimKey) {
+            if let local = claimed.local(of: claimKey) { claimed.remove(local) }
         }
         try await drop(outcome.lost, registration)
-        standing.withLockedValue {
-            $0.held = held.count
+        nodeStatus.withLockedValue {
+            $0.claimed = claimed.count
             $0.ends = $0.ends.addingSaturated(
-                Int64(clamping: message.report.ends.count { !lost.contains($0.hold.task) }))
+                Int64(clamping: message.report.ends.count { !lost.contains($0.claimKey.task) }))
             $0.lost = $0.lost.addingSaturated(Int64(clamping: outcome.lost.count))
         }
         changes.ring()
         if !message.report.releases.isEmpty { announcer.announce() }
-        if !message.report.ends.isEmpty { bell.ring() }
+        if !message.report.ends.isEmpty { wakeSignal.ring() }
         try await daemon.remove(message.removed)
     }
 
     /// Other nodes have these tasks now: they end here without a file.
     func drop(_ lost: [FleetTaskID], _ registration: FleetRegistration) async throws {
-        let gone = lost.compactMap { task in held.local(of: task).map { (local: $0, task: task) } }
+        let gone = lost.compactMap { task in claimed.local(of: task).map { (local: $0, task: task) } }
         guard !gone.isEmpty else { return }
         logger.warning("the fleet has given tasks to other nodes: \(gone.count) are dropped here")
         try await finishPermitted(gone.filter { staged[$0.local] != nil }, registration)
         for (local, _) in gone {
-            held.remove(local)
+            claimed.remove(local)
             staged[local] = nil
         }
         try await daemon.discard(gone.map(\.local))

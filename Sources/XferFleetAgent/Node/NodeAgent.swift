@@ -17,24 +17,24 @@ actor NodeAgent {
     let database: FleetDatabase
     let daemon: LocalDaemon
     let logger: Logger
-    let changes: Doorbells
+    let changes: WakeSignals
     /// Read again with every beat; nil if the agent does not listen on the network.
     let tokens: FleetTokens?
     let storages: StorageMounts
     nonisolated let announcer: Announcer
-    nonisolated let bell = Doorbell()
+    nonisolated let wakeSignal = WakeSignal()
     nonisolated let answeredBeat = NIOLockedValueBox<AnsweredBeat?>(nil)
     var watched: Watched?
     /// The received events of xferd that wait for the agent.
-    nonisolated let hearing = NIOLockedValueBox(Hearing())
+    nonisolated let eventStream = NIOLockedValueBox(EventStreamState())
     /// The node's state for handlers and metrics.
-    nonisolated let standing = NIOLockedValueBox(NodeStanding())
+    nonisolated let nodeStatus = NIOLockedValueBox(NodeStatus())
 
     /// The node's place in the fleet; nil until it has registered.
     var registration: FleetRegistration?
     /// Shared storages that the registration names.
     var registeredStorages: Set<String> = []
-    var held = HeldTasks()
+    var claimed = ClaimedTasks()
     /// Claimed tasks that wait for a permit to be published, and the number of xferd's refusals to publish each.
     var staged: [TaskID: Int] = [:]
     /// Claimed, and not yet in the daemon.
@@ -62,7 +62,7 @@ actor NodeAgent {
     var forgotRefusalsAt: MonotonicInstant?
 
     init(
-        _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: Doorbells,
+        _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: WakeSignals,
         tokens: FleetTokens?, logger: Logger
     ) {
         self.configuration = configuration
@@ -81,8 +81,8 @@ actor NodeAgent {
     ///
     /// - Throws: `FleetError.superseded` if another agent has taken the node's name, `nodeNameTaken` if it has it.
     func run() async throws(FleetError) {
-        let ears = Task { await listen() }
-        defer { ears.cancel() }
+        let listener = Task { await listen() }
+        defer { listener.cancel() }
         var isRung = true
         while !Task.isCancelled {
             do {
@@ -107,10 +107,10 @@ actor NodeAgent {
         let hasWork = try await beat(registration)
         guard isReachable, self.registration == registration else { return }
         if isRung || hasWork {
-            try await carryOutWishes(registration)
+            try await carryOutRequests(registration)
             try await claim(registration)
         }
-        if takePendingEvents() || held.count > 0 {
+        if takePendingEvents() || claimed.count > 0 {
             while try await collectEnds(registration) { try await report(registration) }
         }
         try await publishStaged(registration)
@@ -118,9 +118,9 @@ actor NodeAgent {
     }
 
     private func takePendingEvents() -> Bool {
-        hearing.withLockedValue { hearing in
-            defer { hearing.isPending = false }
-            return hearing.isPending
+        eventStream.withLockedValue { eventStream in
+            defer { eventStream.isPending = false }
+            return eventStream.isPending
         }
     }
 
@@ -130,10 +130,10 @@ actor NodeAgent {
     /// because it could be another daemon. Otherwise the renewal of the lease with each beat shows it. A node whose
     /// daemon was silent for too long does not beat, so it calls the daemon, too.
     private func probe() async -> Bool {
-        let isWell = standing.withLockedValue { $0.daemonProblem == nil }
+        let isWell = nodeStatus.withLockedValue { $0.daemonProblem == nil }
         let now = Clocks.monotonic()
         let isRecent = lastAnswerAt.map { $0.duration(to: now) < rules.beatInterval * 2 } ?? false
-        if isWell, storeID != nil, isHearing, isIdle || isRecent { return true }
+        if isWell, storeID != nil, isListening, isIdle || isRecent { return true }
         do {
             let status = try await daemon.status()
             lastAnswerAt = now
@@ -143,9 +143,9 @@ actor NodeAgent {
                 registration = nil
             }
             storeID = status.storeID
-            let wasAway = standing.withLockedValue { standing in
-                defer { standing.daemonProblem = nil }
-                return standing.daemonProblem != nil
+            let wasAway = nodeStatus.withLockedValue { nodeStatus in
+                defer { nodeStatus.daemonProblem = nil }
+                return nodeStatus.daemonProblem != nil
             }
             if wasAway {
                 (leasedFor, forgotRefusalsAt) = (nil, nil)
@@ -161,9 +161,9 @@ actor NodeAgent {
     private func onDaemonFailure(_ error: any Error) {
         guard !(error is CancellationError) else { return }
         let problem = "\(error)"
-        let isNew = standing.withLockedValue { standing in
-            defer { standing.daemonProblem = problem }
-            return standing.daemonProblem == nil
+        let isNew = nodeStatus.withLockedValue { nodeStatus in
+            defer { nodeStatus.daemonProblem = problem }
+            return nodeStatus.daemonProblem == nil
         }
         if isNew { logger.warning("the node's xferd cannot be used: \(problem)") }
     }
@@ -174,7 +174,7 @@ actor NodeAgent {
     private func join() async throws {
         guard let storeID else { return }
         let fleet = configuration.fleet
-        await storages.firstLook(atMost: rules.beatInterval)
+        await storages.firstCheck(atMost: rules.beatInterval)
         registeredStorages = mountedStorages()
         let description = FleetNodeDescription(
             name: configuration.node, labels: Set(fleet.labels), storages: registeredStorages, slots: fleet.slots,
@@ -182,14 +182,14 @@ actor NodeAgent {
             version: XferVersion.current)
         guard let registration = try await register(description) else { return try await watchRival(description.name) }
         rival = nil
-        standing.withLockedValue { $0.fleet = registration.fleet }
+        nodeStatus.withLockedValue { $0.fleet = registration.fleet }
         try await reconcile(registration)
         self.registration = registration
         (lastBeatAt, leasedFor, forgotRefusalsAt) = (nil, nil, nil)
         logger.notice(
             "the node is in the fleet",
             metadata: [
-                "node": "\(registration.name)", "incarnation": "\(registration.incarnation)", "holds": "\(held.count)",
+                "node": "\(registration.name)", "incarnation": "\(registration.incarnation)", "holds": "\(claimed.count)",
             ])
     }
 
@@ -222,7 +222,7 @@ actor NodeAgent {
         observer.observe([node: beat], at: now)
         guard observer.liveness(of: node, rules, at: now) == .dead, try await database.takeOver(row) else { return }
         rival = nil
-        observer.startAnew()
+        observer.restart()
     }
 
     /// A beat hit no row.
@@ -234,9 +234,9 @@ actor NodeAgent {
     }
 
     func onDatabaseAnswer() {
-        let wasAway = standing.withLockedValue { standing in
-            defer { standing.databaseProblem = nil }
-            return standing.databaseProblem != nil
+        let wasAway = nodeStatus.withLockedValue { nodeStatus in
+            defer { nodeStatus.databaseProblem = nil }
+            return nodeStatus.databaseProblem != nil
         }
         if wasAway { logger.notice("the fleet's database answers") }
     }
@@ -254,11 +254,11 @@ actor NodeAgent {
             }
         case .newerSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
         default:
-            observer.startAnew()
+            observer.restart()
             let problem = "\(error)"
-            let isNew = standing.withLockedValue { standing in
-                defer { standing.databaseProblem = problem }
-                return standing.databaseProblem == nil
+            let isNew = nodeStatus.withLockedValue { nodeStatus in
+                defer { nodeStatus.databaseProblem = problem }
+                return nodeStatus.databaseProblem == nil
             }
             if isNew { logger.warning("the fleet's database cannot be used: \(problem)") }
         }
@@ -266,14 +266,14 @@ actor NodeAgent {
 }
 
 /// The known state of the node, for handlers and metrics.
-struct NodeStanding: Sendable {
+struct NodeStatus: Sendable {
     var fleet = ""
     var databaseProblem: String?
     var daemonProblem: String? = "it was not asked yet"
     var isDraining = false
     var nodes: [FleetNodeRow] = []
     var observer = BeatObserver()
-    var held = 0
+    var claimed = 0
     var claims: Int64 = 0
     var ends: Int64 = 0
     var lost: Int64 = 0

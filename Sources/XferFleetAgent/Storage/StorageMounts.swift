@@ -19,9 +19,9 @@ final class StorageMounts: Sendable {
     /// Absolute paths by name.
     let paths: [String: String]
     private let pools: [String: BlockingPool]
-    private let looks = NIOLockedValueBox<[String: Look]>([:])
+    private let checks = NIOLockedValueBox<[String: Check]>([:])
 
-    private struct Look {
+    private struct Check {
         var underWay: Task<Void, Never>?
         /// The time at which the marker was last present.
         var seenAt: MonotonicInstant?
@@ -35,14 +35,14 @@ final class StorageMounts: Sendable {
     }
 
     /// Looks for the markers, without waiting for mounts that do not answer.
-    func look() {
+    func check() {
         for (name, path) in paths {
             guard let pool = pools[name] else { continue }
-            looks.withLockedValue { all in
+            checks.withLockedValue { all in
                 guard all[name]?.underWay == nil else { return }
-                all[name, default: Look()].underWay = Task { [looks] in
+                all[name, default: Check()].underWay = Task { [checks] in
                     let isThere = await pool.run { Self.isMarked(path, name) }
-                    looks.withLockedValue { $0[name] = Look(seenAt: isThere ? Clocks.monotonic() : nil) }
+                    checks.withLockedValue { $0[name] = Check(seenAt: isThere ? Clocks.monotonic() : nil) }
                 }
             }
         }
@@ -50,22 +50,22 @@ final class StorageMounts: Sendable {
 
     /// The storages whose marker was seen within `age` before `now`.
     func mounted(within age: Duration, at now: MonotonicInstant) -> Set<String> {
-        looks.withLockedValue { looks in
-            Set(looks.filter { $0.value.seenAt.map { $0.duration(to: now) <= age } ?? false }.keys)
+        checks.withLockedValue { checks in
+            Set(checks.filter { $0.value.seenAt.map { $0.duration(to: now) <= age } ?? false }.keys)
         }
     }
 
     /// Waits for the first looks, at most so long: a node that starts knows its storages when it registers.
-    func firstLook(atMost time: Duration) async {
-        look()
-        let underWay = looks.withLockedValue { $0.values.compactMap(\.underWay) }
+    func firstCheck(atMost time: Duration) async {
+        check()
+        let underWay = checks.withLockedValue { $0.values.compactMap(\.underWay) }
         guard !underWay.isEmpty else { return }
-        let bell = Doorbell()
+        let wakeSignal = WakeSignal()
         Task {
-            for look in underWay { await look.value }
-            bell.ring()
+            for check in underWay { await check.value }
+            wakeSignal.ring()
         }
-        await bell.wait(atMost: time)
+        await wakeSignal.wait(atMost: time)
     }
 
     private static func isMarked(_ path: String, _ name: String) -> Bool {
@@ -86,13 +86,13 @@ final class StorageMounts: Sendable {
     }
 
     /// The permit for a staged file; nil if the file is not on shared storage.
-    func permit(_ hold: FleetHold, _ file: StagedFileRecord) -> FleetPermit? {
+    func permit(_ claimKey: FleetClaimKey, _ file: StagedFileRecord) -> FleetPermit? {
         guard let inode = UInt64(file.inode, radix: 10), let modifiedAt = Int64(file.modifiedAt, radix: 10) else {
             return nil
         }
         guard let (storage, parts) = place(of: file.path), let part = parts.last else { return nil }
         return FleetPermit(
-            hold: hold, storage: storage, directory: parts.dropLast().joined(separator: "/"),
+            claimKey: claimKey, storage: storage, directory: parts.dropLast().joined(separator: "/"),
             part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: modifiedAt)
     }
 
