@@ -27,9 +27,9 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchTransfer(TransferID)
     /// A move before or after a task of another lane.
     case otherLane(TaskID)
-    /// The change-set would change a task whose start is not committed; see `HeldTasks`. `GroupCommit` executes it
+    /// The change-set would change a task whose start is not committed; see `UncommittedStarts`. `GroupCommit` executes it
     /// again once the task is released, and no caller gets this error.
-    case held(TaskID)
+    case uncommittedStart(TaskID)
     /// A list's cursor was not made by this program, or belongs to another filter or order.
     case invalidCursor
 
@@ -39,7 +39,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .damaged, .newerDatabase, .foreignFile, .unreadable: true
         case .sqlite(let code, _): Self.codesOfDamage.contains(code & 0xFF)
         case .cannotOpen, .notDurable, .degraded, .vanished, .closed, .noSuchTask, .noSuchTransfer,
-            .otherLane, .held, .invalidCursor:
+            .otherLane, .uncommittedStart, .invalidCursor:
             false
         }
     }
@@ -71,7 +71,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noSuchTask(let id): "no task \(id)"
         case .noSuchTransfer(let id): "no transfer \(id)"
         case .otherLane(let id): "task \(id) is of another host, group, profile or priority"
-        case .held(let id): "task \(id) runs, and its start is not committed yet"
+        case .uncommittedStart(let id): "task \(id) runs, and its start is not committed yet"
         case .invalidCursor: "the cursor does not belong to this filter and order"
         }
     }

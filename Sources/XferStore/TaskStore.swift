@@ -71,7 +71,7 @@ public final class TaskStore: Sendable {
     public var degradation: String? { commits.degradation ?? commits.place.fault?.description }
 
     /// The tasks of brief runs.
-    public var held: HeldTasks { commits.held }
+    public var uncommittedStarts: UncommittedStarts { commits.uncommittedStarts }
 
     /// The number of writes that wait for a commit.
     public var waitingWrites: Int { commits.waitingCount }

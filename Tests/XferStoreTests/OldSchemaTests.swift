@@ -15,7 +15,7 @@ struct OldSchemaTests {
             #expect(task.specification.request.url.string == "https://example.com/file?a=b")
             #expect(task.specification.request.headers == [HeaderField(name: "X-A", value: "b")])
             #expect(task.specification.clientKey == "key")
-            #expect(try reader.earlierAdd(of: task.specification)?.askedForTheSame == true)
+            #expect(try reader.earlierAdd(of: task.specification)?.isSameRequest == true)
             #expect(task.state == .running)
             #expect(task.transferID == TransferID(1))
             #expect(task.furthest == 4096)
@@ -41,7 +41,7 @@ struct OldSchemaTests {
         try await store.read { reader throws in
             let task = try #require(try reader.task(TaskID(1)))
             #expect(task.specification.policy == "bank")
-            #expect(try reader.earlierAdd(of: task.specification)?.askedForTheSame == true)
+            #expect(try reader.earlierAdd(of: task.specification)?.isSameRequest == true)
             #expect(try reader.task(TaskID(2))?.specification.policy == nil)
             #expect(try reader.unfinishedTasks(namingPolicy: "bank", limit: 9) == [TaskID(1)])
             let stored = try reader.policies()
@@ -149,7 +149,7 @@ struct OldSchemaTests {
             #expect(try reader.task(TaskID(3))?.coalesceKey == nil)
             #expect(try reader.queued(coalescing: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TaskID(2)])
             #expect(try reader.transfers(keptUnder: [0xc0, 0xff, 0xee, 1], limit: 9).map(\.id) == [TransferID(1)])
-            #expect(try reader.isHeld(TransferID(1)) && !reader.isHeld(TransferID(1), but: TaskID(1)))
+            #expect(try reader.isUsed(TransferID(1)) && !reader.isUsed(TransferID(1), but: TaskID(1)))
         }
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
@@ -208,7 +208,7 @@ struct OldSchemaTests {
                         window: TimeWindow(times: [night], days: [.saturday, .sunday], zone: "Europe/Berlin"),
                         deadline: noon.advanced(by: .seconds(86_400)), after: [TaskID(3), TaskID(77)]))
             #expect(try reader.earliestCondition() == noon.advanced(by: .seconds(60)))
-            #expect(try reader.dependencies(of: TaskID(2)) == DependencyStanding(openCount: 1))
+            #expect(try reader.dependencies(of: TaskID(2)) == DependencyState(openCount: 1))
             #expect(try reader.nextEndedTarget() == EndedTarget(id: TaskID(3), outcome: .failed))
             #expect(try reader.openDependents(of: TaskID(3), limit: 9) == [TaskID(2)])
         }
@@ -239,7 +239,7 @@ struct OldSchemaTests {
             #expect(try reader.task(TaskID(11))?.batchID == BatchID(1))
             #expect(try reader.nextLane(priority: .low)?.group?.name == "batch-1")
             let earlier = try #require(try reader.earlierBatch(owner: owner, clientKey: "images", asked: "other"))
-            #expect(earlier.id == BatchID(1) && !earlier.askedForTheSame && earlier.refused?.isEmpty == false)
+            #expect(earlier.id == BatchID(1) && !earlier.isSameRequest && earlier.refused?.isEmpty == false)
         }
         try store.close()
         try TaskStore.check(at: directory.database, thoroughly: true)
@@ -282,7 +282,7 @@ struct OldSchemaTests {
             #expect(
                 try reader.transfer(TransferID(1))?.sourceUse
                     == SourceUse(
-                        described: 2, senders: [0, 2], unprovenFrom: 0, suspects: [0, 3], condemned: [3]))
+                        described: 2, senders: [0, 2], unprovenFrom: 0, suspects: [0, 3], excluded: [3]))
             #expect(try reader.transfer(TransferID(2))?.sourceUse == SourceUse())
         }
         try store.close()
@@ -327,9 +327,9 @@ struct OldSchemaTests {
             #expect(delivery.id == 3 && delivery.webhook == "deploy" && delivery.attempts == 4)
             #expect(delivery.key == "dad9c46e3960d7572426b76f5444d436-2-deploy" && delivery.createdAt == noon)
             #expect(delivery.body == "{\"seq\":2,\"type\":\"task.failed\"}")
-            let standing = try reader.standing(ofWebhook: "deploy")
-            #expect(standing.failures == 2 && standing.pausedUntil == noon.advanced(by: .seconds(30)))
-            #expect(standing.lastFailure == "ci.example answered 503 (Service Unavailable)")
+            let receiver = try reader.receiverState(ofWebhook: "deploy")
+            #expect(receiver.failures == 2 && receiver.pausedUntil == noon.advanced(by: .seconds(30)))
+            #expect(receiver.lastFailure == "ci.example answered 503 (Service Unavailable)")
             let counts = try reader.deliveryCounts(of: "audit")
             #expect(counts.pending == 0 && counts.failed == 1)
         }
@@ -531,7 +531,7 @@ struct OldSchemaTests {
         #expect(data.specification.profile == "work" && data.sent == 7)
         let words = RequestBody.inline(InlineBytes(Array("{\"a\":1}".utf8)))
         #expect(try reader.body(of: TaskID(5)) == words)
-        #expect(try reader.earlierAdd(of: data.specification, body: words)?.askedForTheSame == true)
+        #expect(try reader.earlierAdd(of: data.specification, body: words)?.isSameRequest == true)
         #expect(
             try reader.result(of: TaskID(5))
                 == StoredResult(content: .inline(Array("{\"b\":2}\0".utf8)), length: 8, object: "{\"b\":2}"))

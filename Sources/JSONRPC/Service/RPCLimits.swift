@@ -23,7 +23,7 @@ public struct RPCLimits: Hashable, Sendable {
     public var idleTime: Duration?
     /// The longest time of a listener's connection on the network without a request that shows a token. A request that
     /// needs none begins the time again. Beyond: the connection is closed.
-    public var strangerTime = Duration.seconds(5)
+    public var anonymousTime = Duration.seconds(5)
     /// Most requests of one connection that have begun and are not answered yet. At the limit the server reads no
     /// further requests from the connection.
     public var requestsInFlight = 64

@@ -159,7 +159,7 @@ public final class XferConnection {
             do throws(ConnectionError) {
                 rest = rest.dropFirst(try socket.write(rest))
             } catch {
-                if error == .closed, hasLastWord() { return }
+                if error == .closed, hasFinalMessage() { return }
                 throw error
             }
             if rest.isEmpty { break }
@@ -172,7 +172,7 @@ public final class XferConnection {
 
     /// Reads what has arrived. Returns whether the daemon, which accepts no more input, answered the last call before
     /// it closed.
-    private func hasLastWord() -> Bool {
+    private func hasFinalMessage() -> Bool {
         while (try? read()) == true {}
         while (try? processLine()) == true {}
         return answers[lastID] != nil

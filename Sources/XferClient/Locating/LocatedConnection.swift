@@ -84,7 +84,7 @@ extension NoDaemonError {
     /// that the same script started a moment ago and that has no lock yet.
     var patience: Duration {
         let passing = tried.filter(\.error.mayPass)
-        if passing.contains(where: { SocketLock.isHeld(forSocket: $0.candidate.path) }) { return .seconds(2) }
+        if passing.contains(where: { SocketLock.isTaken(forSocket: $0.candidate.path) }) { return .seconds(2) }
         return passing.isEmpty ? .zero : .milliseconds(500)
     }
 }

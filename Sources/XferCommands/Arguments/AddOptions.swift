@@ -17,7 +17,7 @@ struct DestinationOptions: ParsableArguments {
     var usesRemoteName = false
 
     @Option(help: ArgumentHelp("What to do when the name is taken (default: rename).", valueName: "policy"))
-    var onConflict: WordArgument<ConflictPolicy>?
+    var onConflict: EnumArgument<ConflictPolicy>?
 
     @Option(help: ArgumentHelp("Permissions of the file, in octal.", valueName: "octal"), transform: FileMode.argument)
     var mode: FileMode?
@@ -40,7 +40,7 @@ struct DestinationOptions: ParsableArguments {
         help: ArgumentHelp(
             "Who publishes the file: auto, or manual: it is staged until `xferctl commit` (default: auto).",
             valueName: "how"))
-    var finalize: WordArgument<FinalizeMode>?
+    var finalize: EnumArgument<FinalizeMode>?
 
     @Option(
         help: ArgumentHelp(
@@ -87,7 +87,7 @@ struct RequestOptions: ParsableArguments {
     var referer: String?
 
     @Option(help: ArgumentHelp("Which redirects to follow (default: follow).", valueName: "policy"))
-    var redirect: WordArgument<RedirectPolicy>?
+    var redirect: EnumArgument<RedirectPolicy>?
 
     @Option(
         name: [.customLong("max-redirs"), .customLong("max-redirects")],
@@ -155,7 +155,7 @@ struct RequestOptions: ParsableArguments {
 /// Options for the place of an added task in the queue.
 struct SchedulingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Higher starts first (default: normal).", valueName: "level"))
-    var priority: WordArgument<Priority>?
+    var priority: EnumArgument<Priority>?
 
     @Option(help: ArgumentHelp("Give it this label.", valueName: "text"), completion: .daemon(.labels))
     var label: String?
@@ -207,7 +207,7 @@ struct SchedulingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Whether kept bytes may be continued without a validator (default: auto).", valueName: "how")
     )
-    var resume: WordArgument<ResumeMode>?
+    var resume: EnumArgument<ResumeMode>?
 
     @Option(
         help: ArgumentHelp("Tell this hook of the operator's when it has completed.", valueName: "hook"),

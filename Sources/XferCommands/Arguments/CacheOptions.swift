@@ -6,7 +6,7 @@ import XferProtocol
 /// Options for the use of cached responses by an added task.
 struct CacheOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Whether a kept response is used (default: reload, never).", valueName: "policy"))
-    var cachePolicy: WordArgument<CachePolicy>?
+    var cachePolicy: EnumArgument<CachePolicy>?
 
     @Flag(inversion: .prefixedNo, help: "Keep the response (default: with a policy that uses the cache).")
     var store: Bool?

@@ -79,7 +79,7 @@ struct AnswerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Whether digests that the server announces are verified (default: verify).", valueName: "verify or ignore"))
-    var announcedDigests: WordArgument<AnnouncedDigests>?
+    var announcedDigests: EnumArgument<AnnouncedDigests>?
 
     func apply(to choices: inout TransferRequest.Choices) {
         choices.rejectsPages = Patch(rejectsPages)

@@ -18,7 +18,7 @@ struct ContentOptions: ParsableArguments {
             "download: the response goes to a file. data: it is kept for `xferctl result`. upload: as data. Without this: "
                 + "upload with -T, data with something else to send or a method but GET, unless -o, -O or -d is given.",
             valueName: "kind"))
-    var kind: WordArgument<TaskKind>?
+    var kind: EnumArgument<TaskKind>?
 
     @Option(
         name: .customLong("param"),
@@ -62,7 +62,7 @@ struct ContentOptions: ParsableArguments {
         help: ArgumentHelp(
             "What is spoken about the upload's offset, so that a retry goes on from there (default: plain).",
             valueName: "protocol"))
-    var upload: WordArgument<UploadProtocol>?
+    var upload: EnumArgument<UploadProtocol>?
 
     @Option(
         help: ArgumentHelp(

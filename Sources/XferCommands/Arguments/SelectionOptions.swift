@@ -5,7 +5,7 @@ import XferProtocol
 /// Filters that pick tasks by what they are.
 struct FilterOptions: ParsableArguments {
     @Option(help: "Only tasks in this state; may be repeated.")
-    var state: [WordArgument<TaskState>] = []
+    var state: [EnumArgument<TaskState>] = []
 
     @Flag(help: "Only failed tasks, as --state failed.")
     var failed = false

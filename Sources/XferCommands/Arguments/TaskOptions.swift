@@ -37,7 +37,7 @@ struct ResponseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
-    var parse: [WordArgument<ResponseParser>] = []
+    var parse: [EnumArgument<ResponseParser>] = []
 
     @Flag(help: "Leave null members out of what --parse made.")
     var stripNulls = false

@@ -28,8 +28,10 @@ struct VerbOptions: ParsableArguments {
     }
 
     /// Says why nothing was done, which is no error.
-    func showNothing(_ document: @autoclosure () -> JSONValue, _ deed: String, _ reason: @autoclosure () -> String) {
-        show(document(), ["nothing \(deed): \(reason())"])
+    func showNothing(
+        _ document: @autoclosure () -> JSONValue, _ participle: String, _ reason: @autoclosure () -> String
+    ) {
+        show(document(), ["nothing \(participle): \(reason())"])
     }
 }
 
@@ -87,7 +89,7 @@ struct OutputOptions: ParsableArguments {
 }
 
 /// Options for less output, for scripts that check the exit status.
-struct TalkOptions: ParsableArguments {
+struct VerbosityOptions: ParsableArguments {
     @Flag(
         name: [.customShort("q"), .customLong("quiet")],
         help: "Print nothing but errors, and the body that was asked for.")

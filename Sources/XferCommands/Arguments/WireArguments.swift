@@ -63,7 +63,7 @@ extension JSONValue {
 }
 
 /// A name of one of the wire's enumerations as an argument: usage errors, help and completions list them all.
-struct WordArgument<Word: WireEnum>: ExpressibleByArgument {
+struct EnumArgument<Word: WireEnum>: ExpressibleByArgument {
     let word: Word
 
     init(_ word: Word) { self.word = word }

@@ -5,7 +5,7 @@ enum DaemonKeeper: Hashable {
     case systemManager
     case userManager
     /// Started by hand or by `xferctl`.
-    case nobody
+    case unsupervised
 
     init(processID: Int64) {
         self.init(cgroup: Self.text(of: "/proc/\(processID)/cgroup").split(separator: "\n").map(String.init))
@@ -18,7 +18,7 @@ enum DaemonKeeper: Hashable {
             if let unit {
                 unit.contains("/user.slice/") || unit.contains("/user@") ? .userManager : .systemManager
             } else {
-                .nobody
+                .unsupervised
             }
     }
 

@@ -41,9 +41,9 @@ struct DaemonStarter {
 
     /// Starts a daemon and returns when it answers.
     ///
-    /// - Parameter isAsked: true if the user requests just that, so that `client.start` does not count.
+    /// - Parameter isRequested: true if the user requests just that, so that `client.start` does not count.
     /// - Returns: one line that says what was started.
-    func start(isAsked: Bool = false) throws(CommandFailure) -> String {
+    func start(isRequested: Bool = false) throws(CommandFailure) -> String {
         guard geteuid() != Self.overflowUser else {
             throw CommandFailure(
                 .noDaemon,
@@ -55,7 +55,7 @@ struct DaemonStarter {
         }
         let environment = Self.cleaned(CallerEnvironment.all)
         let facts = try facts(program, environment)
-        guard facts.mayStart || isAsked else {
+        guard facts.mayStart || isRequested else {
             throw CommandFailure(
                 .noDaemon,
                 "no daemon runs, and client.start: never forbids to start one; `xferctl daemon start` starts it")

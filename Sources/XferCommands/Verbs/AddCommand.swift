@@ -69,7 +69,7 @@ struct AddCommand: ParsableCommand {
     var notify = false
 
     @OptionGroup var start: StartOptions
-    @OptionGroup var talk: TalkOptions
+    @OptionGroup var verbosity: VerbosityOptions
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
@@ -90,7 +90,7 @@ struct AddCommand: ParsableCommand {
         if isStandardOutput, scheduling.clientKey != nil {
             throw ValidationError("--client-key and -o - exclude each other: no task is kept.")
         }
-        try talk.check(beside: options.output)
+        try verbosity.check(beside: options.output)
         try destination.check(beside: file)
         try chosen.checkStandardInput(besides: inputFile)
     }
@@ -121,18 +121,19 @@ struct AddCommand: ParsableCommand {
         let terminal = showsResponse || readsFile ? Terminal.error : .standard
         guard wait || file.isStandardOutput else {
             let added = try add(template, list, on: terminal)
-            options.show(added.document, talk.quiet ? [] : added.lines)
+            options.show(added.document, verbosity.quiet ? [] : added.lines)
             return try added.finish()
         }
         // Ctrl-C right after the add has to end the task, too.
         let signals = readsFile ? SignalPipe(catching: SignalPipe.displaySignals) : nil
         let begin = Readiness.now
         let added = try add(template, list, on: terminal)
-        if !options.output.json, !talk.quiet { for line in added.lines { terminal.output.line(line) } }
+        if !options.output.json, !verbosity.quiet { for line in added.lines { terminal.output.line(line) } }
         let status: ExitStatus
         do throws(CommandFailure) {
             status = try WaitCommand.wait(
-                for: added.ids, added: added.fresh, timeout: timeout, options: options, talk: talk, isDaemonKnown: true,
+                for: added.ids, added: added.fresh, timeout: timeout, options: options, verbosity: verbosity,
+                isDaemonKnown: true,
                 readsStaged: readsFile,
                 notifies: notify, signals: signals, on: terminal)
         } catch {
@@ -141,7 +142,7 @@ struct AddCommand: ParsableCommand {
             if options.output.json, error.status != .timedOut { Output.standard.document(added.document) }
             throw error
         }
-        if list != nil, added.ids.count > 1, !options.output.json, !talk.quiet {
+        if list != nil, added.ids.count > 1, !options.output.json, !verbosity.quiet {
             let seconds = begin.duration(to: Readiness.now).components.seconds
             terminal.output.line(try ListSummary.read(added.ids, options.open()).line(seconds: seconds))
         }

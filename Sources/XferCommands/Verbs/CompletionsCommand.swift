@@ -60,7 +60,7 @@ struct CompleteCommand: ParsableCommand {
         let completion = Completion(Array(line.words.dropFirst()), in: tree)
         guard case .words(let found) = completion.resolved() else { return completion.lines }
         var areNumbers = false
-        if case .asked(let question) = completion { areNumbers = question.values.areNumbers }
+        if case .query(let query) = completion { areNumbers = query.values.areNumbers }
         let isListing = areNumbers && found.count > 1 && Self.listingTypes.contains(type)
         return ["words"]
             + found.compactMap { word in

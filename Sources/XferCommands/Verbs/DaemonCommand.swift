@@ -25,7 +25,7 @@ struct DaemonCommand: ParsableCommand {
         func run() throws {
             let located = try? SocketLocator.ofThisProcess().connect(to: .user)
             let running = located.map { "it runs: \(SafeText.sanitised($0.connection.path))" }
-            let line = try running ?? DaemonStarter().start(isAsked: true)
+            let line = try running ?? DaemonStarter().start(isRequested: true)
             if output.json {
                 return Output.standard.document(.object(["started": .bool(located == nil), "message": .string(line)]))
             }
@@ -111,7 +111,7 @@ struct DaemonCommand: ParsableCommand {
             switch keeper {
             case .systemManager, .userManager:
                 try showJournal(isUser: keeper == .userManager)
-            case .nobody, nil:
+            case .unsupervised, nil:
                 guard let path, access(path, R_OK) == 0 else {
                     throw CommandFailure(
                         .refused,
@@ -165,7 +165,7 @@ struct DaemonText: Sendable {
         switch keeper {
         case .systemManager: lines.append(entry("kept by", "systemd: systemctl status xferd"))
         case .userManager: lines.append(entry("kept by", "your systemd: systemctl --user status xferd"))
-        case .nobody:
+        case .unsupervised:
             lines.append(entry("kept by", "no service manager: after a restart of the machine `xferctl add` starts it"))
         case nil: break
         }

@@ -17,7 +17,7 @@ struct EventsCommand: ParsableCommand {
     var since: Int64?
 
     @Option(name: [.customShort("t"), .long], help: "Only events of this type; may be repeated.")
-    var type: [WordArgument<EventName>] = []
+    var type: [EnumArgument<EventName>] = []
 
     @Option(
         help: ArgumentHelp("Only events about this task; may be repeated.", valueName: "id"),

@@ -96,7 +96,7 @@ struct ListCommand: ParsableCommand {
             let page = try daemon.call(TaskList.self, params)
             return PageOptions.Page(raw: page.raw, entries: page.value.tasks, next: page.value.nextCursor)
         }
-        if sort != nil || search.looksItself {
+        if sort != nil || search.filtersLocally {
             let found = try PageOptions.all(largest: TaskPages.largest, page).filter(search.matches)
             return try showAll(sort == nil && groupsByState ? found.sorted(by: TaskStage.comesFirst) : found, daemon)
         }
@@ -124,9 +124,9 @@ struct ListCommand: ParsableCommand {
         let needed = TaskTable.fields(of: shown + [.ended] + [sort].compactMap(\.self))
         guard let fields else {
             guard !options.output.json else { return nil }
-            return TaskColumns(needed.names + (search.looksItself ? TaskSearch.fields : [])) ?? needed
+            return TaskColumns(needed.names + (search.filtersLocally ? TaskSearch.fields : [])) ?? needed
         }
-        guard sort != nil || search.looksItself else { return fields }
+        guard sort != nil || search.filtersLocally else { return fields }
         return TaskColumns(fields.names + needed.names + TaskSearch.fields)
     }
 

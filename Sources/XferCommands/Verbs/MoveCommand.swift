@@ -11,7 +11,7 @@ struct MoveCommand: TaskVerb {
             keep the order given; of filters the oldest task is the first.
             """)
     static let states = Set<TaskState>.unfinished
-    private static let deed = "moved"
+    private static let participle = "moved"
 
     @OptionGroup var selection: SelectionOptions
 
@@ -52,14 +52,14 @@ struct MoveCommand: TaskVerb {
         }
         guard !ids.isEmpty else {
             return options.showNothing(
-                SelectionResult.ids(SelectionResult.Listed()).wire, Self.deed,
+                SelectionResult.ids(SelectionResult.Listed()).wire, Self.participle,
                 SelectionReason(selection, daemon).noMatch(in: Self.states))
         }
         let position: TaskMove.Position = top ? .top : bottom ? .bottom : before != nil ? .before : .after
         let answer = try daemon.call(TaskMove.self, TaskMove.Params(ids: ids, to: position, target: target))
         options.show(answer) { result, _ in
             SelectionText.lines(
-                result, deed: Self.deed, states: Self.states, reason: SelectionReason(selection, daemon))
+                result, participle: Self.participle, states: Self.states, reason: SelectionReason(selection, daemon))
         }
         try SelectionText.refuseMissing(in: answer.value, among: selection.ids.isEmpty ? [] : selection.singles)
     }

@@ -13,7 +13,7 @@ struct PauseCommand: SelectionVerb {
             Running tasks stop at their last durable byte; `xferctl resume` goes on from there.
             """,
         aliases: ["stop"])
-    static let deed = "paused"
+    static let participle = "paused"
     static let states: Set<TaskState> = [.queued, .waiting, .running]
 
     @OptionGroup var selection: SelectionOptions

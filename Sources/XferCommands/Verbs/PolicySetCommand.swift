@@ -26,7 +26,7 @@ struct PolicySetCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("What a server has to show (default: public_key with pins, else none).", valueName: "mode"))
-    var mode: WordArgument<TrustPolicy.Mode>?
+    var mode: EnumArgument<TrustPolicy.Mode>?
 
     @Option(
         name: .customLong("pin"),
@@ -55,7 +55,7 @@ struct PolicySetCommand: ParsableCommand {
 
     @Option(
         name: .customLong("min-tls"), help: ArgumentHelp("Lowest TLS version (default: 1.2).", valueName: "version"))
-    var minTLS: WordArgument<TLSVersion>?
+    var minTLS: EnumArgument<TLSVersion>?
 
     @Option(
         help: ArgumentHelp("A client certificate, a PEM file the daemon reads.", valueName: "file"),

@@ -13,7 +13,7 @@ struct ResumeCommand: SelectionVerb {
             A task that waits for its next try, the network or a host is tried now.
             """,
         aliases: ["start"])
-    static let deed = "resumed"
+    static let participle = "resumed"
     static let states: Set<TaskState> = [.paused, .waiting]
 
     @OptionGroup var selection: SelectionOptions

@@ -13,7 +13,7 @@ struct RetryCommand: SelectionVerb {
             A failed task goes on from the bytes that are kept, a cancelled one begins anew. Filters select cancelled \
             tasks only with --state cancelled.
             """)
-    static let deed = "retried"
+    static let participle = "retried"
     static let states: Set<TaskState> = [.failed, .cancelled]
 
     @OptionGroup var selection: SelectionOptions

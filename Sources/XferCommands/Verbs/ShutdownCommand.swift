@@ -13,7 +13,7 @@ struct ShutdownCommand: ParsableCommand {
 
     @Option(
         help: "suspend: stop now, go on at the next start; drain: finish what runs first; cancel: cancel everything.")
-    var mode = WordArgument(ShutdownMode.suspend)
+    var mode = EnumArgument(ShutdownMode.suspend)
 
     @OptionGroup var options: VerbOptions
 

@@ -40,7 +40,7 @@ struct SlotCommand: ParsableCommand {
 
         func run() throws {
             let answer = try options.open().call(SlotDetach.self, SlotGet.Params(slot: name))
-            options.show(answer) { result, _ in [SlotText.line(result, of: name, deed: "detached")] }
+            options.show(answer) { result, _ in [SlotText.line(result, of: name, participle: "detached")] }
         }
     }
 
@@ -54,15 +54,15 @@ struct SlotCommand: ParsableCommand {
 
         func run() throws {
             let answer = try options.open().call(SlotCancel.self, SlotGet.Params(slot: name))
-            options.show(answer) { result, _ in [SlotText.line(result, of: name, deed: "cancelled")] }
+            options.show(answer) { result, _ in [SlotText.line(result, of: name, participle: "cancelled")] }
         }
     }
 }
 
 /// The texts about slots.
 enum SlotText {
-    static func line(_ result: SlotGet.Result, of slot: String, deed: String) -> String {
-        result.task.map { "\(deed): #\($0.id)" } ?? empty(slot)
+    static func line(_ result: SlotGet.Result, of slot: String, participle: String) -> String {
+        result.task.map { "\(participle): #\($0.id)" } ?? empty(slot)
     }
 
     static func empty(_ slot: String) -> String { "nothing is in \(SafeText.sanitised(slot))" }

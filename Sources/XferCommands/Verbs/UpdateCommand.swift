@@ -25,7 +25,7 @@ struct UpdateCommand: TaskVerb {
     @OptionGroup var selection: SelectionOptions
 
     @Option(help: ArgumentHelp("Higher starts first.", valueName: "level"))
-    var priority: WordArgument<Priority>?
+    var priority: EnumArgument<Priority>?
 
     @Option(help: ArgumentHelp("Put them into this group.", valueName: "name"), completion: .daemon(.groups))
     var setGroup: String?
@@ -69,7 +69,7 @@ struct UpdateCommand: TaskVerb {
     var directory: String?
 
     @Option(help: ArgumentHelp("What to do when the name is taken.", valueName: "policy"))
-    var onConflict: WordArgument<ConflictPolicy>?
+    var onConflict: EnumArgument<ConflictPolicy>?
 
     @Flag(inversion: .prefixedNo, help: "Allow a hidden path directly beneath a home directory, such as ~/.ssh.")
     var allowHidden: Bool?

@@ -18,12 +18,12 @@ struct VerifyCommand: TaskVerb {
     static let states: Set<TaskState> = [.completed]
 
     @OptionGroup var selection: SelectionOptions
-    @OptionGroup var talk: TalkOptions
+    @OptionGroup var verbosity: VerbosityOptions
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
         try selection.check()
-        try talk.check(beside: options.output)
+        try verbosity.check(beside: options.output)
         if options.connection.isRemote {
             throw ValidationError("the files are on the daemon's machine: verify them there.")
         }
@@ -47,10 +47,10 @@ struct VerifyCommand: TaskVerb {
             }
             verdicts.append(verdict)
             // A large file takes minutes: each is reported as soon as it is known.
-            if !options.output.json, !talk.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
+            if !options.output.json, !verbosity.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
         }
         if options.output.json { Output.standard.document(.object(["files": .array(verdicts.map(\.json))])) }
-        if verdicts.isEmpty, !options.output.json, !talk.quiet {
+        if verdicts.isEmpty, !options.output.json, !verbosity.quiet {
             Output.standard.line("nothing to verify: \(SelectionReason(selection, daemon).noMatch(in: Self.states))")
         }
         if verdicts.contains(where: \.isProblem) { throw CommandFailure(.taskFailed) }

@@ -40,7 +40,7 @@ struct ByteReader {
         while true {
             do throws(CommandFailure) {
                 if let state = try readOn() { return state == .completed || state == .staged ? .done : .taskFailed }
-                try waitForNews()
+                try waitForEvents()
             } catch {
                 guard error.status == .noDaemon else { throw error }
                 try reconnect()
@@ -107,7 +107,7 @@ struct ByteReader {
         _ = try session.daemon.call(EventsSubscribe.self, EventsSubscribe.Params(taskIDs: [id]))
     }
 
-    private mutating func waitForNews() throws(CommandFailure) {
+    private mutating func waitForEvents() throws(CommandFailure) {
         while true {
             switch session.next(until: nil) {
             case .event(let event, _):

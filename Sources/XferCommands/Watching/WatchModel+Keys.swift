@@ -87,9 +87,9 @@ extension WatchModel {
         return .send(.act(task.state == .paused ? .resume : .pause, task.id))
     }
 
-    private mutating func refusesEnded(_ task: WatchTask, _ deed: String) -> Bool {
+    private mutating func refusesEnded(_ task: WatchTask, _ effect: String) -> Bool {
         guard task.summary.isTerminal else { return false }
-        message = WatchMessage("not \(deed): #\(task.id) is \(task.summary.state)", isRefusal: true)
+        message = WatchMessage("not \(effect): #\(task.id) is \(task.summary.state)", isRefusal: true)
         return true
     }
 
@@ -179,7 +179,7 @@ extension WatchModel {
 
 /// The description of the keys, on a screen of its own.
 enum WatchHelp {
-    private static let entries: [(keys: String, deed: String)] = [
+    private static let entries: [(keys: String, effect: String)] = [
         ("Up Down, k j", "select a task"),
         ("PgUp PgDn", "move by a page"),
         ("Home End, g G", "first and last task"),
@@ -202,7 +202,7 @@ enum WatchHelp {
         let width = 16
         var lines: [(keys: String, text: String)] = [("", "")]
         for entry in entries {
-            let parts = WatchDetails.wrapped(entry.deed, to: max(8, columns - width - 2))
+            let parts = WatchDetails.wrapped(entry.effect, to: max(8, columns - width - 2))
             for (index, part) in parts.enumerated() {
                 lines.append((TextWidth.padded(index == 0 ? entry.keys : "", to: width), part))
             }

@@ -87,7 +87,7 @@ struct WatchMessage: Hashable, Sendable {
         self.isRefusal = isRefusal
     }
 
-    init(_ result: SelectionResult, _ deed: WatchDeed, _ id: Int64) {
+    init(_ result: SelectionResult, _ deed: WatchVerb, _ id: Int64) {
         guard case .ids(let listed) = result else {
             self.init("\(deed.past): #\(id)", isRefusal: false)
             return

@@ -12,7 +12,7 @@ enum WatchRequest: Hashable, Sendable {
     /// - Parameter generation: the list's generation at the time of the request.
     case page(WatchPageKey, generation: Int)
     case details(Int64)
-    case act(WatchDeed, Int64)
+    case act(WatchVerb, Int64)
     /// 0 is unlimited; of an upload what is sent.
     case limitTask(Int64, rate: Int64, isUpload: Bool)
     /// The limit of all transfers together; nil is the configured one.
@@ -20,7 +20,7 @@ enum WatchRequest: Hashable, Sendable {
 }
 
 /// An action on the selected task.
-enum WatchDeed: Hashable, Sendable {
+enum WatchVerb: Hashable, Sendable {
     case pause, resume, cancel, retry, moveToTop, moveToBottom
 
     /// Past participle, for "paused #3".
@@ -64,8 +64,8 @@ extension WatchRequest {
         case .status: DaemonStatus.name
         case .page: TaskList.name
         case .details: TaskGet.name
-        case .act(let deed, _):
-            switch deed {
+        case .act(let verb, _):
+            switch verb {
             case .pause: TaskPause.name
             case .resume: TaskResume.name
             case .cancel: TaskCancel.name

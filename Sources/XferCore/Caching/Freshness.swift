@@ -76,12 +76,12 @@ public struct Freshness: Hashable, Sendable {
         guard now >= response.responseTime, response.responseTime >= response.requestTime else { return nil }
         let apparent = max(.zero, date(of: head, response).duration(to: response.responseTime))
         let delay = response.requestTime.duration(to: response.responseTime)
-        let corrected = told(by: head) + delay
+        let corrected = reported(by: head) + delay
         return max(apparent, corrected) + response.responseTime.duration(to: now)
     }
 
     /// The `Age` field: the first of several values, zero for an invalid one (§5.1).
-    private static func told(by head: ResponseHead) -> Duration {
+    private static func reported(by head: ResponseHead) -> Duration {
         let first = head.fields.firstValue(named: "Age")?.split(separator: ",").first
         let text = first.map { $0.filter { $0 != " " && $0 != "\t" } }
         return .seconds(text.flatMap(CacheDirectives.seconds) ?? 0)

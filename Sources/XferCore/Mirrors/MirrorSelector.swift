@@ -28,7 +28,7 @@ public struct MirrorSelector: Hashable, Sendable {
         /// The rest of other sources' bytes, whatever its validators are: the digest will decide.
         case underDigest
         /// The whole, in place of what is kept.
-        case anew
+        case fromStart
 
         /// True if the request continues bytes that other sources sent.
         public var isForeign: Bool { self == .sameTag || self == .underDigest }
@@ -46,7 +46,7 @@ public struct MirrorSelector: Hashable, Sendable {
     }
 
     public enum Decision: Hashable, Sendable {
-        case ask(Choice)
+        case request(Choice)
         /// No source is left for this run.
         case fail(TransferError)
     }
@@ -75,7 +75,7 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
-    private enum Standing: Hashable {
+    private enum SourceState: Hashable {
         case ready
         /// For now.
         case failed(TransferError)
@@ -88,10 +88,10 @@ public struct MirrorSelector: Hashable, Sendable {
 
     /// The sources of the bytes in the partial file, including bytes that are not committed yet.
     public private(set) var use: SourceUse
-    private var standings: [Standing]
+    private var states: [SourceState]
     /// Sources that could not show that the kept bytes of other sources are theirs too; cleared when those bytes are
     /// dropped.
-    private var strangers = SourceSet()
+    private var incompatible = SourceSet()
     private var speeds: [SourceSpeed]
 
     /// - Parameters:
@@ -105,13 +105,13 @@ public struct MirrorSelector: Hashable, Sendable {
             self.use.unprovenFrom = 0
         }
         // The task was started again although all sources are condemned: else there would be no source to ask.
-        if (0..<count).allSatisfy(use.condemned.contains) { self.use.condemned = [] }
-        standings = Array(repeating: .ready, count: count)
+        if (0..<count).allSatisfy(use.excluded.contains) { self.use.excluded = [] }
+        states = Array(repeating: .ready, count: count)
         speeds = Array(repeating: SourceSpeed(), count: count)
     }
 
     /// True if there is a choice at all.
-    public var hasMirrors: Bool { standings.count > 1 }
+    public var hasMirrors: Bool { states.count > 1 }
 
     // MARK: Next source
 
@@ -121,20 +121,20 @@ public struct MirrorSelector: Hashable, Sendable {
     ///   - hasBytes: true if bytes are kept.
     ///   - isPatient: true if kept bytes justify another attempt of the task; see `isPatient(tries:maxRetries:)`.
     public func next(hasBytes: Bool, proof: Proof, isPatient: Bool) -> Decision {
-        guard hasBytes else { return usable.first.map { .ask(Choice(source: $0, mode: .own)) } ?? .fail(failure) }
-        if let choice = continuations(proof).first { return .ask(choice) }
+        guard hasBytes else { return usable.first.map { .request(Choice(source: $0, mode: .own)) } ?? .fail(failure) }
+        if let choice = continuations(proof).first { return .request(choice) }
         // Without proof the others were not asked: the wait is for the one.
-        if case .failed(let error) = standings[use.described], isPatient {
+        if case .failed(let error) = states[use.described], isPatient {
             return .fail(proof == .none || isWary ? error : failure)
         }
-        return usable.first.map { .ask(Choice(source: $0, mode: .anew)) } ?? .fail(failure)
+        return usable.first.map { .request(Choice(source: $0, mode: .fromStart)) } ?? .fail(failure)
     }
 
     /// The sources that could continue the kept bytes, in the order in which they are tried. Where only a tag can be
     /// proof, the source of the kept bytes comes first: with it, resuming needs no proof.
     private func continuations(_ proof: Proof) -> [Choice] {
         let own = usable.filter { $0 == use.described }.map { Choice(source: $0, mode: .own) }
-        let others = usable.filter { $0 != use.described && !strangers.contains($0) }
+        let others = usable.filter { $0 != use.described && !incompatible.contains($0) }
         if isWary { return own }
         switch proof {
         case .none: return own
@@ -148,7 +148,7 @@ public struct MirrorSelector: Hashable, Sendable {
     public var isWary: Bool { !use.suspects.isEmpty }
 
     private var usable: [Int] {
-        let ready = standings.indices.filter { standings[$0] == .ready && !use.condemned.contains($0) }
+        let ready = states.indices.filter { states[$0] == .ready && !use.excluded.contains($0) }
         guard isWary else { return ready }
         return ready.filter { !use.suspects.contains($0) } + ready.filter(use.suspects.contains)
     }
@@ -176,7 +176,7 @@ public struct MirrorSelector: Hashable, Sendable {
         case .own where choice.source == use.described:
             use.senders.insert(choice.source)
             if isUnproven { use.onUnprovenJoin(at: offset) }
-        case .own, .anew:
+        case .own, .fromStart:
             begin(with: choice.source)
         case .sameTag, .underDigest:
             use.senders.insert(choice.source)
@@ -192,22 +192,22 @@ public struct MirrorSelector: Hashable, Sendable {
         use = use.withoutBytes
         use.described = source
         use.senders = [source]
-        strangers = []
+        incompatible = []
     }
 
     /// Records that the kept bytes are discarded, and nothing replaces them yet.
     public mutating func onBytesLost() {
         use = use.withoutBytes
-        strangers = []
+        incompatible = []
     }
 
     /// Records that the source cannot continue others' bytes: it has another length or tag, or sends only the whole.
-    public mutating func onRefusal(of source: Int) { strangers.insert(source) }
+    public mutating func onRefusal(of source: Int) { incompatible.insert(source) }
 
     /// An attempt at a source has failed. Answers whether that sets it aside for the run.
     @discardableResult
     public mutating func onFailure(of source: Int, _ error: TransferError) -> Bool {
-        standings[source] = error.isRetriable ? .failed(error) : .aside(error)
+        states[source] = error.isRetriable ? .failed(error) : .aside(error)
         return !error.isRetriable
     }
 
@@ -236,8 +236,8 @@ public struct MirrorSelector: Hashable, Sendable {
     private var failure: TransferError {
         var passing: [TransferError] = []
         var final: [TransferError] = []
-        for standing in standings {
-            switch standing {
+        for state in states {
+            switch state {
             case .ready: break
             case .failed(let error): passing.append(error)
             case .aside(let error): final.append(error)
@@ -263,11 +263,11 @@ public struct MirrorSelector: Hashable, Sendable {
         let wasSuspected = use.senders.bits & ~use.suspects.bits == 0
         // What was put together may be wrong though the source is right: it sends the whole once more.
         if isWhole, wasSuspected || !isDemanded {
-            next.condemned.formUnion(use.senders)
+            next.excluded.formUnion(use.senders)
         } else {
             next.suspects.formUnion(use.senders)
         }
-        return next.condemned.count < count ? next : nil
+        return next.excluded.count < count ? next : nil
     }
 
     // MARK: Several at once

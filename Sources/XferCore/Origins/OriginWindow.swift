@@ -51,8 +51,8 @@ public struct OriginWindow: Hashable, Sendable {
     /// The end of a request.
     public enum Outcome: Hashable, Sendable {
         case answered(Answer)
-        /// The origin refuses so many at once; see `OriginRefusal`. `asksToWait`: it names a time (`Retry-After`).
-        case refused(asksToWait: Bool)
+        /// The origin refuses so many at once; see `OriginRefusal`. `requestsWait`: it names a time (`Retry-After`).
+        case refused(requestsWait: Bool)
         /// The connection was refused, or ended before an answer.
         case broken
         /// No byte was received.
@@ -234,12 +234,12 @@ public struct OriginWindow: Hashable, Sendable {
         switch outcome {
         case .answered(let answer):
             onAnswer(answer, to: ticket, at: now)
-        case .refused(asksToWait: true):
+        case .refused(requestsWait: true):
             refusals = refusals.addingSaturated(1)
             onPresence(at: now)
             if ticket.underWay > 1 { setCeiling(min(ticket.underWay - 1, ceiling?.size ?? .max), at: now) }
             shrink(to: 1, .refused, at: now)
-        case .refused(asksToWait: false):
+        case .refused(requestsWait: false):
             refusals = refusals.addingSaturated(1)
             onPresence(at: now)
             return backOff(ticket, at: now)

@@ -33,10 +33,10 @@ public enum ProfileRules {
     /// Checks a credential. A fault names the field `field` of the request or profile.
     public static func check(
         _ credential: Credential, isOperator: Bool, field: String = "credential",
-        audience: CredentialRules.Audience = .origin
+        recipient: CredentialRules.Recipient = .origin
     ) throws(RequestFault) {
         do throws(CredentialFault) {
-            try CredentialRules.check(credential, for: audience, isOperator: isOperator)
+            try CredentialRules.check(credential, for: recipient, isOperator: isOperator)
         } catch {
             throw RequestFault(
                 field: "\(field).\(credential.wireName(of: error.field))", reason: error.reason,
@@ -53,7 +53,7 @@ public enum ProfileRules {
                 expected: "http://, https://, socks5:// or socks5h:// with host and port")
         }
         if let credential = proxy.credential {
-            try check(credential, isOperator: isOperator, field: "proxy.credential", audience: .proxy)
+            try check(credential, isOperator: isOperator, field: "proxy.credential", recipient: .proxy)
         }
     }
 

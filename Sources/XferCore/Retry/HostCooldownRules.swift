@@ -22,7 +22,7 @@ public enum HostCooldownRules {
     /// have answered in the host's place. Neither is a reason for other tasks to wait.
     public static func scope(of error: TransferError, to specification: TaskSpecification) -> Scope {
         guard error.proxy == nil, !isForgeable(error, to: specification) else { return .none }
-        guard error.reason == .httpStatus, error.isRetriable, error.httpStatus == 429 || asksToWait(error) else {
+        guard error.reason == .httpStatus, error.isRetriable, error.httpStatus == 429 || requestsWait(error) else {
             return .none
         }
         let isOfHost = error.host.map { $0 == specification.request.url.hostKey } ?? true
@@ -65,7 +65,7 @@ public enum HostCooldownRules {
     public static func duration(
         after error: TransferError, tries: Int, using random: inout some RandomNumberGenerator
     ) -> Duration {
-        guard asksToWait(error) else { return ownDelay(tries: tries, using: &random) }
+        guard requestsWait(error) else { return ownDelay(tries: tries, using: &random) }
         return .seconds(min(error.retryAfter ?? 0, RetryPolicy.longestRetryAfter))
     }
 
@@ -77,7 +77,7 @@ public enum HostCooldownRules {
         return .microseconds(Int64.random(in: bound / 2...bound, using: &random))
     }
 
-    private static func asksToWait(_ error: TransferError) -> Bool {
+    private static func requestsWait(_ error: TransferError) -> Bool {
         error.httpStatus.map { $0 == 429 || $0 == 503 } == true && (error.retryAfter ?? 0) > 0
     }
 }

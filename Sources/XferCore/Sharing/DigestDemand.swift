@@ -26,10 +26,10 @@ public struct DigestDemand: Hashable, Sendable {
     ///   - holding: the digest under which bytes were put together, or their end was taken. A strong digest of the task's
     ///     own proves as much.
     ///   - announced: the digest that the server named. It is not verified beside a demanded one.
-    public static func all(own: Checksum?, holding: Checksum?, announced: Checksum?) -> [DigestDemand] {
+    public static func all(own: Checksum?, binding: Checksum?, announced: Checksum?) -> [DigestDemand] {
         var demands = own.map { [DigestDemand(.task, $0)] } ?? []
-        if let holding, holding != own, own?.algorithm.isStrong != true {
-            demands.append(DigestDemand(.sharingTask, holding))
+        if let binding, binding != own, own?.algorithm.isStrong != true {
+            demands.append(DigestDemand(.sharingTask, binding))
         }
         if demands.isEmpty, let announced { demands.append(DigestDemand(.server, announced)) }
         return demands

@@ -201,7 +201,7 @@ public struct TaskStateMachine: Sendable {
 
     /// A condition of the task does not hold, or no longer does: its window has closed, or the link is metered. A
     /// running task stops at its checkpoint; that does not count as a try.
-    public mutating func onHold(_ wait: Wait) -> TaskTransition {
+    public mutating func onBlocked(_ wait: Wait) -> TaskTransition {
         let isRunning = task.state == .running
         switch (task.state, task.wait?.reason) {
         case (.waiting, let reason?) where reason.isStartCondition:

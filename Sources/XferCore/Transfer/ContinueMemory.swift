@@ -19,7 +19,7 @@ public struct ContinueMemory: Sendable {
 
     public init() {}
 
-    public func mayAsk(_ origin: Origin, now: MonotonicInstant) -> Bool { resting[origin].map { $0 <= now } ?? true }
+    public func mayExpect(_ origin: Origin, now: MonotonicInstant) -> Bool { resting[origin].map { $0 <= now } ?? true }
 
     /// Records that the origin does not support the expectation, and does not get it for `rest`.
     public mutating func recordSilence(of origin: Origin, now: MonotonicInstant) {

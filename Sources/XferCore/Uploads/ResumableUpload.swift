@@ -8,19 +8,19 @@ public import XferModel
 /// the protocol ignores the invitation: then it was a plain upload, and `mayRepeat` decides if it may be sent again.
 public struct ResumableUpload: UploadMachine {
     private enum State: Hashable {
-        /// → creating, asking, ended
+        /// → creating, queryingOffset, ended
         case idle
-        /// The client's request in flight, with the whole source → asking, creatingEmpty, ended
+        /// The client's request in flight, with the whole source → queryingOffset, creatingEmpty, ended
         case creating
         /// The client's request in flight, without content: the parts come later → appending, ended
         case creatingEmpty
         /// HEAD in flight → appending, replaying, creating, ended
-        case asking
-        /// PATCH in flight → appending, asking, creating, ended
+        case queryingOffset
+        /// PATCH in flight → appending, queryingOffset, creating, ended
         case appending(Range<Int64>)
         /// A PATCH in flight that sends nothing, to get the answer of a complete upload again → ended
         case replaying
-        /// The client's request is being stopped, because the server wants it in parts → asking, ended
+        /// The client's request is being stopped, because the server wants it in parts → queryingOffset, ended
         case interrupting
         case ended
     }
@@ -57,7 +57,7 @@ public struct ResumableUpload: UploadMachine {
         guard let data = resumeData else { return create() }
         // An expired resource must not be used.
         if let expiry = data.expiresAt, expiry <= now { return onGone("has expired") }
-        return ask()
+        return queryOffset()
     }
 
     public mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
@@ -65,7 +65,7 @@ public struct ResumableUpload: UploadMachine {
         switch state {
         case .creating, .creatingEmpty: return onCreationInterim(head, location: location, at: now)
         case .appending(let range): return onProgress(head, within: range)
-        case .asking, .replaying, .interrupting: return UploadStep(.goOn)
+        case .queryingOffset, .replaying, .interrupting: return UploadStep(.goOn)
         case .idle, .ended: preconditionFailure("an interim response to an upload that is \(state)")
         }
     }
@@ -79,7 +79,7 @@ public struct ResumableUpload: UploadMachine {
             switch answered {
             case .creating: onCreationAnswer(head, location: location, at: now)
             case .creatingEmpty: onEmptyCreationAnswer(head, location: location, at: now)
-            case .asking: onOffset(head, at: now)
+            case .queryingOffset: onOffset(head, at: now)
             case .appending(let range): onAppended(head, range, at: now)
             case .replaying: onReplayed(head, at: now)
             case .interrupting: onCreationAnswer(head, location: location, at: now)
@@ -91,7 +91,7 @@ public struct ResumableUpload: UploadMachine {
 
     public mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep {
         precondition(state != .idle && state != .ended, "a request broke of an upload that is \(state)")
-        if state == .interrupting { return ask() }
+        if state == .interrupting { return queryOffset() }
         state = .ended
         var error = error
         // Without the upload resource the outcome of the request cannot be determined.
@@ -101,7 +101,7 @@ public struct ResumableUpload: UploadMachine {
 
     public mutating func onInterrupted() -> UploadStep {
         precondition(state == .interrupting, "an upload that is \(state) asked for no interruption")
-        return ask()
+        return queryOffset()
     }
 
     // MARK: Interim responses
@@ -152,19 +152,19 @@ public struct ResumableUpload: UploadMachine {
         if complete == true { return UploadStep(.answered(mayRetry: false)) }
         guard resumeData == nil else {
             switch head.status {
-            case 200...299: return complete == false ? ask() : UploadStep(.answered(mayRetry: false))
+            case 200...299: return complete == false ? queryOffset() : UploadStep(.answered(mayRetry: false))
             case 413: return onTooLarge(length)
             default: return UploadJudgement.failure(head, from: url, now: now)
             }
         }
         // Without any sign of the protocol it was a plain upload.
-        let isSpoken = complete == false || head.value("Upload-Limit") != nil
-        guard isSpoken else { return UploadStep(.answered(mayRetry: mayRepeat)) }
+        let isSupported = complete == false || head.value("Upload-Limit") != nil
+        guard isSupported else { return UploadStep(.answered(mayRetry: mayRepeat)) }
         switch head.status {
         case 200...299:
             guard let location else { return .fail("the server keeps the upload and does not say where (Location)") }
             begin(at: location, head, at: now)
-            return ask()
+            return queryOffset()
         case 413 where length > 0:
             shrink(from: length)
             return createEmpty()
@@ -234,10 +234,10 @@ public struct ResumableUpload: UploadMachine {
         let stated = StructuredField.integer("Upload-Offset", in: head.fields)
         switch head.status {
         case 200...299:
-            guard !isLast, stated != nil else { return askAfterFruitless() }
+            guard !isLast, stated != nil else { return queryAfterFruitless() }
             return goOn(at: stated)
         case 409:
-            guard stated != nil else { return askAfterFruitless() }
+            guard stated != nil else { return queryAfterFruitless() }
             // If this offset is below the acknowledged one, the server has lost bytes, and `goOn` fails.
             return goOn(at: stated)
         case 413:
@@ -273,9 +273,9 @@ public struct ResumableUpload: UploadMachine {
         return append(from: offset)
     }
 
-    private mutating func askAfterFruitless() -> UploadStep {
+    private mutating func queryAfterFruitless() -> UploadStep {
         fruitless += 1
-        return failureForFruitlessness() ?? ask()
+        return failureForFruitlessness() ?? queryOffset()
     }
 
     private mutating func failureForFruitlessness() -> UploadStep? {
@@ -288,7 +288,7 @@ public struct ResumableUpload: UploadMachine {
         guard shrink(from: count) else {
             return .fail("\(count) bytes in one request are too large for the server (413)")
         }
-        return ask()
+        return queryOffset()
     }
 
     /// False when no smaller part makes sense.
@@ -333,9 +333,9 @@ public struct ResumableUpload: UploadMachine {
         UploadStep(.send(ResumableUploadWire.creation(method, url, sending: content, of: length)))
     }
 
-    private mutating func ask() -> UploadStep {
+    private mutating func queryOffset() -> UploadStep {
         guard let data = resumeData else { preconditionFailure("no upload to ask for") }
-        state = .asking
+        state = .queryingOffset
         return UploadStep(.send(ResumableUploadWire.offset(of: data.url)))
     }
 

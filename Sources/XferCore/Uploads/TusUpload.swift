@@ -7,13 +7,13 @@ public import XferModel
 /// the server reported last; whenever that is uncertain, `HEAD` requests it.
 public struct TusUpload: UploadMachine {
     private enum State: Hashable {
-        /// → creating, asking
+        /// → creating, queryingOffset
         case idle
         /// POST in flight, with these bytes of the source → appending, creating, ended
         case creating(Range<Int64>)
         /// HEAD in flight → appending, creating, ended
-        case asking(UploadResumeData)
-        /// PATCH in flight → appending, asking, creating, ended
+        case queryingOffset(UploadResumeData)
+        /// PATCH in flight → appending, queryingOffset, creating, ended
         case appending(UploadResumeData, Range<Int64>)
         case ended
     }
@@ -73,8 +73,8 @@ public struct TusUpload: UploadMachine {
     public mutating func onStart(at now: Timestamp) -> UploadStep {
         precondition(state == .idle, "an upload that is \(state) cannot start")
         guard let data = resumeData else { return create() }
-        if let expiry = data.expiresAt, expiry <= now { return createAnew() }
-        return ask(data)
+        if let expiry = data.expiresAt, expiry <= now { return createAgain() }
+        return queryOffset(data)
     }
 
     public mutating func onInterim(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep {
@@ -88,7 +88,7 @@ public struct TusUpload: UploadMachine {
         switch answered {
         case .creating(let sent):
             return onCreated(head, sent, location: location, at: now)
-        case .asking(let data):
+        case .queryingOffset(let data):
             return onOffset(head, of: data, at: now)
         case .appending(let data, let range):
             return onAppended(head, range, of: data, at: now)
@@ -153,7 +153,7 @@ public struct TusUpload: UploadMachine {
             }
             return continueAt(Self.offset(in: head), through: length, head, of: data)
         case 404, 410:
-            return createAnew()
+            return createAgain()
         default:
             return UploadJudgement.failure(head, from: data.url, now: now)
         }
@@ -173,13 +173,13 @@ public struct TusUpload: UploadMachine {
             }
             return continueAt(offset, through: range.upperBound, head, of: data)
         case 404, 410:
-            return createAnew()
+            return createAgain()
         case 409:
             fruitless += 1
             guard fruitless < UploadJudgement.maxFruitless else {
                 return .fail("the server refuses the offset it names itself (409), \(fruitless) times")
             }
-            return ask(data)
+            return queryOffset(data)
         case 413:
             guard let smaller = UploadJudgement.smallerPart(than: range.upperBound - range.lowerBound) else {
                 return .fail("\(range.count) bytes in one request are too large for the server (413)")
@@ -188,7 +188,7 @@ public struct TusUpload: UploadMachine {
             var smallerData = data
             smallerData.largestAppend = smaller
             resumeData = smallerData
-            var step = ask(smallerData)
+            var step = queryOffset(smallerData)
             step.record = .keep(smallerData)
             return step
         default:
@@ -203,12 +203,12 @@ public struct TusUpload: UploadMachine {
         if let objection = UploadJudgement.objection(to: offset, from: data.offset, through: end) {
             return .fail(objection)
         }
-        var told = data
-        told.offset = offset ?? data.offset
-        told.expiresAt = Self.expiry(in: head) ?? data.expiresAt
-        if told.offset > data.offset { fruitless = 0 }
-        resumeData = told
-        return goOn(with: told, recording: told != data)
+        var reported = data
+        reported.offset = offset ?? data.offset
+        reported.expiresAt = Self.expiry(in: head) ?? data.expiresAt
+        if reported.offset > data.offset { fruitless = 0 }
+        resumeData = reported
+        return goOn(with: reported, recording: reported != data)
     }
 
     // MARK: Requests
@@ -232,8 +232,8 @@ public struct TusUpload: UploadMachine {
             record: record)
     }
 
-    private mutating func ask(_ data: UploadResumeData) -> UploadStep {
-        state = .asking(data)
+    private mutating func queryOffset(_ data: UploadResumeData) -> UploadStep {
+        state = .queryingOffset(data)
         return UploadStep(.send(UploadRequest(.head, data.url, headers: [Self.version])))
     }
 
@@ -256,7 +256,7 @@ public struct TusUpload: UploadMachine {
     }
 
     /// The server does not have the upload any more: creates another one.
-    private mutating func createAnew() -> UploadStep {
+    private mutating func createAgain() -> UploadStep {
         resumeData = nil
         creations += 1
         guard creations < UploadJudgement.maxFruitless else {

@@ -42,7 +42,7 @@ public struct Attempt: Sendable {
     public var checkpoints: CheckpointWindow.Limits
     /// The account of the bytes that are not yet durable, shared by all attempts at one body. It is nil if this attempt
     /// alone fetches the body.
-    public var stake: SharedStake?
+    public var unsynced: SharedUnsyncedBytes?
     /// Called before every hop, redirects included: chooses the session, and with it the trust settings, for the hop.
     public var session: SessionChooser
     /// Called with the sender at every final response's head, redirects included. Called on the attempt's loop.
@@ -76,7 +76,7 @@ public struct Attempt: Sendable {
         self.rateScopes = rateScopes
         self.conditions = conditions
         self.checkpoints = checkpoints
-        stake = nil
+        unsynced = nil
         self.session = session
         self.onServer = onServer
     }

@@ -8,7 +8,7 @@ extension AttemptRun {
         if let (next, deadline) = hop?.drain {
             return deadline <= now ? perform(next) : core.schedule(self, at: deadline)
         }
-        if pacing.expired(now) == .idleTimeout, let heard = hop?.lastAcknowledgement(now) { onActivity(heard) }
+        if pacing.expired(now) == .idleTimeout, let activity = hop?.lastAcknowledgement(now) { onActivity(activity) }
         if let reason = pacing.expired(now) {
             let error = timeout(reason)
             return finish(.failed(hop?.namingAddress(error) ?? error))

@@ -110,7 +110,7 @@ extension AttemptRun {
     /// get small buffers: a thousand attempts hold 30 MiB.
     var readSize: Int {
         guard attempt.sink.isForFiles, attempt.mode == .download else { return 64 << 10 }
-        let readSize = attempt.checkpoints.readSize(isShared: attempt.stake != nil)
+        let readSize = attempt.checkpoints.readSize(isShared: attempt.unsynced != nil)
         return min(readSize, Self.bufferSize(beside: core.shared.attemptCount))
     }
 

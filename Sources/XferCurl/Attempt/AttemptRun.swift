@@ -12,7 +12,7 @@ final class AttemptRun {
     /// The step after a hop.
     enum Next {
         case hop(HTTPURL, HTTPMethod)
-        case ask(RequestPlan)
+        case request(RequestPlan)
         /// The same request over a new connection: nothing of it was sent.
         case reconnect
         /// The same request over an address that was left out: there is no other, and nothing of it was sent.
@@ -133,7 +133,7 @@ final class AttemptRun {
     func stop() { finish(.stopped) }
 
     func proceed() {
-        guard let hop, hop.isHolding else { return }
+        guard let hop, hop.waitsForCaller else { return }
         // An empty body has already ended.
         if hop.release() { return }
         changePacing { pacing, now in
@@ -186,7 +186,7 @@ final class AttemptRun {
 
     private func onUpgrade(of url: HTTPURL, to secured: HTTPURL) {
         events.yield(.redirected(status: 307, from: url, to: secured, .upgraded))
-        askForMove()
+        requestMove()
         if home == url { home = secured }
         if credential?.origins.contains(url.origin) == true { credential?.origins.append(secured.origin) }
     }
@@ -199,7 +199,7 @@ final class AttemptRun {
         }
         func report(_ target: HTTPURL, _ decision: RedirectDecision) {
             events.yield(.redirected(status: head.status, from: request.url, to: target, decision))
-            askForMove()
+            requestMove()
         }
         if redirects.delivers(status: head.status) {
             if case .success(let target) = resolved { report(target, .delivered) }
@@ -242,7 +242,7 @@ final class AttemptRun {
             request.method = method
             request.url = target
             beginHop()
-        case .ask(let plan):
+        case .request(let plan):
             request.plan = plan
             beginHop()
         case .reconnect:
@@ -303,14 +303,14 @@ final class AttemptRun {
         received.kept = keeping
         try received.writer.begin(body)
         if case .file = received.writer.sink, attempt.mode == .download, isNew || !pacing.isWatching {
-            pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.stake)
+            pacing.watch(from: body.offset, limits: attempt.checkpoints, sharing: attempt.unsynced)
         }
         progress.update { snapshot in
             snapshot.isTransferring = true
             snapshot.offset = body.offset
             snapshot.total = body.total
         }
-        if isNew { pacing.hold(core.now) }
+        if isNew { pacing.pauseForCaller(core.now) }
         pacing.expectBytes(core.now, delays: core.loop.stalls.length)
         core.schedule(self, at: pacing.deadline)
     }
@@ -325,7 +325,7 @@ final class AttemptRun {
     func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }
 
     /// A movable attempt has something to report before its end.
-    func askForMove() {
+    func requestMove() {
         guard case .movable = received.writer.sink else { return }
         attempt.onMovable?(nil)
     }
@@ -336,13 +336,13 @@ final class AttemptRun {
         if let failure = received.writer.move(to: descriptor) { return finish(.failed(failure)) }
         // A body that has not begun is watched from its beginning.
         guard progress.snapshot.isTransferring else { return }
-        pacing.watch(from: 0, limits: attempt.checkpoints, sharing: attempt.stake)
+        pacing.watch(from: 0, limits: attempt.checkpoints, sharing: attempt.unsynced)
         proceed()
     }
 
     /// Writes the body that waits for `proceed` to this file; see `TransferEngine.redirect`.
     func redirect(to descriptor: Int32) {
-        guard !isEnded, hop?.isHolding == true else { return }
+        guard !isEnded, hop?.waitsForCaller == true else { return }
         received.writer.redirect(to: descriptor)
     }
 

@@ -112,7 +112,7 @@ extension Hop {
     func recordFailure(_ error: TransferError) {
         switch error.reason {
         case .connectFailed, .connectTimeout, .connectionLost, .totalTimeout:
-            if !link.hasHeard { recordFailure() }
+            if !link.hasReceived { recordFailure() }
         case .idleTimeout, .tooSlow:
             recordFailure()
         default: break

@@ -12,7 +12,7 @@ extension Hop {
 
     /// Lets the waiting body be written. Returns true when it is empty; then the response is finished already.
     func release() -> Bool {
-        guard case .holding(let isBodyOver) = stage else { return false }
+        guard case .waitingForCaller(let isBodyOver) = stage else { return false }
         stage = .receiving
         if isBodyOver { endBody() }
         return isBodyOver
@@ -35,14 +35,14 @@ extension Hop {
         self.body = body
         if case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
         watchEnd(of: head)
-        let isHeld = isNew || run.mustMove(body)
+        let mustWait = isNew || run.mustMove(body)
         do throws(TransferError) {
-            try run.beginBody(body, keeping: keeping, isNew: isHeld)
+            try run.beginBody(body, keeping: keeping, isNew: mustWait)
         } catch {
             return drain(.finish(.failed(error)), head)
         }
-        stage = isHeld ? .holding(isBodyOver: false) : .receiving
-        if isHeld { run.askForMove() }
+        stage = mustWait ? .waitingForCaller(isBodyOver: false) : .receiving
+        if mustWait { run.requestMove() }
         return true
     }
 
@@ -112,7 +112,7 @@ extension Hop {
         case .askOn:
             var segment = plan.segment
             segment.committed = offset
-            run.perform(.ask(run.plan(segment: segment)))
+            run.perform(.request(run.plan(segment: segment)))
         }
     }
 
@@ -123,7 +123,7 @@ extension Hop {
     func onBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         if let challenge = response.challenges.removeFinal(), !judge(challenge) { return 0 }
         switch stage {
-        case .holding:
+        case .waitingForCaller:
             return Int(CURL_WRITEFUNC_PAUSE)
         case .draining(let next, _):
             drained += bytes.count

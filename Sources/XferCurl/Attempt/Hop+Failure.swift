@@ -65,7 +65,7 @@ extension Hop {
         let policies = party == .proxy ? spec.trust.proxyPolicies : spec.trust.policies
         return TLSRefusal.Circumstances(
             minimumTLS: policies.minimumTLS,
-            wasAskedForCertificate: link.handshakes.hasAskedForCertificate(party),
+            wasCertificateRequested: link.handshakes.hasRequestedCertificate(party),
             hasCertificate: hasCertificate(for: party))
     }
 
@@ -78,7 +78,7 @@ extension Hop {
 
     /// True if the server requested a client certificate, and there was none.
     private var lacksCertificate: Bool {
-        link.handshakes.hasAskedForCertificate(.origin) && !hasCertificate(for: .origin)
+        link.handshakes.hasRequestedCertificate(.origin) && !hasCertificate(for: .origin)
     }
 
     /// True if an `http` request to a port that is usual for TLS got no valid response.

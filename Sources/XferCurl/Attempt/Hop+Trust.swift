@@ -71,7 +71,7 @@ extension Hop {
         link.handshakes.onVerdict(party)
         if verdict.isRemarkable {
             run.events.yield(.judged(verdict))
-            run.askForMove()
+            run.requestMove()
         }
         guard let failure = verdict.failure else { return }
         refusal = TransferError(failure, curlCode: Int32(bitPattern: CURLE_PEER_FAILED_VERIFICATION.rawValue))

@@ -25,7 +25,7 @@ public final class BlockingPool: Sendable {
     public func isSilent(for patience: Duration) -> Bool { queue.isSilent(for: patience) }
 
     /// True if a thread has worked for longer than `patience` on its present work.
-    public func isHeldUp(for patience: Duration) -> Bool { queue.isHeldUp(for: patience) }
+    public func isBusy(for patience: Duration) -> Bool { queue.isBusy(for: patience) }
 
     /// Runs `body` on a thread of the pool. It runs to its end even when the caller is cancelled.
     public func run<Value: Sendable, Failure: Error>(
@@ -88,7 +88,7 @@ final class WorkQueue: @unchecked Sendable {
         return begun.count == threadLimit && begun.values.allSatisfy { $0.duration(to: now) > patience }
     }
 
-    func isHeldUp(for patience: Duration) -> Bool {
+    func isBusy(for patience: Duration) -> Bool {
         let now = ContinuousClock.now
         hasWork.lock()
         defer { hasWork.unlock() }

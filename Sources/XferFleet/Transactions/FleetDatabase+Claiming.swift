@@ -27,7 +27,8 @@ extension FleetDatabase {
 
     private static func claim(_ row: PostgresRow) throws(PostgresError) -> FleetClaim {
         FleetClaim(
-            claimKey: FleetClaimKey(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)), owner: try row.text(2),
+            claimKey: FleetClaimKey(task: FleetTaskID(try row.integer(0)), claim: try row.claim(1)),
+            owner: try row.text(2),
             priority: try row.priority(3), group: try row.optional(4), host: try row.text(5), place: try row.place(6),
             batch: try row.optionalInteger(7).map { FleetBatchID($0) }, label: try row.optional(8),
             isRepeatable: try row.bool(9), attempt: Int(clamping: try row.integer(10)), spec: try row.text(11),
@@ -38,12 +39,14 @@ extension FleetDatabase {
     /// may have been made. Needed only for tasks that are not repeatable.
     ///
     /// - Returns: those whose claim is void: they must not begin.
-    public func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError) -> [FleetTaskID]
+    public func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError)
+        -> [FleetTaskID]
     {
         guard !claimKeys.isEmpty else { return [] }
         return try await work.run(
             "SELECT lost FROM fleet_begin($1::bigint, $2::bigint, $3::bigint[], $4::uuid[])",
-            [registration.node.description, String(registration.incarnation)] + claimKeys.arrays, node: registration.name
+            [registration.node.description, String(registration.incarnation)] + claimKeys.arrays,
+            node: registration.name
         ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) }
     }
 

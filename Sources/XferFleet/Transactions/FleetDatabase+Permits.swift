@@ -47,7 +47,8 @@ extension FleetDatabase {
         guard !claimKeys.isEmpty else { return [] }
         return try await work.run(
             "SELECT lost FROM fleet_close_permits($1::bigint, $2::bigint, $3::bigint[], $4::uuid[])",
-            [registration.node.description, String(registration.incarnation)] + claimKeys.arrays, node: registration.name
+            [registration.node.description, String(registration.incarnation)] + claimKeys.arrays,
+            node: registration.name
         ).map { (row) throws(PostgresError) in FleetTaskID(try row.integer(0)) }
     }
 

@@ -67,7 +67,9 @@ extension NodeAgent {
         let watched = Watched(registration: registration, isClaiming: want > 0)
         guard self.watched != watched else { return }
         self.watched = watched
-        database.watch(registration, isClaiming: want > 0, every: configuration.interval) { [wakeSignal] in wakeSignal.ring() }
+        database.watch(registration, isClaiming: want > 0, every: configuration.interval) { [wakeSignal] in
+            wakeSignal.ring()
+        }
     }
 
     func endWatch() {

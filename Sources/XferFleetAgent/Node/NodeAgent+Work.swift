@@ -171,7 +171,9 @@ extension NodeAgent {
             case .report: ended.append(id)
             case .remove:
                 try await isPartGone ? daemon.discard([id]) : daemon.remove([id])
-                guard let claimKey = claimed.remove(id), let again = tasks.first(where: { $0.claim.claimKey == claimKey }) else {
+                guard let claimKey = claimed.remove(id),
+                    let again = tasks.first(where: { $0.claim.claimKey == claimKey })
+                else {
                     continue
                 }
                 if let fresh = try await daemon.add([again.task]).ids.first { claimed.insert(claimKey, as: fresh) }
@@ -194,7 +196,8 @@ extension NodeAgent {
                 claim.claimKey, .failed, detail: Handover.detail(failure, node: configuration.node), result: nil,
                 removing: nil)
         }
-        logger.notice("xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.claimKey.task)"])
+        logger.notice(
+            "xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.claimKey.task)"])
     }
 
     // MARK: Ends

@@ -189,7 +189,8 @@ actor NodeAgent {
         logger.notice(
             "the node is in the fleet",
             metadata: [
-                "node": "\(registration.name)", "incarnation": "\(registration.incarnation)", "holds": "\(claimed.count)",
+                "node": "\(registration.name)", "incarnation": "\(registration.incarnation)",
+                "holds": "\(claimed.count)",
             ])
     }
 

@@ -47,7 +47,9 @@ final class WakeSignals: Sendable {
 
     func add(_ wakeSignal: WakeSignal) { signals.withLockedValue { $0[ObjectIdentifier(wakeSignal)] = wakeSignal } }
 
-    func remove(_ wakeSignal: WakeSignal) { signals.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(wakeSignal)) } }
+    func remove(_ wakeSignal: WakeSignal) {
+        signals.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(wakeSignal)) }
+    }
 
     /// Rings for `body` while it runs.
     func with<Value>(_ body: (WakeSignal) async throws -> Value) async rethrows -> Value {

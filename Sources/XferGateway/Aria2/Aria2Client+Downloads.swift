@@ -104,10 +104,10 @@ extension Aria2Client {
     /// Queued tasks in the order of their starts, then waiting and paused ones, by id.
     func waiting(_ columns: Aria2Columns, limit: Int) async throws -> [TaskRecord] {
         let queued = try await list(filter([.queued]), .queue, columns, limit: limit)
-        let held = try await list(filter(Aria2State.held), .ascending, columns, limit: limit - queued.count)
+        let suspended = try await list(filter(Aria2State.suspended), .ascending, columns, limit: limit - queued.count)
         // A task that was started and stopped between the two calls is in both.
         let ids = Set(queued.map(\.id))
-        return queued + held.filter { !ids.contains($0.id) }
+        return queued + suspended.filter { !ids.contains($0.id) }
     }
 
     func tellStopped(_ params: Aria2Parameters) async throws -> JSONValue {

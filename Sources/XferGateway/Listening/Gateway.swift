@@ -166,7 +166,7 @@ extension Gateway {
                 return (false, nil)
             }
             state.clients[id] = channel
-            state.deadlines[id] = .now() + TimeAmount(limits.strangerTime)
+            state.deadlines[id] = .now() + TimeAmount(limits.anonymousTime)
             return (true, victim.flatMap { state.clients[$0] })
         }
         if let victim {
@@ -181,20 +181,20 @@ extension Gateway {
             return
         }
         channel.closeFuture.whenComplete { [self] _ in remove(channel) }
-        endStranger(channel)
+        endAnonymous(channel)
         let pipeline = channel.pipeline.syncOperations
         if let certificates { try certificates.addHandler(to: pipeline) }
         try pipeline.addHandlers(requests.handlers())
     }
 
     /// Closes a connection on which no token is shown in time.
-    private func endStranger(_ channel: any Channel) {
+    private func endAnonymous(_ channel: any Channel) {
         let deadline = state.withLockedValue { $0.deadlines[ObjectIdentifier(channel)] }
         guard let deadline else { return }
         guard deadline > .now() else { return channel.close(promise: nil) }
         // A closed connection does not stay in memory until its deadline.
         channel.eventLoop.scheduleTask(deadline: deadline) { [weak self, weak channel] in
-            if let channel { self?.endStranger(channel) }
+            if let channel { self?.endAnonymous(channel) }
         }
     }
 
@@ -203,9 +203,9 @@ extension Gateway {
     private func recognise(_ client: HTTPClient, on channel: any Channel) {
         let id = ObjectIdentifier(channel)
         state.withLockedValue { state in
-            guard state.clients[id] != nil, state.seats.isStranger(id) else { return }
+            guard state.clients[id] != nil, state.seats.isAnonymous(id) else { return }
             if client.remote.tokenID == HTTPClient.anonymousToken {
-                state.deadlines[id] = .now() + TimeAmount(limits.strangerTime)
+                state.deadlines[id] = .now() + TimeAmount(limits.anonymousTime)
             } else {
                 state.seats.recognise(id)
                 state.deadlines[id] = nil

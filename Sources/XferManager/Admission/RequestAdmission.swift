@@ -92,10 +92,10 @@ struct RequestAdmission: Sendable {
     }
 
     private func check(
-        _ credential: Credential, for audience: CredentialRules.Audience, isOperator: Bool, path: String
+        _ credential: Credential, for recipient: CredentialRules.Recipient, isOperator: Bool, path: String
     ) throws {
         do throws(CredentialFault) {
-            try CredentialRules.check(credential, for: audience, isOperator: isOperator)
+            try CredentialRules.check(credential, for: recipient, isOperator: isOperator)
         } catch {
             let reason = "\(error.field): \(error.reason)"
             if error.isPermission { throw ManagerError.permissionDenied(path: path, reason: reason) }

@@ -178,7 +178,7 @@ extension StoreReader {
         guard let key = options.clientKey,
             let earlier = try earlierBatch(owner: owner, clientKey: key, asked: options.asked)
         else { return nil }
-        guard earlier.askedForTheSame else { throw ManagerError.batchKeyReused(existing: earlier.id) }
+        guard earlier.isSameRequest else { throw ManagerError.batchKeyReused(existing: earlier.id) }
         guard let batch = try batch(earlier.id) else { return nil }
         return BatchCommands.Added(
             batch: batch, ids: try members(of: earlier.id, limit: TaskCommands.largestAdd),

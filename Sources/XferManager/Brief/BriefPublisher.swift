@@ -317,7 +317,7 @@ struct BriefPublisher: Sendable {
         let now = services.clock()
         do {
             try await services.store.write { [ends, without, failedURLs] tx in
-                try tx.asHolder { try tx.recordBriefEnds(ends, failedURLs, at: now) }
+                try tx.asStarter { try tx.recordBriefEnds(ends, failedURLs, at: now) }
                 if !without.isEmpty { try tx.removeBriefIntents(of: without) }
             }
             outcome.completed = ends.map(\.body.task.id)

@@ -9,7 +9,7 @@ import XferSystem
 ///
 /// This is the one exception to "a start is committed before it is launched". Its invariants:
 ///
-/// * The task is held (`HeldTasks`) from the transaction that picks it until its start or its end is committed, so that
+/// * The task is held (`UncommittedStarts`) from the transaction that picks it until its start or its end is committed, so that
 ///   nothing else changes its row.
 /// * A crash forgets the run. The row is as it was, and the request may be repeated (`BriefRules`).
 /// * Its file has no name until the intent to publish it is committed (`BriefPublisher`). A restart compares the name

@@ -117,7 +117,7 @@ extension TransferManager {
         let begin = Clocks.monotonic()
         while !hasEnded.withLockedValue(\.self) {
             let waited = begin.duration(to: Clocks.monotonic())
-            if waited > Self.longestGrace || waited > Self.grace && services.paths.isHeldUp(for: Self.grace) {
+            if waited > Self.longestGrace || waited > Self.grace && services.paths.isBusy(for: Self.grace) {
                 return false
             }
             try? await Task.sleep(for: .milliseconds(5))

@@ -142,7 +142,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
     private func discardIdle(_ step: [TransferID: Bool]) async throws {
         let found = try await store.read { [settings] reader in
             try step.compactMap { id, undoing -> Discarded? in
-                guard try !reader.isHeld(id), let transfer = try reader.transfer(id) else { return nil }
+                guard try !reader.isUsed(id), let transfer = try reader.transfer(id) else { return nil }
                 let tasks = try reader.tasks(subscribingTo: id)
                 let isUndone =
                     transfer.publishIntent != nil && (undoing || tasks.contains { $0.state == .cancelled })

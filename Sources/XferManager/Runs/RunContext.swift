@@ -35,12 +35,12 @@ struct RunState: Sendable {
     var transfer: Transfer
     /// Facts about the response and the file, committed with the next commit.
     var outcome: TaskOutcome
-    var course: AttemptState
+    var attemptState: AttemptState
 
     init(_ task: TransferTask, _ transfer: Transfer) {
         self.transfer = transfer
         outcome = task.outcome
-        course = AttemptState(
+        attemptState = AttemptState(
             maxRates: BandwidthLimits(receive: task.specification.maxReceiveRate, send: task.specification.maxSendRate))
     }
 }

@@ -19,7 +19,7 @@ final class RunTrust: Sendable {
         /// The authorities in force when the first `https` hop was resolved.
         var authorities: String?
         /// Hops whose use of a policy with `allow_invalid_certificates` was reported, since the attempt began.
-        var toldLax: Set<LaxUse> = []
+        var reportedLax: Set<LaxUse> = []
         var lax: [LaxUse] = []
         /// The servers that sent the bytes of earlier attempts.
         var kept: SourceLedger
@@ -153,7 +153,7 @@ final class RunTrust: Sendable {
         }
         guard !uses.isEmpty else { return }
         state.withLockedValue { state in
-            for use in uses where state.toldLax.insert(use).inserted { state.lax.append(use) }
+            for use in uses where state.reportedLax.insert(use).inserted { state.lax.append(use) }
         }
     }
 
@@ -168,13 +168,13 @@ final class RunTrust: Sendable {
     // MARK: Evidence of the servers
 
     /// Starts a new run on the transfer, with the servers recorded for its kept bytes.
-    func beginAnew(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept) } }
+    func restart(kept: [SourceEvidence]) { state.withLockedValue { $0 = State(kept: kept) } }
 
     func beginAttempt() {
         state.withLockedValue { state in
             state.kept = state.sources
             state.answering = SourceLedger()
-            state.toldLax = []
+            state.reportedLax = []
         }
     }
 

@@ -42,9 +42,9 @@ extension TaskRun {
         get { facts.outcome }
         set { facts.outcome = newValue }
     }
-    var course: AttemptState {
-        get { facts.course }
-        set { facts.course = newValue }
+    var attemptState: AttemptState {
+        get { facts.attemptState }
+        set { facts.attemptState = newValue }
     }
 
     var keptResponse: KeptResponse? { nil }
@@ -89,7 +89,7 @@ extension TaskRun {
             end: end, transferID: transfer.id, outcome: outcome, leavesTransfer: leavesTransfer,
             pendingEvents: events,
             keptResponse: keptResponse,
-            requestWasSent: course.requestWasSent, isResumable: isResumable, isPartLost: isPartLost,
+            requestWasSent: attemptState.requestWasSent, isResumable: isResumable, isPartLost: isPartLost,
             progress: control.progress)
     }
 }
@@ -183,7 +183,7 @@ extension TaskRun {
     }
 
     /// True if the task has reported a kept response but not yet the result of its revalidation.
-    func owesWord() async throws -> Bool {
+    func owesNotification() async throws -> Bool {
         guard specification.request.caching.policy == .revalidate else { return false }
         let id = taskID
         let told = try await services.store.read {
@@ -194,7 +194,7 @@ extension TaskRun {
 
     /// Reports a kept response, with the content for `task.result`, before the request is sent. A task that is retried
     /// reports it only once.
-    func tellHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {
+    func reportCacheHit(_ response: StoredResponse, _ kept: KeptResponse? = nil) async throws {
         let (event, id, now) = (hit(response), taskID, services.clock())
         try await commit(.immediate) { tx, machine in
             guard machine.task.state == .running else { throw Overtaken() }

@@ -62,7 +62,7 @@ actor ClockFollower: ManagerPart {
     /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error,
     /// which is logged, the conditions are evaluated when they are due.
     func recomputeConditions() async {
-        zones.lookAgain()
+        zones.recheck()
         var after: TaskID?
         do {
             while true {

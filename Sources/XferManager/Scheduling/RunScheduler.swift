@@ -72,7 +72,7 @@ actor RunScheduler: ManagerPart {
 
     func setDelegate(_ delegate: any RunSchedulerDelegate) {
         self.delegate = delegate
-        store.held.setWanted { [weak self] in
+        store.uncommittedStarts.setWanted { [weak self] in
             guard let self else { return }
             Task { await self.commitAllStarts() }
         }

@@ -28,7 +28,7 @@ struct KeptBytesMove: Sendable {
         let found = try await services.store.read { reader -> Transfer? in
             guard let transfer = try reader.transfer(id), transfer.publishIntent == nil,
                 transfer.resumeData.segments.contains(where: { $0.committed > $0.start }),
-                try !reader.isHeld(id, but: task.id), try reader.readyFileNames(of: id).isEmpty
+                try !reader.isUsed(id, but: task.id), try reader.readyFileNames(of: id).isEmpty
             else { return nil }
             return transfer
         }
@@ -86,7 +86,7 @@ struct KeptBytesMove: Sendable {
     func commit(of task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard task.transferID == transfer.id, let present = try tx.transfer(transfer.id),
             present.resumeData == transfer.resumeData, present.partial == transfer.partial,
-            present.publishIntent == nil, try !tx.isHeld(transfer.id, but: task.id)
+            present.publishIntent == nil, try !tx.isUsed(transfer.id, but: task.id)
         else { return false }
         try tx.update(
             partial: PartialLocation(directory: target.path, identity: target.identity), of: transfer.id)

@@ -82,7 +82,7 @@ extension StoreTransaction {
         guard let id = task.transferID, let known = try transfer(id) else { return }
         var use = known.sourceUse
         use.suspects.remove(0)
-        use.condemned.remove(0)
+        use.excluded.remove(0)
         if use != known.sourceUse { try setSourceUse(use, of: id) }
         guard known.resumeData.doubt != nil else { return }
         var resumeData = known.resumeData

@@ -68,7 +68,7 @@ extension StoreTransaction {
             let earlier = try earlierAdd(
                 of: insertion.specification, body: insertion.body, asked: insertion.asked)
         else { return nil }
-        guard earlier.askedForTheSame else {
+        guard earlier.isSameRequest else {
             throw ManagerError.keyReused(existing: earlier.id, path: admitted.path + "client_key")
         }
         return AddedTask(id: earlier.id, isExisting: true)

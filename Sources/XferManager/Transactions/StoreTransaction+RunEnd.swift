@@ -77,7 +77,7 @@ extension StoreTransaction {
                     at: rules.now)
                 aftermath.discardsBytes = true
             }
-            if result.isPartLost, try !isHeld(transfer, but: id) {
+            if result.isPartLost, try !isUsed(transfer, but: id) {
                 // Another file may have the name by now, or the same inode number.
                 try setPublishIntent(nil, of: transfer)
                 try update(resumeData: ResumeData(), of: transfer)
@@ -100,7 +100,7 @@ extension StoreTransaction {
         }
         try write(machine, transition, from: task, at: rules.now)
         try rules.failedURLs.record(machine.task, in: self, isAuthentic: rules.isAuthentic, at: rules.now)
-        if case .completed = result.end, !aftermath.discardsBytes, try !isHeld(transfer) {
+        if case .completed = result.end, !aftermath.discardsBytes, try !isUsed(transfer) {
             try deleteTransfer(transfer)
         }
         aftermath.spoolFiles = try settleSpool(machine.task, result.keptResponse, at: rules.now)

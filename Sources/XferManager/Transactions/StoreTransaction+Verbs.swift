@@ -82,8 +82,8 @@ extension StoreTransaction {
         var machine = TaskStateMachine(task)
         let transition = machine.onVerb(verb, at: now)
         // `resume` asks for an attempt now. A queued task may wait for nothing but the cooldown of its host.
-        let asksNow = verb == .resume && (transition.isChange && task.state == .waiting || task.state == .queued)
-        let stillCools = asksNow ? try liftCooldown(for: task, by: principal, at: now) : nil
+        let retriesNow = verb == .resume && (transition.isChange && task.state == .waiting || task.state == .queued)
+        let stillCools = retriesNow ? try liftCooldown(for: task, by: principal, at: now) : nil
         guard transition.isChange else { return stillCools.map { (.schedule, false, $0) } }
         if verb == .resume || verb == .retry { try forgetCrashes(of: task.id) }
         func appendEvent() throws {

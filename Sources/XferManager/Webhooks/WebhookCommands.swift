@@ -30,13 +30,13 @@ public struct WebhookCommands: ManagerPart, Sendable {
         return try await translatingStoreErrors {
             try await store.read { reader in
                 try definitions.map { definition in
-                    let standing = try reader.standing(ofWebhook: definition.name)
+                    let receiver = try reader.receiverState(ofWebhook: definition.name)
                     let counts = try reader.deliveryCounts(of: definition.name)
                     return Status(
                         definition: definition, pending: counts.pending, failed: counts.failed,
-                        lastDeliveredAt: standing.lastDeliveredAt, lastFailedAt: standing.lastFailedAt,
-                        lastFailure: standing.lastFailure,
-                        pausedUntil: standing.pausedUntil.flatMap { $0 > now && counts.pending > 0 ? $0 : nil })
+                        lastDeliveredAt: receiver.lastDeliveredAt, lastFailedAt: receiver.lastFailedAt,
+                        lastFailure: receiver.lastFailure,
+                        pausedUntil: receiver.pausedUntil.flatMap { $0 > now && counts.pending > 0 ? $0 : nil })
                 }
             }
         }

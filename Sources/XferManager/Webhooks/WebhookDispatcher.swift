@@ -85,7 +85,7 @@ actor WebhookDispatcher: ManagerPart {
     /// A webhook with deliveries that wait.
     private struct Backlog: Sendable {
         let name: String
-        let standing: WebhookStanding
+        let receiver: WebhookReceiverState
         let due: [WebhookDelivery]
         let next: Timestamp?
     }
@@ -101,12 +101,12 @@ actor WebhookDispatcher: ManagerPart {
         var wakeUps: [Timestamp] = []
         for backlog in backlogs {
             guard let definition = definitions[backlog.name] else { continue }
-            if let pausedUntil = backlog.standing.pausedUntil, pausedUntil > now {
+            if let pausedUntil = backlog.receiver.pausedUntil, pausedUntil > now {
                 wakeUps.append(pausedUntil)
                 continue
             }
             if let next = backlog.next { wakeUps.append(next) }
-            for delivery in backlog.due { start(delivery, definition, isFailing: backlog.standing.failures > 0) }
+            for delivery in backlog.due { start(delivery, definition, isFailing: backlog.receiver.failures > 0) }
         }
         guard maySend else { return }
         timer.arm(for: wakeUps.min(), now: clock()) { [weak self] target in await self?.onTimer(target) }
@@ -117,7 +117,7 @@ actor WebhookDispatcher: ManagerPart {
         while let name = try reader.webhookWithDeliveries(after: found.last?.name ?? "") {
             found.append(
                 Backlog(
-                    name: name, standing: try reader.standing(ofWebhook: name),
+                    name: name, receiver: try reader.receiverState(ofWebhook: name),
                     due: try reader.dueDeliveries(of: name, now: now, limit: limit),
                     next: try reader.nextDelivery(of: name, after: now)))
         }
@@ -188,12 +188,12 @@ actor WebhookDispatcher: ManagerPart {
     }
 
     private func commit(_ delivery: WebhookDelivery, _ end: DeliveryEnd) async throws {
-        let news = try await store.write(.gathered) { try $0.settle(delivery, end) }
+        let logEntry = try await store.write(.gathered) { try $0.settle(delivery, end) }
         unsettled[delivery.id] = nil
         if isPassing { justEnded.insert(delivery.id) }
         let facts: Logger.Metadata = ["webhook": "\(delivery.webhook)", "key": "\(delivery.key)"]
         let reason = facts.merging(["reason": "\(end.failure ?? "")"]) { $1 }
-        switch news {
+        switch logEntry {
         case .delivered(wasFailing: true): logger.notice("a webhook accepts deliveries again", metadata: facts)
         case .delivered: logger.debug("an event was delivered", metadata: facts)
         case .failing:
@@ -206,13 +206,13 @@ actor WebhookDispatcher: ManagerPart {
     /// Ends the deliveries of a webhook that is not defined any more.
     private func giveUpAll(of name: String) async throws {
         let now = clock()
-        var standing = try await store.read { try $0.standing(ofWebhook: name) }
-        standing.lastFailedAt = now
-        standing.lastFailure = "the webhook \"\(name)\" is not defined any more"
+        var receiver = try await store.read { try $0.receiverState(ofWebhook: name) }
+        receiver.lastFailedAt = now
+        receiver.lastFailure = "the webhook \"\(name)\" is not defined any more"
         var count = 0
         while true {
-            let step = try await store.write(.bulky) { [standing] tx in
-                try tx.setStanding(standing, ofWebhook: name)
+            let step = try await store.write(.bulky) { [receiver] tx in
+                try tx.setReceiverState(receiver, ofWebhook: name)
                 return try tx.failOldestDeliveries(of: name, keeping: 0, at: now)
             }
             guard step > 0 else { break }

@@ -10,7 +10,7 @@ import XferStore
 /// It is no task, so it appends no event: no webhook is ever sent anything about a delivery.
 actor WebhookRun: AttemptMaker {
     let context: RunContext
-    var course = AttemptState()
+    var attemptState = AttemptState()
     private let webhook: WebhookDefinition
     private let key: String
     private let body: [UInt8]
@@ -46,7 +46,7 @@ actor WebhookRun: AttemptMaker {
     }
 
     /// The tasks that are notified of the connection's judgement: none.
-    var audience: [TaskID] { [] }
+    var subscribers: [TaskID] { [] }
 
     func stop() async {
         wasStopped = true

@@ -12,17 +12,17 @@ public struct SourceUse: Hashable, Sendable {
     /// Sources that sent part of bytes whose digest was wrong; at least one of them sent wrong bytes.
     public var suspects: SourceSet
     /// Sources that sent all of the bytes whose digest was wrong.
-    public var condemned: SourceSet
+    public var excluded: SourceSet
 
     public init(
         described: Int = 0, senders: SourceSet = [0], unprovenFrom: Int64? = nil, suspects: SourceSet = [],
-        condemned: SourceSet = []
+        excluded: SourceSet = []
     ) {
         self.described = described
         self.senders = senders
         self.unprovenFrom = unprovenFrom
         self.suspects = suspects
-        self.condemned = condemned
+        self.excluded = excluded
     }
 
     /// True if only a digest can show that the kept bytes are right. A mark may be ahead of them, since it is committed
@@ -39,7 +39,7 @@ public struct SourceUse: Hashable, Sendable {
     public mutating func onUnprovenJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
 
     /// The value after the bytes were dropped.
-    public var withoutBytes: SourceUse { SourceUse(suspects: suspects, condemned: condemned) }
+    public var withoutBytes: SourceUse { SourceUse(suspects: suspects, excluded: excluded) }
 }
 
 /// Positions of a task's sources, 0 … `TaskSpecification.maxSources` − 1.

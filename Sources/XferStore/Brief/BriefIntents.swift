@@ -56,9 +56,9 @@ extension StoreTransaction {
     }
 
     /// Runs `body`, which may change tasks with uncommitted starts: they belong to its caller.
-    public func asHolder<Value>(_ body: () throws -> Value) rethrows -> Value {
-        isHolder = true
-        defer { isHolder = false }
+    public func asStarter<Value>(_ body: () throws -> Value) rethrows -> Value {
+        isStarter = true
+        defer { isStarter = false }
         return try body()
     }
 }

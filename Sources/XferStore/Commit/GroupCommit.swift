@@ -24,7 +24,7 @@ final class GroupCommit: @unchecked Sendable {
     private let log: WALCheckpointer
     let place: DatabasePlace
     /// Tasks that only their brief runs may change.
-    let held = HeldTasks()
+    let uncommittedStarts = UncommittedStarts()
     private let state = Locked(State())
     private var transaction: StoreTransaction?
     /// Set once, in `init`.
@@ -41,7 +41,7 @@ final class GroupCommit: @unchecked Sendable {
         }
         place = try DatabasePlace(configuration.path)
         thread = try StoreThread("xferd-commit", path: configuration.path) { [weak self] in self?.commitAll() }
-        held.setSubmit { [weak self] in self?.submit($0) }
+        uncommittedStarts.setSubmit { [weak self] in self?.submit($0) }
     }
 
     deinit { thread?.end() }
@@ -66,7 +66,7 @@ final class GroupCommit: @unchecked Sendable {
         }
         if let refusal {
             for change in changes {
-                held.onEnd(of: change)
+                uncommittedStarts.onEnd(of: change)
                 change.fail(refusal)
             }
         }
@@ -83,7 +83,7 @@ final class GroupCommit: @unchecked Sendable {
                 return state.queue.onGatheringTimeOver()
             })
         thread?.finish()
-        for change in held.removeWaiting() { change.fail(StoreError.closed) }
+        for change in uncommittedStarts.removeWaiting() { change.fail(StoreError.closed) }
         return pool.writeWithoutTransaction { writer in
             // Changes that were submitted before the close, but whose wake-up came after the thread had ended.
             commitAll(writer)
@@ -99,7 +99,7 @@ final class GroupCommit: @unchecked Sendable {
     private func perform(_ action: CommitQueue<any ChangeSet>.Action) {
         switch action {
         case .nothing: break
-        case .startCommitting: thread?.ask()
+        case .startCommitting: thread?.request()
         case .startTimer:
             Task {
                 try? await Task.sleep(for: configuration.gatheringTime)
@@ -110,7 +110,8 @@ final class GroupCommit: @unchecked Sendable {
 
     private func commitAll(_ database: Database) {
         let transaction =
-            self.transaction ?? StoreTransaction(Connection(database), texts: configuration.texts, held: held)
+            self.transaction
+            ?? StoreTransaction(Connection(database), texts: configuration.texts, uncommittedStarts: uncommittedStarts)
         self.transaction = transaction
         while let group = state.withLock({ $0.queue.next() }) {
             commit(group, transaction)
@@ -206,16 +207,20 @@ final class GroupCommit: @unchecked Sendable {
         if transaction.hasNewDeliveries { configuration.onPendingDeliveries() }
         for (index, change) in group.enumerated() {
             guard let failure = failures[index] else {
-                held.onEnd(of: change)
+                uncommittedStarts.onEnd(of: change)
                 change.succeed()
                 continue
             }
-            if case StoreError.held(let task) = failure { held.add(change, for: task) } else { fail(change, failure) }
+            if case StoreError.uncommittedStart(let task) = failure {
+                uncommittedStarts.add(change, for: task)
+            } else {
+                fail(change, failure)
+            }
         }
     }
 
     private func fail(_ change: any ChangeSet, _ error: any Error) {
-        held.onEnd(of: change)
+        uncommittedStarts.onEnd(of: change)
         change.fail(error)
     }
 

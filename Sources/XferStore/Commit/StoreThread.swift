@@ -9,7 +9,7 @@ final class StoreThread: @unchecked Sendable {
     // Sendable: everything that changes is only touched while `hasChanged` is locked.
     private let hasChanged = ThreadCondition()
     private let work: @Sendable () -> Void
-    private var isAsked = false
+    private var isRequested = false
     private var isWorking = false
     /// The thread may end when it has finished the requested work.
     private var mayEnd = false
@@ -27,12 +27,12 @@ final class StoreThread: @unchecked Sendable {
     }
 
     /// Requests the work; if it is under way, it is done again.
-    func ask() { change { isAsked = true } }
+    func request() { change { isRequested = true } }
 
     /// Returns when the work requested before is done. Must not be called within the work.
     func await() {
         hasChanged.lock()
-        while (isAsked || isWorking) && !hasEnded { hasChanged.wait() }
+        while (isRequested || isWorking) && !hasEnded { hasChanged.wait() }
         hasChanged.unlock()
     }
 
@@ -65,11 +65,11 @@ final class StoreThread: @unchecked Sendable {
     private func awaitWork() -> Bool {
         hasChanged.lock()
         defer { hasChanged.unlock() }
-        while !isAsked {
+        while !isRequested {
             if mayEnd { return false }
             hasChanged.wait()
         }
-        isAsked = false
+        isRequested = false
         isWorking = true
         return true
     }

@@ -37,7 +37,7 @@ final class WALCheckpointer: @unchecked Sendable {
     func onCommit(_ writer: Database) {
         switch plan.withLock({ $0.onCommit(length: length.pages) }) {
         case .nothing: break
-        case .moveBeside: thread?.ask()
+        case .moveBeside: thread?.request()
         case .move:
             thread?.await()
             // It may have been given up meanwhile.

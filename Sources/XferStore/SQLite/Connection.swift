@@ -98,16 +98,16 @@ final class Connection {
 
     /// Reports every row that a statement inserts, changes or deletes to `listener`, except in tables without rowid and
     /// where a table is emptied as a whole. The listener must not use the connection.
-    func tellChanges(to listener: any RowChangeListener) {
-        let held = Unmanaged.passRetained(RowChangeTarget(listener))
-        self.listener = held
+    func reportChanges(to listener: any RowChangeListener) {
+        let retained = Unmanaged.passRetained(RowChangeTarget(listener))
+        self.listener = retained
         sqlite3_update_hook(
             handle,
             { target, _, _, table, row in
                 guard let target, let table else { return }
                 Unmanaged<RowChangeTarget>.fromOpaque(target).takeUnretainedValue().listener
                     .onChange(ofTable: table, row: row)
-            }, held.toOpaque())
+            }, retained.toOpaque())
     }
 
     /// Clears the `abortion` of an earlier transaction.

@@ -7,7 +7,7 @@ public struct EndedTarget: Hashable, Sendable {
 }
 
 /// The state of all targets of a task.
-public struct DependencyStanding: Hashable, Sendable {
+public struct DependencyState: Hashable, Sendable {
     /// Targets that have not ended.
     public var openCount = 0
     /// The first that ended otherwise than completed.
@@ -17,8 +17,8 @@ public struct DependencyStanding: Hashable, Sendable {
 /// Dependencies between tasks.
 extension StoreReader {
     /// The state of this task's targets.
-    public func dependencies(of id: TaskID) throws(StoreError) -> DependencyStanding {
-        var standing = DependencyStanding()
+    public func dependencies(of id: TaskID) throws(StoreError) -> DependencyState {
+        var state = DependencyState()
         let rows = try connection.all(
             """
             SELECT target_id, outcome FROM dependency
@@ -27,13 +27,13 @@ extension StoreReader {
         ) { (id: TaskID($0.integer(0)), outcome: $0.optionalText(1)) }
         for row in rows {
             if let outcome = row.outcome {
-                standing.failed =
-                    standing.failed ?? EndedTarget(id: row.id, outcome: TaskState(rawValue: outcome) ?? .failed)
+                state.failed =
+                    state.failed ?? EndedTarget(id: row.id, outcome: TaskState(rawValue: outcome) ?? .failed)
             } else {
-                standing.openCount += 1
+                state.openCount += 1
             }
         }
-        return standing
+        return state
     }
 
     /// True if a target of this task has not ended.

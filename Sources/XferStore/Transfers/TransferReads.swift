@@ -96,7 +96,7 @@ struct TransferRow {
             described: Int(clamping: row.integer(16)), senders: row.sources(17),
             // One more than the offset. Older rows have 1, and do not know it.
             unprovenFrom: row.amount(18) > 0 ? row.amount(18) - 1 : nil,
-            suspects: row.sources(19), condemned: row.sources(20))
+            suspects: row.sources(19), excluded: row.sources(20))
         if let name = row.optionalText(11) { transfer.publishIntent = try intent(name) }
         return transfer
     }

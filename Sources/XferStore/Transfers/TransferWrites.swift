@@ -60,7 +60,7 @@ extension StoreTransaction {
             """,
             Value(id), Value(use.described), .integer(Int64(clamping: use.senders.bits)),
             .integer(use.unprovenFrom.map { min($0, .max - 1) + 1 } ?? 0),
-            .integer(Int64(clamping: use.suspects.bits)), .integer(Int64(clamping: use.condemned.bits)))
+            .integer(Int64(clamping: use.suspects.bits)), .integer(Int64(clamping: use.excluded.bits)))
         try requireChange(of: id)
     }
 

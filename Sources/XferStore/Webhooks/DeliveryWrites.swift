@@ -22,14 +22,14 @@ extension StoreTransaction {
             """, .integer(id), Value(now))
     }
 
-    public func setStanding(_ standing: WebhookStanding, ofWebhook name: String) throws(StoreError) {
+    public func setReceiverState(_ receiver: WebhookReceiverState, ofWebhook name: String) throws(StoreError) {
         try connection.run(
             """
             INSERT OR REPLACE INTO webhook_state (webhook, failures, paused_until, delivered_at, failed_at, failure)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """,
-            .text(name), Value(standing.failures), Value(standing.pausedUntil), Value(standing.lastDeliveredAt),
-            Value(standing.lastFailedAt), Value(standing.lastFailure))
+            .text(name), Value(receiver.failures), Value(receiver.pausedUntil), Value(receiver.lastDeliveredAt),
+            Value(receiver.lastFailedAt), Value(receiver.lastFailure))
     }
 
     /// Gives up at most `step` of the oldest deliveries that wait for a webhook, all but the newest `count`; returns

@@ -15,7 +15,7 @@ public struct WebhookDelivery: Hashable, Sendable {
 }
 
 /// The state of a webhook's receiver.
-public struct WebhookStanding: Hashable, Sendable {
+public struct WebhookReceiverState: Hashable, Sendable {
     /// Tries that failed since the last accepted one.
     public var failures = 0
     /// Nothing is sent before.
@@ -63,20 +63,20 @@ extension StoreReader {
     }
 
     /// The state of the receiver; the initial state if there was no attempt yet.
-    public func standing(ofWebhook name: String) throws(StoreError) -> WebhookStanding {
+    public func receiverState(ofWebhook name: String) throws(StoreError) -> WebhookReceiverState {
         let found = try connection.first(
             "SELECT failures, paused_until, delivered_at, failed_at, failure FROM webhook_state WHERE webhook = ?1",
             .text(name)
         ) { row in
-            var standing = WebhookStanding()
-            standing.failures = Int(clamping: row.amount(0))
-            standing.pausedUntil = row.optionalTime(1)
-            standing.lastDeliveredAt = row.optionalTime(2)
-            standing.lastFailedAt = row.optionalTime(3)
-            standing.lastFailure = row.optionalText(4)
-            return standing
+            var receiver = WebhookReceiverState()
+            receiver.failures = Int(clamping: row.amount(0))
+            receiver.pausedUntil = row.optionalTime(1)
+            receiver.lastDeliveredAt = row.optionalTime(2)
+            receiver.lastFailedAt = row.optionalTime(3)
+            receiver.lastFailure = row.optionalText(4)
+            return receiver
         }
-        return found ?? WebhookStanding()
+        return found ?? WebhookReceiverState()
     }
 
     /// The number of a webhook's deliveries that wait, and of the stored ones that failed finally.

@@ -20,7 +20,7 @@ struct OriginWorld {
     /// If it serves more at once, its answers take five times as long.
     var comfort = Int.max
     /// Whether the origin says how long to wait.
-    var asksToWait = false
+    var requestsWait = false
 
     private var random: SplitMix64
     private(set) var window: OriginWindow
@@ -89,7 +89,7 @@ struct OriginWorld {
         let now = Self.instant(time)
         if request.isRefused {
             refused += 1
-            window.end(request.ticket, .refused(asksToWait: asksToWait), at: now)
+            window.end(request.ticket, .refused(requestsWait: requestsWait), at: now)
         } else {
             answered += 1
             let answer = OriginWindow.Answer(

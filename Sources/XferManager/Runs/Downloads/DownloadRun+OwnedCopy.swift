@@ -19,7 +19,7 @@ extension DownloadRun {
         /// The file's metadata now that it is whole; nil where metadata cannot be relied on.
         let facts: FileFacts?
         /// See `WholeBody`.
-        var holdingDigest: Checksum?
+        var bindingDigest: Checksum?
     }
 
     /// Creates a transfer of the task's own in its directory and moves the task to it.

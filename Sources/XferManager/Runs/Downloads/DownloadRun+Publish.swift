@@ -82,9 +82,9 @@ extension DownloadRun {
             try await prepare(file, length: length, whole: wholeFacts)
             isReady = true
         }
-        let news = pendingEvents
-        let isTold = NIOLockedValueBox(false)
-        defer { if isTold.withLockedValue(\.self) { pendingEvents.removeFirst(news.count) } }
+        let events = pendingEvents
+        let isReported = NIOLockedValueBox(false)
+        defer { if isReported.withLockedValue(\.self) { pendingEvents.removeFirst(events.count) } }
         let candidate = PublishingCandidate(
             file: file, name: name, policy: policy, control: control,
             attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
@@ -95,17 +95,17 @@ extension DownloadRun {
                 leases.isInForce(lease)
             },
             commit: intentChange(
-                length: isProcessed ? nil : length, telling: news, unless: isTold, in: directory.identity),
-            onIntent: { isTold.withLockedValue { $0 = true } })
+                length: isProcessed ? nil : length, reporting: events, unless: isReported, in: directory.identity),
+            onIntent: { isReported.withLockedValue { $0 = true } })
         let outcome: PublishingCandidate.Outcome
         do {
             outcome = try await services.publishing.publish(candidate)
         } catch {
-            hasIntent = hasIntent || isTold.withLockedValue(\.self)
+            hasIntent = hasIntent || isReported.withLockedValue(\.self)
             guard let error = error as? FileError, error.leavesPublishableBytes else { throw error }
-            if isTold.withLockedValue(\.self) {
-                pendingEvents.removeFirst(news.count)
-                isTold.withLockedValue { $0 = false }
+            if isReported.withLockedValue(\.self) {
+                pendingEvents.removeFirst(events.count)
+                isReported.withLockedValue { $0 = false }
             }
             // The bytes stay valid even if their directory has been moved, or their name is taken.
             if !isProcessed { try await keep(file, length: length) }
@@ -178,7 +178,7 @@ extension DownloadRun {
     /// Checks the known digests; the length has been checked before. On a mismatch it drops the bytes and throws.
     private func verify(_ part: PartialFile, length: Int64) async throws {
         let demands = DigestDemand.all(
-            own: specification.checksum, holding: holdingDigest, announced: announcedDigest)
+            own: specification.checksum, holding: bindingDigest, announced: announcedDigest)
         for demand in demands {
             let source =
                 switch demand.origin {

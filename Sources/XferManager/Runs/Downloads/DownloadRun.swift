@@ -17,7 +17,7 @@ actor DownloadRun: TransferSubscriber {
     var described = ResumeData()
     /// The digest that proves the bytes to be of one version and whole, even if the task itself demands none; see
     /// `WholeBody`.
-    var holdingDigest: Checksum?
+    var bindingDigest: Checksum?
     /// From the last response's head.
     var announcedDigest: Checksum?
     var lastModified: String?
@@ -75,17 +75,17 @@ actor DownloadRun: TransferSubscriber {
         if specification.destination.name != nil, let end = try await endAtHead(in: directory) { return end }
 
         while true {
-            guard let asked = try await consult(in: directory) else { continue }
-            if case .known(let end) = asked { return end }
-            if let end = try await ask(asked, in: directory) { return end }
+            guard let answer = try await consult(in: directory) else { continue }
+            if case .known(let end) = answer { return end }
+            if let end = try await request(answer, in: directory) { return end }
         }
     }
 
     /// Gets the body, or a 304 about the known version; nil if the 304 was unusable.
-    private func ask(_ asked: Asked, in directory: DirectoryHandle) async throws -> RunEnd? {
+    private func request(_ answer: CacheAnswer, in directory: DirectoryHandle) async throws -> RunEnd? {
         let comparedName = await finalName(in: directory)
         guard let own = try await conditions(in: directory) else { return .stopped }
-        switch try await body(in: directory, own.isEmpty ? asked.conditions : own) {
+        switch try await body(in: directory, own.isEmpty ? answer.conditions : own) {
         case .left:
             return try early?.get() ?? .stopped
         case .failed(let error):
@@ -99,7 +99,7 @@ actor DownloadRun: TransferSubscriber {
         case .answered:
             throw TransferError(.internalError, "a download got an answer")
         case .notModified(let word) where own.isEmpty:
-            return try await confirm(asked, word, in: directory)
+            return try await confirm(answer, word, in: directory)
         case .notModified:
             outcome.notModified = true
             return try await already(published: comparedName, in: directory)
@@ -113,7 +113,7 @@ actor DownloadRun: TransferSubscriber {
     /// Not inlined, so that runs that wait for their bytes keep no memory for it.
     @inline(never)
     private func end(with body: WholeBody, in directory: DirectoryHandle) async throws -> RunEnd {
-        if try await owesWord() { pendingEvents.append(.taskRefreshed) }
+        if try await owesNotification() { pendingEvents.append(.taskRefreshed) }
         control.setReceived(body.length, total: body.length)
         control.enter(.verifying)
         let copy = try await shared.handOut(body, to: self, in: directory)
@@ -168,7 +168,7 @@ actor DownloadRun: TransferSubscriber {
         described = copy.described
         isOriginal = copy.isOriginal
         wholeFacts = copy.facts
-        holdingDigest = copy.holdingDigest
+        bindingDigest = copy.bindingDigest
     }
 
     // MARK: Stopping and limits
@@ -179,8 +179,8 @@ actor DownloadRun: TransferSubscriber {
     }
 
     func setMaxRates(receive: Int64, send: Int64) async {
-        course.maxRates = BandwidthLimits(receive: receive, send: send)
-        await shared.setMaxRates(course.maxRates, of: taskID)
+        attemptState.maxRates = BandwidthLimits(receive: receive, send: send)
+        await shared.setMaxRates(attemptState.maxRates, of: taskID)
     }
 
     // MARK: Response heads from the transfer

@@ -55,7 +55,7 @@ extension ExchangeRun {
         _ = try await keep(cached.answer, spill: cached.spill, parsing: specification.response.parsers)
         let shown = keptResponse
         keptResponse = nil
-        try await tellHit(response, shown)
+        try await reportCacheHit(response, shown)
         return true
     }
 

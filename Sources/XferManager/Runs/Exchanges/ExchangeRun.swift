@@ -150,8 +150,8 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
 
     func setMaxRates(receive: Int64, send: Int64) async {
         guard let shared, !isAlone else { return await setOwnMaxRates(receive: receive, send: send) }
-        course.maxRates = BandwidthLimits(receive: receive, send: send)
-        await shared.setMaxRates(course.maxRates, of: taskID)
+        attemptState.maxRates = BandwidthLimits(receive: receive, send: send)
+        await shared.setMaxRates(attemptState.maxRates, of: taskID)
     }
 
     func apply(_ update: ResponseUpdate) -> Bool {

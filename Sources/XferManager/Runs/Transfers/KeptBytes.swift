@@ -36,7 +36,7 @@ final class KeptBytes {
     var described = ResumeData()
     /// The digest that verifies kept bytes which no validator proves to be of one version, or to be whole. It is stored
     /// because the member that demanded it may leave. Nil if `SourceUse.unprovenFrom` is.
-    var holdingDigest: Checksum?
+    var bindingDigest: Checksum?
     let space: SpaceReserve
     /// The identity of the partial file; nil until the first checkpoint.
     private var mark: FileMark?
@@ -63,8 +63,8 @@ final class KeptBytes {
         }
         transfer = found
         // A task that had these bytes as its own may have discarded them.
-        if found.sourceUse.unprovenFrom == nil { holdingDigest = nil }
-        trust.beginAnew(kept: found.sources)
+        if found.sourceUse.unprovenFrom == nil { bindingDigest = nil }
+        trust.restart(kept: found.sources)
     }
 
     /// Commits that the file's recorded times no longer count, before the file may be written to: after a crash its
@@ -184,7 +184,7 @@ final class KeptBytes {
         var use = transfer.sourceUse
         use.unprovenFrom = nil
         try await commit(use)
-        holdingDigest = nil
+        bindingDigest = nil
     }
 
     // MARK: Doubts
@@ -237,7 +237,7 @@ final class KeptBytes {
         transfer.resumeData = ResumeData()
         mark = nil
         transfer.sourceUse = use
-        holdingDigest = nil
+        bindingDigest = nil
         trust.forgetKept()
         committed = 0
         space.onTruncated()
@@ -269,7 +269,7 @@ final class KeptBytes {
     /// - Parameter isFirst: whether no response has been accepted in this round.
     func resumeData(for choice: MirrorSelector.Choice, isFirst: Bool) -> ResumeData {
         switch choice.mode {
-        case .anew:
+        case .fromStart:
             // What the kept bytes are is known all the same: not everything may replace them.
             var kept = ResumeData()
             kept.mediaType = transfer.resumeData.mediaType

@@ -41,8 +41,8 @@ extension SharedTransfer {
         }
         // Of bytes that were not put together, any digest shows whether they are whole.
         let isOnlyEnd = offset == transfer.resumeData.totalLength
-        kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? (isOnlyEnd ? endDigest : nil)
-        let isHeld = specification.mirrors.isEmpty ? kept.holdingDigest != nil : isDigestKnown
+        kept.bindingDigest = kept.bindingDigest ?? demandedDigest ?? (isOnlyEnd ? endDigest : nil)
+        let isHeld = specification.mirrors.isEmpty ? kept.bindingDigest != nil : isDigestKnown
         guard !isHeld else { return }
         let reason =
             isOnlyEnd

@@ -61,7 +61,7 @@ struct WholeBody: Sendable {
 
     /// The digest that must match for the bytes to be of one version, and whole; nil where validators and lengths have
     /// proved that.
-    let holdingDigest: Checksum?
+    let bindingDigest: Checksum?
 
     /// Throws if the open file has changed since its last byte arrived. Blocks.
     ///

@@ -18,14 +18,14 @@ extension SharedTransfer {
         let (id, task) = (transfer.id, run.taskID)
         // The lock `handingOut`, not actor isolation, keeps this true until the original is given away: another holder
         // moves to its copy only under the lock, and no task joins a transfer whose body has ended.
-        let isHeld = started.isExclusive ? false : try await services.store.read { try $0.isHeld(id, but: task) }
-        if !isHeld, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
+        let isUsed = started.isExclusive ? false : try await services.store.read { try $0.isUsed(id, but: task) }
+        if !isUsed, !run.control.isStopRequested, body.part.directory.identity == directory.identity {
             // Publishing changes the file's times, so the recorded ones are removed first.
             try await kept.beginWriting()
             forgetBody()
             return DownloadRun.OwnedCopy(
                 transfer: transfer, part: body.part, described: body.described, isOriginal: true, facts: body.facts,
-                holdingDigest: body.holdingDigest)
+                bindingDigest: body.bindingDigest)
         }
         do {
             try await seal(body)
@@ -61,7 +61,7 @@ extension SharedTransfer {
             return try tx.transfer(shared)?.sources ?? []
         }
         guard var copy else { throw TransferError(.internalError, "a copy came to nothing") }
-        copy.holdingDigest = body.holdingDigest
+        copy.bindingDigest = body.bindingDigest
         return copy
     }
 }

@@ -23,7 +23,7 @@ extension SharedTransfer {
             hasBytes: kept.committed > 0, proof: proof(of: transfer.resumeData),
             isPatient: members.arePatient(hasGained: sources.hasGained))
         switch decision {
-        case .ask(let choice):
+        case .request(let choice):
             sources[0] = choice
             return nil
         case .fail(let error):
@@ -74,14 +74,14 @@ extension SharedTransfer {
         sources.selector.onBody(of: choice, at: offset, isUnproven: isUnproven)
         guard sources.selector.use.unprovenFrom != nil else { return }
         // The task that demanded the digest may have left since the request.
-        kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? response.joinDigest
+        kept.bindingDigest = kept.bindingDigest ?? demandedDigest ?? response.joinDigest
     }
 
     /// Accepts the end of a body that only this digest proves. Every task that gets the bytes has to verify it, also
     /// one that has joined since the request and demands none. That is committed before the bytes count as whole.
     func acceptEnd(at offset: Int64, provenBy digest: Checksum) async throws {
         sources.selector.onUnprovenEnd(at: offset)
-        kept.holdingDigest = kept.holdingDigest ?? digest
+        kept.bindingDigest = kept.bindingDigest ?? digest
         try await commitSourceUse()
     }
 
@@ -98,7 +98,7 @@ extension SharedTransfer {
     }
 
     /// True if the whole is requested next from a source that has refused a request for the rest of its own bytes.
-    func asksForWhole(after error: TransferError) -> Bool {
+    func requestsWhole(after error: TransferError) -> Bool {
         guard !response.isRangeRefused, sources[0].mode == .own, kept.committed > 0, transfer.resumeData.hasOnlyPrefix
         else { return false }
         return Refusal.mayConcernRange(error, tries: members.fewestTries(hasGained: sources.hasGained))

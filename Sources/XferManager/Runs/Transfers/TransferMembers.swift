@@ -133,7 +133,7 @@ struct MemberChanges: Sendable {
 }
 
 extension TransferSubscriber {
-    var maxRates: BandwidthLimits { course.maxRates }
+    var maxRates: BandwidthLimits { attemptState.maxRates }
 
     func add(_ events: [EventPayload]) { pendingEvents += events }
 

@@ -146,7 +146,7 @@ extension Result {
 /// One request to a server to delete an upload that will not be continued.
 actor RemoteUploadCleanupRun: AttemptMaker {
     let context: RunContext
-    var course = AttemptState()
+    var attemptState = AttemptState()
     private let upload: AbandonedUpload
 
     /// The request's timeout, in seconds.

@@ -97,10 +97,10 @@ actor UploadRun: AnsweredRun {
             case .send(let request):
                 guard !control.isStopRequested, !control.isEnding else { return .stopped(mayHaveCreated: false) }
                 switch try await exchange(request, of: &machine, part, sending: content) {
-                case .answered(let heard):
-                    answer = heard
+                case .answered(let received):
+                    answer = received
                     show(machine.resumeData?.offset ?? 0, of: part, total: length)
-                    step = machine.onAnswer(heard.head, location: heard.location, at: services.clock())
+                    step = machine.onAnswer(received.head, location: received.location, at: services.clock())
                 case .goesOn(let next): step = next
                 case .stopped: return .stopped(mayHaveCreated: machine.resumeData == nil)
                 }
@@ -165,7 +165,7 @@ actor UploadRun: AnsweredRun {
     /// Decides whether a stopped run can continue later. A request that must not be repeated, and that the server had
     /// not made resumable in time, cannot.
     private func stopped(mayHaveCreated: Bool) -> RunEnd {
-        guard mayHaveCreated, course.requestWasSent, specification.upload.uploadProtocol == .resumable,
+        guard mayHaveCreated, attemptState.requestWasSent, specification.upload.uploadProtocol == .resumable,
             !RepetitionRules.mayRepeatRequest(of: specification)
         else { return .stopped }
         return .failed(RepetitionRules.outcomeUnknown(after: nil, of: specification.request))
