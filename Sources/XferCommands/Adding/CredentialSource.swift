@@ -85,7 +85,7 @@ extension AccessOptions {
     }
 
     private static func readPassword(_ login: String, _ option: String) throws(CommandFailure) -> String {
-        switch PasswordPrompt.read("Password for \(SafeText.sanitised(login)): ") {
+        switch PasswordPrompt.readPassword("Password for \(SafeText.sanitised(login)): ") {
         case .entered(let password): return password
         case .interrupted: throw CommandFailure(.interrupted, "interrupted; nothing was added")
         case .unavailable:

@@ -101,11 +101,11 @@ public struct ErrorData: WireRecord, Hashable {
         self.state = state.map { OpenEnum($0) }
     }
 
-    public static let summary = "What is behind an error answer."
+    public static let summary = "Details of an error answer."
     public static let wireFields: WireFields<Self> = [
-        .required("reason", \.reason, "A lower-case word that programs can tell apart.", example: "wrong_type"),
+        .required("reason", \.reason, "Cause as a lower-case identifier for programs.", example: "wrong_type"),
         .optional("path", \.path, "The field at fault, from the root of params.", example: "tasks[3].checksum"),
-        .optional("expected", \.expected, "What would have been right.", example: "a string"),
+        .optional("expected", \.expected, "Description of valid values.", example: "a string"),
         .optional("limit", \.limit, "The limit that was reached."),
         .optional("task_id", \.taskID, "The task it is about."),
         .optional("state", \.state, "The state that task is in."),

@@ -173,16 +173,16 @@ struct EventEnvelope: WireRecord {
         subscription = message.subscription
     }
 
-    static let summary = "What every event says."
+    static let summary = "Fields of every event."
     static let wireFields: WireFields<Self> = [
         .optional("seq", \.seq, "Grows by one per durable event over the whole service, over restarts too."),
-        .required("time", \.time, "When it happened."),
-        .required("type", \.type, "What happened."),
+        .required("time", \.time, "Time of the event."),
+        .required("type", \.type, "Type of the event."),
         .optional("task_id", \.taskID, "The task it is about."),
         .optional("owner", \.owner, "The uid of that task's owner."),
         .optional(
             "node", \.node,
-            "In a fleet: the node that carries the task out. Its file lies there, under that node's names."),
+            "In a fleet: the node that runs the task. Its file is there, under that node's paths."),
         .optional(
             "prev_seq", \.prevSeq,
             "In a notification: the durable event before it in this subscription; 0 before the first."),

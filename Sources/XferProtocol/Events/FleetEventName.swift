@@ -22,10 +22,10 @@ extension FleetEventName: EventContent {
             event.summary("In a fleet: a node gave a task back, or lost it; any node of its place may take it.")
         case .taskChanged:
             event.summary("In a fleet: a task's place, priority or limits were changed.")
-            event.optional("wish", "", "What was asked for.")
+            event.optional("wish", "", "The requested change.")
         case .nodeJoined: event.summary("In a fleet: a node has joined, or has come back.")
         case .nodeDown: event.summary("In a fleet: a node is silent for so long that others take its tasks over.")
-        case .nodeDraining: event.summary("In a fleet: a node finishes what it holds and takes no more.")
+        case .nodeDraining: event.summary("In a fleet: a node finishes its tasks and claims no more.")
         case .nodeUndrained: event.summary("In a fleet: a node takes tasks again.")
         case .nodeForgotten: event.summary("In a fleet: a node that is lost for good was removed.")
         case .limitChanged:

@@ -36,10 +36,10 @@ public struct BatchRecord: WireRecord, Hashable {
         .required(
             "finished", \.finished,
             "Members that have ended, however: completed, failed, cancelled, superseded; removed ones count on."),
-        .required("skipped", \.skipped, "How many of those failed."),
+        .required("skipped", \.skipped, "Number of those that failed."),
         .required("counts", \.counts, "Members by state, without those that were removed."),
-        .required("created_at", \.createdAt, "When it was added."),
-        .nullable("completed_at", \.completedAt, "When the last member ended for the first time; null before."),
+        .required("created_at", \.createdAt, "Time of the add."),
+        .nullable("completed_at", \.completedAt, "Time at which the last member ended for the first time; null before."),
     ]
 }
 
@@ -63,8 +63,8 @@ public struct BatchRefusal: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("index", \.index, "Its place in tasks, from 0."),
         .required("code", \.code, "The code task.add would have answered with."),
-        .required("message", \.message, "One sentence for people; names the field at fault."),
-        .optional("data", \.data, "What is behind it."),
+        .required("message", \.message, "One sentence for people, with the field at fault."),
+        .optional("data", \.data, "Details of the error."),
     ]
 }
 

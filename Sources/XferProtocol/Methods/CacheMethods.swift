@@ -16,7 +16,7 @@ public enum CacheStats: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "How much the cache keeps of the caller's, or of every user's for an operator, and its limits."
+        "Size of the caller's part of the cache, or of every user's for an operator, and its limits."
     public static let examples = [
         MethodExample(
             "half full", params: [:],
@@ -31,7 +31,7 @@ public enum CacheStats: RPCMethod {
 
         public init() {}
 
-        public static let summary = "What is kept, and the limits."
+        public static let summary = "Size of the cache, and its limits."
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "Responses that are kept."),
             .required("size", \.size, "Bytes of their contents."),
@@ -64,7 +64,7 @@ public enum CacheList: RPCMethod {
 
         public static let summary = "The length of a page, and the place to continue."
         public static let wireFields: WireFields<Self> = [
-            .defaulted("order", \.order, "Those that were kept last (desc) or first (asc) come first."),
+            .defaulted("order", \.order, "Order by the time of storing: newest first (desc) or oldest first (asc)."),
             .defaulted("limit", \.limit, "Most entries in one answer.", .range(1...1000)),
             .optional(
                 "cursor", \.cursor, "next_cursor of the page before; the order must be the same.", .length(1...1024)),
@@ -85,7 +85,7 @@ public enum CacheList: RPCMethod {
         public static let summary = "One page of the cache."
         public static let wireFields: WireFields<Self> = [
             .required("entries", \.entries, "The entries."),
-            .nullable("next_cursor", \.nextCursor, "Where the next page begins; null after the last."),
+            .nullable("next_cursor", \.nextCursor, "Cursor of the next page; null after the last."),
         ]
     }
 }
@@ -115,7 +115,7 @@ public enum CacheGet: RPCMethod {
         public init() {}
         public init(id: CacheEntryID) { self.id = id }
 
-        public static let summary = "Which entry."
+        public static let summary = "The entry."
         public static let wireFields: WireFields<Self> = [.required("id", \.id, "The entry's id.")]
     }
 
@@ -144,7 +144,7 @@ public enum CacheRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Forgets responses by their ids, or all of a URL: they are fetched anew. The caller's own, or every user's for an "
+        "Removes responses by their ids, or all of a URL: they are fetched again. The caller's own, or every user's for an "
         + "operator."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
@@ -161,12 +161,12 @@ public enum CacheRemove: RPCMethod {
         public init(ids: [CacheEntryID]) { self.ids = ids }
         public init(url: String) { self.url = url }
 
-        public static let summary = "Which entries: ids or url."
+        public static let summary = "The entries: ids or url."
         public static let wireFields: WireFields<Self> = [
             .optional("ids", \.ids, "The entries' ids.", .count(1...TaskLimits.batchSize)),
             .optional(
                 "url", \.url,
-                "An absolute http or https URL, secrets included: what was asked for under it or came from it.",
+                "An absolute http or https URL, secrets included: responses to requests of it, or sent from it.",
                 .length(1...TaskLimits.urlLength)),
         ]
 
@@ -187,9 +187,9 @@ public enum CacheRemove: RPCMethod {
             self.missing = missing
         }
 
-        public static let summary = "What was there, and what was not."
+        public static let summary = "The ids that existed, and those that did not."
         public static let wireFields: WireFields<Self> = [
-            .required("removed", \.removed, "Those that were there."),
+            .required("removed", \.removed, "The ids that existed."),
             .required("missing", \.missing, "Ids that were not there, or are another user's."),
         ]
     }
@@ -219,7 +219,7 @@ public enum CacheClear: RPCMethod {
             self.removedSize = removedSize
         }
 
-        public static let summary = "How much went."
+        public static let summary = "Amount that was removed."
         public static let wireFields: WireFields<Self> = [
             .required("removed_count", \.removedCount, "Responses that were forgotten."),
             .required("removed_size", \.removedSize, "Bytes of their contents."),

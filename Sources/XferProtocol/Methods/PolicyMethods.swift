@@ -83,7 +83,7 @@ public enum PolicyGet: RPCMethod {
         public init() {}
         public init(name: String) { self.name = name }
 
-        public static let summary = "Which policy."
+        public static let summary = "The policy."
         public static let wireFields: WireFields<Self> = [.required("name", \.name, "The policy's name.")]
     }
 
@@ -106,8 +106,8 @@ public enum PolicySet: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Writes a trust policy, replacing the one of that name. Connections judged by the earlier version are given up; "
-        + "what runs over them stops at its next safe point and is judged anew."
+        "Writes a trust policy, replacing the one of that name. Connections judged by the earlier version are closed; "
+        + "tasks that use them stop at the next safe point and are judged again."
     public static let errors: [ErrorCode] = [.conflict, .storageUnavailable]
     public static let examples = [
         MethodExample(
@@ -138,7 +138,7 @@ public enum PolicySet: RPCMethod {
         public init() {}
         public init(policy: PolicyInput) { self.policy = policy }
 
-        public static let summary = "The policy as it is to be."
+        public static let summary = "The new policy."
         public static let wireFields: WireFields<Self> = [
             .required("policy", \.policy, "The whole policy: what it does not say has its default.")
         ]
@@ -203,7 +203,7 @@ public enum PolicyTest: RPCMethod {
             self.policy = policy
         }
 
-        public static let summary = "Which server, and a policy a task would name."
+        public static let summary = "The server, and a task's policy."
         public static let wireFields: WireFields<Self> = [
             .required("url", \.url, "An absolute https URL.", .length(1...TaskLimits.urlLength)),
             .optional("policy", \.policy, "A policy that has to accept besides the host's."),
@@ -253,7 +253,7 @@ public enum PolicyPin: RPCMethod {
             self.port = port
         }
 
-        public static let summary = "Which server."
+        public static let summary = "The server."
         public static let wireFields: WireFields<Self> = [
             .required("host", \.host, "A host name or an IP address.", .length(1...253)),
             .defaulted("port", \.port, "Its port.", .range(1...65_535)),

@@ -65,7 +65,7 @@ public enum ProfileGet: RPCMethod {
         public init() {}
         public init(name: String) { self.name = name }
 
-        public static let summary = "Which profile."
+        public static let summary = "The profile."
         public static let wireFields: WireFields<Self> = [.required("name", \.name, "The profile's name.")]
     }
 
@@ -115,7 +115,7 @@ public enum ProfileSet: RPCMethod {
         public init() {}
         public init(profile: ProfileInput) { self.profile = profile }
 
-        public static let summary = "The profile as it is to be."
+        public static let summary = "The new profile."
         public static let wireFields: WireFields<Self> = [
             .required("profile", \.profile, "The whole profile: what it does not say has no default here.")
         ]
@@ -131,7 +131,7 @@ public enum ProfileRemove: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Forgets a profile and its cookies. Tasks that took over from it go on, unless they use its credential: their "
+        "Removes a profile and its cookies. Tasks that use its defaults continue, unless they use its credential: their "
         + "next attempt fails with credential_missing."
     public static let errors: [ErrorCode] = [.notFound, .conflict, .storageUnavailable]
     public static let examples = [MethodExample("by name", params: ["name": "api"], result: [:])]

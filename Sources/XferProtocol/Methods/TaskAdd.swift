@@ -9,7 +9,7 @@ public enum TaskAdd: RPCMethod {
     public static let isBrief = true
     public static let summary =
         "Adds one task (its fields are the parameters), or up to 10,000 in one transaction (tasks). "
-        + "When it answers, they are durable."
+        + "When it returns, they are durable."
     public static let errors: [ErrorCode] = [
         .rejectedByPolicy, .conflict, .limitExceeded, .storageUnavailable, .shuttingDown,
     ]

@@ -10,7 +10,7 @@ public enum TaskRead: RPCMethod {
         "A stretch of a task's bytes: of a download that has not ended what it has committed so far, of a staged one its file, "
         + "of a completed one the published file, if it still is the one that was published (inode, time of birth, size and time); "
         + "of data tasks and uploads the response that is kept, of a running data task what has arrived. "
-        + "Pages of different version are of different files: begin anew then."
+        + "Pages with different versions belong to different files: then begin again."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 
     public static let examples = [
@@ -38,7 +38,7 @@ public enum TaskRead: RPCMethod {
             self.length = length
         }
 
-        public static let summary = "Which task's bytes, and which stretch of them."
+        public static let summary = "The task, and the range of its bytes."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
@@ -76,9 +76,9 @@ public enum TaskRead: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("data", \.data, "The bytes."),
             .required(
-                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+                "encoding", \.encoding, "Encoding of the bytes: unchanged text, or base64 if they are not text."),
             .required("offset", \.offset, "Offset of the first."),
-            .required("eof", \.eof, "Whether nothing follows, now or later."),
+            .required("eof", \.eof, "True if no bytes follow, now or later."),
             .required("length", \.length, "Bytes that can be read now."),
             .required("state", \.state, "The state the task is in."),
             .optional(
@@ -128,7 +128,7 @@ public enum TaskResult: RPCMethod {
             self.length = length
         }
 
-        public static let summary = "Which task's response, and which stretch of it."
+        public static let summary = "The task, and the range of its response."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."),
             .defaulted("offset", \.offset, "First byte.", .range(0...(1 << 53))),
@@ -196,12 +196,12 @@ public enum TaskResult: RPCMethod {
         public static let wireFields: WireFields<Self> = [
             .required("data", \.data, "The bytes."),
             .required(
-                "encoding", \.encoding, "How they are written: as they are, or in base64 where they are not text."),
+                "encoding", \.encoding, "Encoding of the bytes: unchanged text, or base64 if they are not text."),
             .required("offset", \.offset, "Offset of the first."),
-            .required("eof", \.eof, "Whether nothing follows."),
+            .required("eof", \.eof, "True if no bytes follow."),
             .required("length", \.length, "Bytes of the whole response."),
             .optional(
-                "object", \.object, "What `parse` made of the whole response; only with offset 0. null is an object."),
+                "object", \.object, "Result of `parse` for the whole response; only with offset 0. null is a valid result."),
         ]
     }
 }

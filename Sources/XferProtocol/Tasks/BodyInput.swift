@@ -13,7 +13,7 @@ public struct BodyInput: WireInput, Hashable {
 
     public init() {}
 
-    public static let summary = "What a request sends, in exactly one of these forms."
+    public static let summary = "Content of a request, in exactly one of these forms."
     public static let wireFields: WireFields<Self> = [
         .optional(
             "form", \.form, "A form (application/x-www-form-urlencoded), encoded as params are; {} is an empty one.",
@@ -96,7 +96,7 @@ public struct PartInput: WireInput, Hashable {
         )
         .restricted(to: .ownFiles),
         .optional(
-            "filename", \.filename, "The name told to the server; default is a file's own, and none for data.",
+            "filename", \.filename, "File name sent to the server; default is a file's own, and none for data.",
             .length(1...1024), .printable),
         .optional(
             "content_type", \.contentType, "The part's media type.", .length(1...256), .printable,
@@ -168,9 +168,9 @@ public struct BodyRecord: WireRecord, Hashable {
         file = summary.path
     }
 
-    public static let summary = "What is sent, without the bytes themselves."
+    public static let summary = "Description of the content, without the bytes themselves."
     public static let wireFields: WireFields<Self> = [
-        .required("form", \.form, "Whether it is kept with the task, a file, or a form's parts."),
+        .required("form", \.form, "Kind of the content: stored with the task, a file, or a form's parts."),
         .optional("length", \.length, "Bytes; absent for parts."),
         .optional("file", \.file, "The file it is read from."),
     ]

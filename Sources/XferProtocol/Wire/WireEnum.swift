@@ -44,7 +44,7 @@ extension WireEnum {
 private enum EnumAdvice {
     @inline(never)
     static func expected(of names: [String], for name: String?) -> String {
-        if let name, let close = names.closest(to: name) { return "one of the known words; did you mean \"\(close)\"?" }
+        if let name, let close = names.closest(to: name) { return "one of the known names; did you mean \"\(close)\"?" }
         return names.count == 1 ? "\"\(names[0])\"" : "one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
     }
 }

@@ -137,7 +137,7 @@ extension StoreTransaction {
         for (index, insertion) in insertions.enumerated() {
             let (id, content) = (first + Int64(clamping: index), insertion.content)
             var task = TransferTask(
-                id: TaskID(id), asked: content.task, state: content.state, rank: id << 20,
+                id: TaskID(id), storedSpecification: content.task, state: content.state, rank: id << 20,
                 createdAt: time)
             task.wait = content.wait
             task.coalesceKey = content.coalesceKey
