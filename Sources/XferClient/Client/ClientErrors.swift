@@ -19,7 +19,7 @@ public enum TaskError: Error, Hashable, Sendable, CustomStringConvertible {
                 + (task.error.map { " (\($0.reason))" } ?? "")
         case .cancelled(let task): "task \(task.id) was cancelled"
         case .missing(let id): "there is no task \(id), or it was removed"
-        case .timedOut(let id): "task \(id) has not ended in time; it goes on in the daemon"
+        case .timedOut(let id): "task \(id) has not ended in time; it continues in the daemon"
         }
     }
 }

@@ -43,7 +43,7 @@ enum InputOption: String, CaseIterable {
     private static let proxyLogin = "a login is no part of a list: give --proxy with --proxy-user, or --profile"
     private static let trust = "a list does not say which servers are trusted: see `xferctl policy`"
     private static let nothing = "it transfers nothing; leave the entry out of the list"
-    private static let scheme = "only http and https are spoken"
+    private static let scheme = "only http and https are supported"
 
     /// Options that could change trust, credentials, integrity, the source or the destination.
     private static let refusals: [String: String] = [

@@ -66,7 +66,7 @@ struct TaskTemplate {
             throw .usage("--client-key names one task, but there are \(count) URLs")
         }
         if count > 1 && options.place?.slot != nil {
-            throw .usage("--slot holds one task at a time, but there are \(count) URLs")
+            throw .usage("a slot has one task at a time, but there are \(count) URLs")
         }
         if count > 1 && !mirrors.isEmpty {
             throw .usage("--mirror is another URL for the same bytes, but there are \(count) URLs")

@@ -5,7 +5,7 @@ import XferProtocol
 
 /// Options for the use of cached responses by an added task.
 struct CacheOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Whether a kept response is used (default: reload, never).", valueName: "policy"))
+    @Option(help: ArgumentHelp("Use of a cached response (default: reload, which never uses one).", valueName: "policy"))
     var cachePolicy: EnumArgument<CachePolicy>?
 
     @Flag(inversion: .prefixedNo, help: "Keep the response (default: with a policy that uses the cache).")
@@ -13,7 +13,7 @@ struct CacheOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What stands for the URL in the cache: a text, or JSON: {\"ignore_params\": [\"token\"]}, "
+            "Key of the URL in the cache: a text, or JSON:  {\"ignore_params\": [\"token\"]}, "
                 + "{\"ignore_query\": true}, {\"host\": \"mirrors\"}.", valueName: "text or json"),
         transform: CacheKeyInput.argument)
     var cacheKey: CacheKeyInput?

@@ -35,7 +35,7 @@ struct ContentOptions: ParsableArguments {
     var data: [String] = []
 
     @Option(
-        help: ArgumentHelp("Send this as it is; @FILE streams a file as it is.", valueName: "text"),
+        help: ArgumentHelp("Send this text unchanged; @FILE streams a file unchanged.", valueName: "text"),
         completion: .file())
     var dataBinary: String?
 
@@ -60,7 +60,7 @@ struct ContentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What is spoken about the upload's offset, so that a retry goes on from there (default: plain).",
+            "Protocol of the upload; all but plain let a retry continue at the server's offset (default: plain).",
             valueName: "protocol"))
     var upload: EnumArgument<UploadProtocol>?
 

@@ -64,7 +64,7 @@ struct PathResolver: Sendable {
         if isRemote, let directory, !directory.hasPrefix("/") {
             throw .usage(
                 "-d: expected an absolute path of the daemon's machine, found \"\(SafeText.sanitised(directory))\"; "
-                    + "without -d, a relative -o lies beneath the daemon's own directory")
+                    + "without -d, a relative -o is below the daemon's own directory")
         }
         guard let output else { return (directory.map(absolute), nil) }
         guard !output.isEmpty else { throw .usage("-o: expected a file name, found nothing") }

@@ -80,7 +80,7 @@ struct SelectionOptions: ParsableArguments {
     func check() throws {
         let ways = [!ids.isEmpty, all, filters.filter != nil].filter(\.self).count
         guard ways > 0 else {
-            throw ValidationError("Which tasks? Give ids, filters such as --state failed, or --all.")
+            throw ValidationError("No tasks: give ids, filters such as --state failed, or --all.")
         }
         guard ways == 1 else { throw ValidationError("Ids, filters and --all exclude each other.") }
     }

@@ -7,7 +7,7 @@ struct FileOptions: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
-            "Write to this file; relative paths mean your current directory. - waits and writes what came to standard output.",
+            "Write to this file; relative paths are relative to your current directory. - waits and writes the result to standard output.",
             valueName: "file"),
         completion: .file())
     var output: String?
@@ -36,7 +36,7 @@ struct ResponseOptions: ParsableArguments {
     var policy: String?
 
     @Option(
-        help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
+        help: ArgumentHelp("Parser of the stored response; may be repeated.", valueName: "parser"))
     var parse: [EnumArgument<ResponseParser>] = []
 
     @Flag(help: "Leave null members out of what --parse made.")
@@ -54,7 +54,7 @@ struct SessionOptions: ParsableArguments {
         name: [.customShort("b"), .customLong("cookie")],
         help: ArgumentHelp(
             "Send the cookies in this file (cookies.txt, Netscape format), each to the servers it is for; - is standard "
-                + "input. NAME=VALUE is sent as it is.", valueName: "file"),
+                + "input. NAME=VALUE is sent unchanged.", valueName: "file"),
         completion: .file(), transform: CookieArgument.argument)
     var cookie: CookieArgument?
 

@@ -92,7 +92,7 @@ struct OutputOptions: ParsableArguments {
 struct VerbosityOptions: ParsableArguments {
     @Flag(
         name: [.customShort("q"), .customLong("quiet")],
-        help: "Print nothing but errors, and the body that was asked for.")
+        help: "Print only errors, and the requested body.")
     var quiet = false
 
     func check(beside output: OutputOptions) throws {

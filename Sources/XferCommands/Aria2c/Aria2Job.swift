@@ -85,7 +85,7 @@ struct Aria2Job {
             }
             found[found.count - 1].options.append((String(parts[0]), String(parts[1])))
         }
-        guard !found.isEmpty else { throw Aria2Fault("the input file names no URI") }
+        guard !found.isEmpty else { throw Aria2Fault("the input file contains no URI") }
         return found
     }
 

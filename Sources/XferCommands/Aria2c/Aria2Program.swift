@@ -97,7 +97,7 @@ public enum Aria2Program {
         connection.interruptDescriptor = nil
         _ = try call(connection, TaskPause.self, TaskSelection(ids: ids))
         let words = ids.map(\.description).joined(separator: " ")
-        complain("paused; `xferctl resume \(words)` goes on")
+        complain("paused; `xferctl resume \(words)` resumes it")
         return Aria2ErrorNumber.unfinished
     }
 

@@ -22,11 +22,11 @@ enum ShortHelp {
     static let root = """
         xferctl commands xferd, which downloads in the background.
 
-          add URL       Download; --wait shows the progress, -o FILE names the file.
+          add URL       Download; --wait shows the progress, -o FILE sets the file.
           list          Show what runs, what waits and why, and what ended.
           watch         Follow the queue on the whole screen; keys command it.
           show ID       Show one task: why it waits or failed, and what to do.
-          pause ID      Pause it; `resume ID` goes on from the bytes it has.
+          pause ID      Pause it; `resume ID` continues from the bytes it has.
           cancel ID     Cancel it; `retry ID` starts it again.
           remove ID     Remove it from the list; --files deletes its file, too.
           limit         Show and set the rate and how many run at a time.

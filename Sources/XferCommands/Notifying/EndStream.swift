@@ -41,7 +41,7 @@ struct EndStream {
             guard error.status == .interrupted else { throw error }
             // What was not shown yet is shown by the next run.
             guard let next = notifier.firstWaiting.map({ $0 - 1 }) ?? cursor.last else { throw error }
-            throw CommandFailure(.interrupted, "interrupted; `xferctl notify --since \(next)` goes on from here")
+            throw CommandFailure(.interrupted, "interrupted; `xferctl notify --since \(next)` continues from here")
         }
     }
 

@@ -32,9 +32,9 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
             "A task that was waited for failed or was cancelled, a test failed, or the output could not be written."
         case .usage: "The command line, or a file that it names, is wrong; nothing was done."
         case .refused: "The daemon refused, or knows nothing by an id or name that was given; the rest was done."
-        case .noDaemon: "No daemon answered; standard error names the sockets that were tried."
-        case .timedOut: "Waiting took longer than allowed; the transfers go on."
-        case .interrupted: "Interrupted by Ctrl-C; the transfers go on."
+        case .noDaemon: "No daemon answered; standard error lists the sockets that were tried."
+        case .timedOut: "Waiting took longer than allowed; the transfers continue."
+        case .interrupted: "Interrupted by Ctrl-C; the transfers continue."
         }
     }
 }

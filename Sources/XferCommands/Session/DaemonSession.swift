@@ -214,7 +214,7 @@ extension CommandFailure {
     private static func advice(_ code: ErrorCode?) -> String? {
         switch code {
         case .methodNotFound: "this daemon is older than xferctl, or the method's name is wrong"
-        case .storageUnavailable: "see to the daemon's state directory (`xferctl status`), it goes on by itself"
+        case .storageUnavailable: "check the daemon's state directory (`xferctl status`); then the daemon continues by itself"
         case .shuttingDown: "try again when it is up again"
         default: nil
         }

@@ -92,7 +92,7 @@ struct LiveSession {
             } catch {
                 guard Readiness.now < end else {
                     let reason = "the daemon went away and did not come back on \(SafeText.sanitised(path))"
-                    throw CommandFailure(.noDaemon, "\(reason); unfinished transfers go on when it is started again")
+                    throw CommandFailure(.noDaemon, "\(reason); unfinished transfers continue when it is started again")
                 }
             }
             let ready = Readiness.wait(for: descriptors, timeout: Self.retryInterval)

@@ -15,7 +15,7 @@ struct AddCommand: ParsableCommand {
 
             The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. Indented \
             lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and header=NAME: \
-            VALUE. A line that is refused is reported with its number and stops nothing; then the exit status is 3.
+            VALUE. A line that is refused is reported with its number and does not stop the others; then the exit status is 3.
 
               xferctl add https://example.org/file.iso
               xferctl add --wait -o file.iso --checksum sha-256=HEX https://example.org/file.iso
@@ -27,7 +27,7 @@ struct AddCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("What to ask for: http or https URLs, or relative ones with --profile.", valueName: "url"))
+        help: ArgumentHelp("URLs to request: http or https, or relative ones with --profile.", valueName: "url"))
     var urls: [String] = []
 
     @Option(
@@ -43,7 +43,7 @@ struct AddCommand: ParsableCommand {
     @Option(
         name: .customLong("mirror"),
         help: ArgumentHelp(
-            "Another URL for the same bytes, asked when those before it cannot send them; may be repeated.",
+            "Another URL of the same bytes, used when those before it fail; may be repeated.",
             valueName: "url"))
     var mirrors: [String] = []
 
@@ -74,17 +74,17 @@ struct AddCommand: ParsableCommand {
 
     mutating func validate() throws {
         guard !urls.isEmpty || inputFile != nil || checksums.list != nil else {
-            throw ValidationError("What to transfer? Give URLs or -i FILE.")
+            throw ValidationError("Nothing to transfer: give URLs or -i FILE.")
         }
         try checksums.check(hasURLs: !urls.isEmpty || inputFile != nil, beside: destination.checksum)
         let isStandardOutput = file.isStandardOutput
         if timeout != nil && !wait && !isStandardOutput { throw ValidationError("--timeout needs --wait.") }
         if notify && !wait && !isStandardOutput {
-            throw ValidationError("--notify needs --wait; `xferctl notify` tells of every task that ends.")
+            throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
         }
         if atomic && inputFile == nil { throw ValidationError("--atomic needs -i FILE; URLs are added all or none.") }
         if isStandardOutput, inputFile != nil || urls.count > 1 {
-            throw ValidationError("-o - takes one URL: two could not be told apart.")
+            throw ValidationError("-o - takes one URL: the contents of two could not be separated.")
         }
         if isStandardOutput, options.output.json { throw ValidationError("--json and -o - exclude each other.") }
         if isStandardOutput, scheduling.clientKey != nil {

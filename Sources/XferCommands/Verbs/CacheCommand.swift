@@ -68,8 +68,8 @@ struct CacheCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget responses, so that they are fetched anew.",
-            discussion: "A URL is given as it was asked for, with whatever the list shows as ***.")
+            abstract: "Remove responses, so that they are fetched again.",
+            discussion: "Give a URL as it was requested, including the parts that the list shows as ***.")
 
         @Argument(
             help: ArgumentHelp("Ids of entries, or URLs.", valueName: "id or url"), completion: .daemon(.cacheEntries))

@@ -52,7 +52,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set a group's limits.", discussion: "Holds over restarts. For operators.")
+            abstract: "Set a group's limits.", discussion: "Survives restarts. For operators.")
 
         @OptionGroup var group: GroupArguments
 
@@ -97,7 +97,7 @@ struct GroupCommand: ParsableCommand {
     struct Pause: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Pause the group; running transfers continue.",
-            discussion: "Holds over restarts, and for tasks added later, until `xferctl group resume`.",
+            discussion: "Applies until `xferctl group resume`, also after restarts and to tasks added later.",
             aliases: ["stop"])
 
         @OptionGroup var group: GroupArguments
@@ -105,7 +105,7 @@ struct GroupCommand: ParsableCommand {
         @Flag(help: "Put what runs back into the queue, too, with the bytes it has.")
         var running = false
 
-        @Flag(help: "Hold the group back before it has tasks.")
+        @Flag(help: "Pause the group before it has tasks.")
         var create = false
 
         @OptionGroup var options: VerbOptions
@@ -167,7 +167,7 @@ struct GroupArguments: ParsableArguments {
     var name: String
 
     @Option(
-        help: ArgumentHelp("Whose group, for operators (default: yours).", valueName: "uid"), transform: UInt32.integer)
+        help: ArgumentHelp("Owner of the group, for operators (default: you).", valueName: "uid"), transform: UInt32.integer)
     var owner: UInt32?
 
     var ownerID: Owner? { owner.map { Owner(uid: $0) } }

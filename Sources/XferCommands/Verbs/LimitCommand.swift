@@ -8,9 +8,9 @@ struct LimitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit", abstract: "Show or change the queue's limits, or those of one host.",
         discussion: """
-            Limits set here hold over restarts and beat the configuration until they are set to `default`. \
+            Limits set here survive restarts and override the configuration until they are set to `default`. \
             The rate of one task is changed with `xferctl update ID --limit-rate RATE`. \
-            With --host, --connections and --requests-per-minute are the limits of that host alone.
+            --host with --connections and --requests-per-minute sets the limits of that host alone.
             """)
 
     @Option(
@@ -25,7 +25,7 @@ struct LimitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Which of a host's tasks starts first: fifo, lifo or `default`.", valueName: "order"),
+            "Order of a host's tasks: fifo, lifo or `default`.", valueName: "order"),
         completion: .list(QueueOrder.allCases.map(\.wireName) + ["default"]),
         transform: LimitArgument<QueueOrder>.argument)
     var order: LimitArgument<QueueOrder>?

@@ -7,8 +7,8 @@ struct MoveCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Change the order in which tasks start.",
         discussion: """
-            The order holds among tasks of one host and priority; --top makes their host the next one, too. Several ids \
-            keep the order given; of filters the oldest task is the first.
+            The order applies to tasks of one host and priority; --top makes their host the next one, too. Several ids \
+            keep the given order; with filters the oldest task is the first.
             """)
     static let states = Set<TaskState>.unfinished
     private static let participle = "moved"
@@ -35,7 +35,7 @@ struct MoveCommand: TaskVerb {
 
     mutating func validate() throws {
         guard [top, bottom, before != nil, after != nil].filter(\.self).count == 1 else {
-            throw ValidationError("Where to? Give one of --top, --bottom, --before ID, --after ID.")
+            throw ValidationError("No new place: give one of --top, --bottom, --before ID, --after ID.")
         }
         try selection.check()
     }

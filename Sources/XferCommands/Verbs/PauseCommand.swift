@@ -10,7 +10,7 @@ struct PauseCommand: SelectionVerb {
         commandName: "pause",
         abstract: "Pause tasks, keeping their bytes.",
         discussion: """
-            Running tasks stop at their last durable byte; `xferctl resume` goes on from there.
+            Running tasks stop at their last durable byte; `xferctl resume` continues from there.
             """,
         aliases: ["stop"])
     static let participle = "paused"

@@ -34,7 +34,7 @@ struct ResultCommand: TaskVerb {
         if options.output.json { return Output.standard.document(first.raw) }
         if object {
             guard let object = first.value.object else {
-                throw CommandFailure(.refused, "task \(id.id) was not asked to parse its response, or could not")
+                throw CommandFailure(.refused, "task \(id.id) has no parser for its response, or the parser failed")
             }
             return Output.standard.document(object)
         }

@@ -10,7 +10,7 @@ struct RetryCommand: SelectionVerb {
         commandName: "retry",
         abstract: "Retry failed or cancelled tasks.",
         discussion: """
-            A failed task goes on from the bytes that are kept, a cancelled one begins anew. Filters select cancelled \
+            A failed task continues from the kept bytes, a cancelled one starts from the beginning. Filters select cancelled \
             tasks only with --state cancelled.
             """)
     static let participle = "retried"

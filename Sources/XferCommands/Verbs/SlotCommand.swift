@@ -30,7 +30,7 @@ struct SlotCommand: ParsableCommand {
 
     struct Detach: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Empty a slot; the task goes on.",
+            abstract: "Empty a slot; the task continues.",
             discussion: "Nothing that is added to the slot later ends it.")
 
         @Argument(help: "The slot's name.", completion: .daemon(.slots))

@@ -68,7 +68,7 @@ struct UpdateCommand: TaskVerb {
         help: ArgumentHelp("Write into this directory.", valueName: "dir"), completion: .directory)
     var directory: String?
 
-    @Option(help: ArgumentHelp("What to do when the name is taken.", valueName: "policy"))
+    @Option(help: ArgumentHelp("Action if the name is taken.", valueName: "policy"))
     var onConflict: EnumArgument<ConflictPolicy>?
 
     @Flag(inversion: .prefixedNo, help: "Allow a hidden path directly beneath a home directory, such as ~/.ssh.")

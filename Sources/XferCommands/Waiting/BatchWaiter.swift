@@ -97,13 +97,13 @@ struct BatchWaiter {
                 if !caught.isDisjoint(with: [SIGINT, SIGTERM]) { throw interrupted }
                 if caught.contains(SIGTSTP) { SignalPipe.suspendProcess() }
             case .keys, .answered: break
-            case .timeUp: throw CommandFailure(.timedOut, "time is up; the batch goes on in the daemon")
+            case .timeUp: throw CommandFailure(.timedOut, "time is up; the batch continues in the daemon")
             }
         }
     }
 
     private var interrupted: CommandFailure {
         CommandFailure(
-            .interrupted, "interrupted; the batch goes on in the daemon. Look with `xferctl batch show \(id)`.")
+            .interrupted, "interrupted; the batch continues in the daemon. `xferctl batch show \(id)` shows its progress.")
     }
 }

@@ -167,7 +167,7 @@ struct TaskWaiter {
         } catch {
             // A token that may add alone sees nothing of its tasks.
             guard error.status == .refused else { throw error }
-            throw CommandFailure(.refused, "the transfer goes on, but cannot be waited for: \(error.message)")
+            throw CommandFailure(.refused, "the transfer continues, but cannot be waited for:  \(error.message)")
         }
         let found = status.storeID
         if let storeID, storeID != found {
@@ -234,7 +234,7 @@ struct TaskWaiter {
 
     private var goesOn: String {
         let count = board.unfinished.count
-        return (count == 1 ? "the transfer goes on" : "\(count) transfers go on") + " in the daemon"
+        return (count == 1 ? "the transfer continues" : "\(count) transfers continue") + " in the daemon"
     }
 
     // MARK: What is shown

@@ -85,7 +85,7 @@ struct ByteReader {
     private var changed: CommandFailure {
         CommandFailure(
             .refused,
-            "the bytes of task \(id) were given up and are fetched anew, or a hook made others of them; the \(offset) bytes "
+            "the bytes of task \(id) were discarded and are fetched again, or a hook has replaced them; the \(offset) bytes "
                 + "written so far are of the former version")
     }
 

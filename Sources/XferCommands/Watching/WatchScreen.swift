@@ -266,7 +266,7 @@ struct WatchFooter: Sendable {
     }
 
     private func appendKeys(to line: inout LineBuilder) {
-        guard screen.readsKeys else { return line.append("Ctrl-C quits; the transfers go on", .dim) }
+        guard screen.readsKeys else { return line.append("Ctrl-C quits; the transfers continue", .dim) }
         // In the order of the line, with what is left out first where there is little room.
         let keys: [(key: String, effect: String, rank: Int)] = [
             (screen.glyphs.vertically, "select", 8), ("space", "pause", 2), ("c", "cancel", 3), ("r", "retry", 5),

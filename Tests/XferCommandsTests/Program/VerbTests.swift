@@ -265,7 +265,7 @@ private func daemon(_ method: String, _ result: JSONValue) throws -> ScriptedDae
         ),
         (
             RPCFailure(.storageUnavailable, "the database cannot be written"),
-            "the database cannot be written; see to the daemon's state directory (`xferctl status`), it goes on by itself"
+            "the database cannot be written; check the daemon's state directory (`xferctl status`); then the daemon continues by itself"
         ),
     ])
     func aRefusalExitsWith3AndNamesTheFieldAndTheRemedy(failure: RPCFailure, text: String) async throws {

@@ -111,7 +111,7 @@ final class Tasks: Sendable {
     @Test func anExpiredTimeoutExitsWith5AndLeavesTheTransfer() async throws {
         let daemon = try daemon(Tasks([7: Wire.task(7, "running")]))
         let result = try await Program.run(["wait", "7", "--timeout", "50ms"], daemon: daemon)
-        #expect(result.exit == .code(5) && result.errors.contains("the transfer goes on"), "\(result)")
+        #expect(result.exit == .code(5) && result.errors.contains("the transfer continues"), "\(result)")
     }
 
     @Test func waitingOutlivesARestartOfTheDaemon() async throws {
