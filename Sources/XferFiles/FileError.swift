@@ -83,7 +83,7 @@ extension FileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notAbsolute(let path): "\(path.quoted) is not an absolute path"
-        case .containsNUL(let path): "\(path.quoted) holds a NUL byte"
+        case .containsNUL(let path): "\(path.quoted) contains a NUL byte"
         case .outsideRoots(let path, let roots):
             "\(path.quoted) is outside the allowed directories (\(Self.list(roots))), or a symbolic link in it leads out of them; download.roots and access.users of the daemon's configuration allow more"
         case .forbidden(let path, let roots):
@@ -96,15 +96,15 @@ extension FileError: CustomStringConvertible {
             "\(path.quoted) has a component that begins with a dot: clients on the network without the scope operate write to no such path"
         case .missing(let path): "\(path.quoted) does not exist"
         case .unmounted(let path, let mountPoint):
-            "\(path.quoted) lay on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or reload the daemon's configuration to use the directory without it"
+            "\(path.quoted) was on the file system that was mounted at \(mountPoint.quoted), and is not mounted now: mount it, or reload the daemon's configuration to use the directory without it"
         case .unanswering(let path, let mountPoint):
-            "\(mountPoint.quoted.dropFirst().dropLast()) does not answer (\(path.quoted) lies there)"
+            "\(mountPoint.quoted.dropFirst().dropLast()) does not answer (it contains \(path.quoted))"
         case .notADirectory(let path): "\(path.quoted) is not a directory"
         case .isADirectory(let path): "\(path.quoted) is a directory, expected a file name"
         case .notWritable(let path, let code): "cannot write in \(path.quoted): \(Self.text(code))"
         case .notPermitted(let path, let uid, let wish): "\(path.quoted) cannot be used: user \(uid) may not \(wish)"
         case .undecidable(let path, let uid, let place):
-            "\(path.quoted) cannot be used: what user \(uid) may do in \(place.quoted) is for another machine or program to say; only a service that runs as root can ask"
+            "\(path.quoted) cannot be used: what user \(uid) may do in \(place.quoted) is decided by another machine or program; only a service that runs as root can check it"
         case .invalidName(let name, let problem): "\(name.quoted) cannot be a file name: \(problem)"
         case .nameTaken(let path): "\(path.quoted) exists"
         case .noFreeName(let path, let tried): "\(path.quoted) and \(tried) numbered names after it exist"
@@ -122,7 +122,7 @@ extension FileError: CustomStringConvertible {
         case .notMoved(let path, let code):
             "the whole file cannot be given the name \(path.quoted): \(Self.text(code)); its bytes are kept"
         case .nameRefused(let path, let code):
-            "the file system cannot hold the name \(path.quoted): \(Self.text(code)); choose another name"
+            "the file system does not allow the name \(path.quoted): \(Self.text(code)); choose another name"
         case .fileTooLarge(let path, let length, let limit?):
             "\(path.quoted) would have \(length) bytes; a file of this process has at most \(limit) (ulimit -f)"
         case .fileTooLarge(let path, let length, nil):
@@ -131,7 +131,7 @@ extension FileError: CustomStringConvertible {
         case .alreadyLocked(let path, let pid):
             "another daemon\(pid.map { ", pid \($0)," } ?? "") uses the state directory \(path.quoted): use that one, or give this one another --state-dir"
         case .insecureStateDirectory(let path, let problem): "the state directory \(path.quoted) \(problem)"
-        case .damagedBlob(let path, let problem): "\(path.quoted) is not what was kept: \(problem)"
+        case .damagedBlob(let path, let problem): "\(path.quoted) is not the stored file: \(problem)"
         case .digestUnavailable(let algorithm): "libcrypto does not offer \(algorithm)"
         case .cancelled: "cancelled"
         case .system(let operation, let path, let code): "cannot \(operation) \(path.quoted): \(Self.text(code))"

@@ -35,14 +35,14 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notMigrated(let found, let known):
             "the fleet's database has schema \(found), this program needs \(known): run `xfer-fleet migrate`"
         case .superseded(let node):
-            "node \(node) was registered anew by another agent: this one stops. If two machines have one state "
+            "node \(node) was registered again by another agent: this one stops. If two machines have one state "
                 + "directory or one name, give one of them its own"
         case .nodeNameTaken(let node):
             "node \(node) belongs to another store whose agent is not known to be down: choose another name, or run "
                 + "`xferctl fleet forget \(node)` if that machine is gone"
         case .noSuchNode(let name): "no node \(name)"
         case .noSuchBatch(let id): "no batch \(id)"
-        case .nodeIsUp(let name): "node \(name) is not down: stop its agent and wait until the fleet calls it down"
+        case .nodeIsUp(let name): "node \(name) is not down: stop its agent and wait until the fleet considers it down"
         case .invalid(let field, let reason): "\(field): \(reason)"
         }
     }

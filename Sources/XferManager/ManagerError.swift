@@ -56,7 +56,7 @@ extension ManagerError {
     /// No file descriptor is left to open what the request names.
     static var outOfDescriptors: ManagerError {
         .limitExceeded(
-            reason: "file descriptors are in use; try again when transfers have ended", limit: Descriptors.limit)
+            reason: "file descriptors are in use; repeat the call when transfers have ended", limit: Descriptors.limit)
     }
 }
 
@@ -83,7 +83,7 @@ extension ManagerError {
                 data: ErrorData(reason: "invalid_state", taskID: id, state: state))
         case .noResult(let id, let state):
             RPCFailure(
-                .invalidState, "task \(id) is \(state.rawValue) and has no response that is kept",
+                .invalidState, "task \(id) is \(state.rawValue) and has no stored response",
                 data: ErrorData(reason: "no_result", taskID: id, state: state))
         case .permissionDenied(let path, let reason):
             RPCFailure(
@@ -107,7 +107,7 @@ extension ManagerError {
                 data: ErrorData(reason: "no_bytes", taskID: id, state: state))
         case .batchKeyReused(let existing):
             RPCFailure(
-                .conflict, "client_key names batch \(existing), which was added with other parameters",
+                .conflict, "client_key belongs to batch \(existing), which was added with other parameters",
                 data: ErrorData(reason: "key_reused", path: "client_key"))
         case .batchNotFound(let id):
             RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
@@ -152,7 +152,7 @@ extension ManagerError {
                 data: ErrorData(reason: "storage_unavailable"))
         case .shuttingDown:
             RPCFailure(
-                .shuttingDown, "the daemon is stopping and takes no new work", data: ErrorData(reason: "shutting_down"))
+                .shuttingDown, "the daemon is stopping and accepts no new work", data: ErrorData(reason: "shutting_down"))
         }
     }
 }

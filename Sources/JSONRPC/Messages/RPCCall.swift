@@ -34,7 +34,7 @@ extension RPCMessage {
             return
         }
         if elements.isEmpty {
-            self = .refused(.invalidRequest("a batch has to hold at least one request", reason: "empty_batch"))
+            self = .refused(.invalidRequest("a batch needs at least one request", reason: "empty_batch"))
         } else if elements.count > limits.batchRequests {
             let message = "a batch of \(elements.count) requests; at most \(limits.batchRequests) are allowed"
             self = .refused(.beyondLimit(message, reason: "batch_too_large", limit: limits.batchRequests))

@@ -45,7 +45,7 @@ enum FailureText {
             return message
         }
         let problem = message[start.range.upperBound...]
-        let ends = ["; the server showed ", " (OpenSSL error ", " (certificate "]
+        let ends = ["; the server sent ", "; the server showed ", " (OpenSSL error ", " (certificate "]
         return String(
             ends.reduce(problem) { text, end in text.firstRange(of: end).map { text[..<$0.lowerBound] } ?? text })
     }

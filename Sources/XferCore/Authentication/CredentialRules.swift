@@ -16,12 +16,12 @@ public enum CredentialRules {
         _ credential: Credential, for recipient: Recipient = .origin, isOperator: Bool
     ) throws(CredentialFault) {
         if !isOperator, credential.secret.isReference {
-            throw CredentialFault("secret", "only operators may name a file or a variable", isPermission: true)
+            throw CredentialFault("secret", "only operators may refer to a file or a variable", isPermission: true)
         }
         let hasUser = !credential.user.isEmpty
         switch credential.scheme {
         case .basic where credential.user.contains(":"), .netrc where credential.user.contains(":"):
-            throw CredentialFault("user", "a user name with a colon cannot be told from its password (RFC 7617)")
+            throw CredentialFault("user", "a user name with a colon cannot be separated from its password (RFC 7617)")
         case .digest where !hasUser:
             throw CredentialFault("user", "is missing")
         case .negotiate where recipient == .origin:

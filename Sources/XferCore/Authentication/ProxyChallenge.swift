@@ -72,7 +72,7 @@ public struct ProxyChallenge: Hashable, Sendable {
         let answer = status.map { "answered \($0): it " } ?? ""
         let offer = schemes.isEmpty ? "" : " (it accepts \(schemes.joined(separator: ", ")))"
         return TransferError(
-            .authFailed, "the proxy \(proxy) \(answer)wants other credentials\(offer)", httpStatus: status,
+            .authFailed, "the proxy \(proxy) \(answer)requires other credentials\(offer)", httpStatus: status,
             curlCode: curlCode, host: host, cause: cause, proxy: proxy)
     }
 }

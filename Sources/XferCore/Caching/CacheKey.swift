@@ -59,7 +59,7 @@ public enum Variant {
     /// Why the response cannot be matched to any request; nil when it can.
     static func refusal(of head: ResponseHead, usesCookies: Bool) -> String? {
         let names = names(in: head)
-        if names.contains("*") { return "the server does not say by what it varies (Vary: *)" }
+        if names.contains("*") { return "the server does not state the fields by which it varies (Vary: *)" }
         // The cookies of the jar are not known here.
         if usesCookies, names.contains("cookie") { return "it varies with cookies, which change" }
         return nil

@@ -53,7 +53,7 @@ public enum ResponseRules {
         if head.status == 401 {
             let schemes = ProxyChallenge(head.fields, named: "WWW-Authenticate").schemes.joined(separator: ", ")
             let accepted = schemes.isEmpty ? "" : "; it accepts \(schemes)"
-            let problem = head.followsCredentials ? "it wants other credentials" : "no credentials were sent"
+            let problem = head.followsCredentials ? "it requires other credentials" : "no credentials were sent"
             return TransferError(
                 .authFailed, "\(url.hostKey) answered 401: \(problem)\(accepted)", httpStatus: 401,
                 host: url.hostKey)

@@ -245,7 +245,7 @@ public struct MirrorSelector: Hashable, Sendable {
         }
         guard var error = passing.first else {
             return final.first
-                ?? TransferError(.checksumMismatch, "what the sources sent had the wrong digest")
+                ?? TransferError(.checksumMismatch, "the bytes from the sources had the wrong digest")
         }
         error.retryAfter = passing.contains { $0.retryAfter == nil } ? nil : passing.compactMap(\.retryAfter).min()
         return error

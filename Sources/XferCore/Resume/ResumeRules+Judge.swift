@@ -154,7 +154,7 @@ extension ResumeRules {
     /// The failure for an unrequested partial response (RFC 9110 §15.3.7).
     public static func unaskedPart(from url: HTTPURL) -> TransferError {
         TransferError(
-            .rangeMismatch, "\(url.hostKey) sent a part although the whole was asked for", httpStatus: 206,
+            .rangeMismatch, "\(url.hostKey) sent a part although the whole was requested", httpStatus: 206,
             host: url.hostKey)
     }
 

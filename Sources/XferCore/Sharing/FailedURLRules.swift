@@ -55,7 +55,7 @@ public enum FailedURLRules {
     {
         TransferError(
             .blockedURL,
-            "the URL failed at \(entry.failedAt) (\(entry.error.message)) and is not asked for again before \(end) "
+            "the URL failed at \(entry.failedAt) (\(entry.error.message)) and is not requested again before \(end) "
                 + "without retry_failed",
             httpStatus: entry.error.httpStatus, host: request.url.hostKey)
     }

@@ -100,7 +100,7 @@ public struct ResumableUpload: UploadMachine {
     }
 
     public mutating func onInterrupted() -> UploadStep {
-        precondition(state == .interrupting, "an upload that is \(state) asked for no interruption")
+        precondition(state == .interrupting, "an upload that is \(state) requested no interruption")
         return queryOffset()
     }
 
@@ -112,7 +112,7 @@ public struct ResumableUpload: UploadMachine {
         let known = resumeData
         if let location {
             if let known, known.url != location {
-                return fail("the server names two different places for one upload")
+                return fail("the server sent two different URLs for one upload")
             }
             if known == nil { resumeData = UploadResumeData(url: location, largestAppend: limits.largestAppend) }
         }
@@ -162,7 +162,7 @@ public struct ResumableUpload: UploadMachine {
         guard isSupported else { return UploadStep(.answered(mayRetry: mayRepeat)) }
         switch head.status {
         case 200...299:
-            guard let location else { return .fail("the server keeps the upload and does not say where (Location)") }
+            guard let location else { return .fail("the server keeps the upload without its URL (Location)") }
             begin(at: location, head, at: now)
             return queryOffset()
         case 413 where length > 0:
@@ -181,13 +181,13 @@ public struct ResumableUpload: UploadMachine {
             return UploadJudgement.failure(head, from: url, now: now)
         }
         if ResumableUploadWire.isComplete(head) == true {
-            return .fail("the server calls an upload complete of which it has nothing")
+            return .fail("the server reports an upload as complete of which it has nothing")
         }
         guard let place = location ?? resumeData?.url else {
-            return .fail("the server made an upload and does not say where (Location)")
+            return .fail("the server created an upload without its URL (Location)")
         }
         if let data = resumeData, data.url != place {
-            return .fail("the server names two different places for one upload")
+            return .fail("the server sent two different URLs for one upload")
         }
         if resumeData == nil { begin(at: place, head, at: now) }
         guard let offset = StructuredField.integer("Upload-Offset", in: head.fields) else { return append(from: 0) }
@@ -334,7 +334,7 @@ public struct ResumableUpload: UploadMachine {
     }
 
     private mutating func queryOffset() -> UploadStep {
-        guard let data = resumeData else { preconditionFailure("no upload to ask for") }
+        guard let data = resumeData else { preconditionFailure("no upload whose offset could be queried") }
         state = .queryingOffset
         return UploadStep(.send(ResumableUploadWire.offset(of: data.url)))
     }

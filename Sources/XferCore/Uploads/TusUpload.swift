@@ -116,7 +116,7 @@ public struct TusUpload: UploadMachine {
         switch head.status {
         case 201:
             guard let location else {
-                return .fail("the server made an upload and does not say where (Location)")
+                return .fail("the server created an upload without its URL (Location)")
             }
             // A server that does not know the extension names no offset: it has nothing.
             let stated = head.value("Upload-Offset")
@@ -134,12 +134,12 @@ public struct TusUpload: UploadMachine {
             return create()
         case 412:
             let versions = head.value("Tus-Version").map { ": it has \($0.prefix(100))" } ?? ""
-            return .fail("the server does not have tus \(Self.version.value)\(versions)")
+            return .fail("the server does not support tus \(Self.version.value)\(versions)")
         case 413:
             let most = head.value("Tus-Max-Size").map { " (at most \($0.prefix(100)) bytes)" } ?? ""
             return .fail("\(length) bytes are too large for the server\(most)")
         case 200...299:
-            return .fail("the server answered \(head.status) where tus has 201: does it speak tus?")
+            return .fail("the server answered \(head.status) where tus requires 201: does it support tus?")
         default:
             return UploadJudgement.failure(head, from: url, now: now)
         }
@@ -177,7 +177,7 @@ public struct TusUpload: UploadMachine {
         case 409:
             fruitless += 1
             guard fruitless < UploadJudgement.maxFruitless else {
-                return .fail("the server refuses the offset it names itself (409), \(fruitless) times")
+                return .fail("the server refuses its own offset (409), \(fruitless) times")
             }
             return queryOffset(data)
         case 413:

@@ -29,7 +29,7 @@ extension AttemptRun {
     private func timeout(_ reason: FailureReason) -> TransferError {
         let message =
             reason == .idleTimeout
-            ? "nothing came from \(request.url.hostKey) for \(attempt.request.timeouts.idle) s"
+            ? "no data arrived from \(request.url.hostKey) for \(attempt.request.timeouts.idle) s"
             : "the attempt took longer than \(attempt.request.timeouts.total) s"
         let way = hop?.connection?.session.key.spec.key.proxy.map { " (through the proxy \($0))" } ?? ""
         return TransferError(reason, message + way, host: request.url.hostKey)

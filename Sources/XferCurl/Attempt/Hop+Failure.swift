@@ -144,7 +144,7 @@ extension Hop {
         guard [400, 401, 403, 495, 496].contains(head.status), lacksCertificate else { return error }
         var error = error
         error.cause = .clientCertificateRequired
-        error.message += "; it had asked for a client certificate, and none was given"
+        error.message += "; it requested a client certificate, and none was sent"
         return error
     }
 }

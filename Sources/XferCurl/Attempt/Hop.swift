@@ -292,7 +292,7 @@ final class Hop {
             return judge(head)
         case .endless:
             refusal = TransferError(
-                .authFailed, "\(url.hostKey) asks for credentials again and again", httpStatus: 401, host: url.hostKey)
+                .authFailed, "\(url.hostKey) requests credentials repeatedly", httpStatus: 401, host: url.hostKey)
             return false
         }
     }

@@ -12,7 +12,7 @@ public struct AccessPolicy: Hashable, Sendable {
 
         public var description: String {
             switch self {
-            case .overflowUser: "uid 65534 stands for every unknown user and is never allowed"
+            case .overflowUser: "uid 65534 represents every unknown user and is never allowed"
             case .notAllowed(let uid):
                 "user \(uid) is not allowed: the daemon's own user and root are, others need access.users or access.groups"
             }

@@ -80,7 +80,7 @@ final class LiveConfiguration: Sendable {
     /// Logs the faults of a configuration that is not taken over, one line each, and keeps them for `daemon.status`.
     private func reject(_ faults: [String]) {
         for fault in faults { logger.error("\(fault)") }
-        logger.error("the configuration has faults and is not taken over")
+        logger.error("the configuration has faults and was not applied")
         state.withLockedValue { $0.rejection = faults.joined(separator: "; ") }
     }
 
@@ -118,7 +118,7 @@ final class LiveConfiguration: Sendable {
         logger.notice("configuration read again", metadata: ["changed": "\(changed)"])
         if !reload.waitingForRestart.isEmpty {
             logger.warning(
-                "some changes take a restart",
+                "some changes need a restart",
                 metadata: ["keys": "\(reload.waitingForRestart.joined(separator: " "))"])
         }
     }

@@ -53,7 +53,7 @@ struct FileRoute: Sendable {
         case .all:
             guard isWhole else {
                 return .text(
-                    "the bytes are not all there yet; ask for those that are with Range: bytes=0-\n", status: 409)
+                    "the file is not complete yet; request the received bytes with Range: bytes=0-\n", status: 409)
             }
             return source.answer(200, headers, 0..<first.length, version: first.version)
         case .stretch(let stretch):

@@ -48,7 +48,7 @@ extension SettingForm where Value == String {
             throw SettingMismatch(expected: "a connection URI of PostgreSQL, or keyword=value pairs", found: node)
         }
         guard !DatabaseAddressText.holdsPassword(text) else {
-            throw SettingMismatch("it holds a password, which belongs into fleet.password_file", at: node)
+            throw SettingMismatch("it contains a password, which belongs in fleet.password_file", at: node)
         }
         guard text.isEmpty || DatabaseAddressText.isURI(text) || text.contains("=") else {
             throw SettingMismatch(expected: "a connection URI of PostgreSQL, or keyword=value pairs", found: node)

@@ -232,7 +232,7 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
         case .unknown(let coding):
             TransferError(
                 .protocolError,
-                "no library here knows the content coding \(coding.rawValue); do not ask \(host) for it",
+                "no library here supports the content coding \(coding.rawValue); do not request it from \(host)",
                 isRetriable: false, host: host)
         case .tooLarge(let limit):
             TransferError(

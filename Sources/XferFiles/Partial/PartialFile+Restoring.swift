@@ -92,14 +92,14 @@ extension PartialFile {
             guard rest.length == facts.length else {
                 return "it has \(facts.length) bytes instead of \(rest.length)"
             }
-            guard rest.modifiedAt == facts.modifiedAt else { return "it was changed since it was left" }
+            guard rest.modifiedAt == facts.modifiedAt else { return "it was changed since it was closed" }
         }
         for segment in segments {
             guard segment.committed <= facts.length else {
                 return "it has \(facts.length) bytes instead of \(segment.committed)"
             }
             if let hole = try firstHole(from: segment.start), hole < segment.committed {
-                return "what was at \(hole) is gone"
+                return "the bytes at \(hole) are missing"
             }
         }
         return nil
@@ -135,7 +135,7 @@ extension PartialFile {
                 throw .partChanged(path: path, problem: "it was cut to \(length) bytes")
             }
             if let hole = try firstHole(from: segment.start), hole < segment.committed {
-                throw .partChanged(path: path, problem: "what was written at \(hole) is gone")
+                throw .partChanged(path: path, problem: "the bytes written at \(hole) are missing")
             }
         }
     }

@@ -72,7 +72,7 @@ public struct Publisher: Sendable {
         let found = try part.length()
         guard found == length else { throw .lengthMismatch(path: part.path, expected: length, found: found) }
         if let whole = attributes.whole, try !part.facts().isSameContent(as: whole) {
-            throw .partChanged(path: part.path, problem: "it was changed after its last byte had come")
+            throw .partChanged(path: part.path, problem: "it was changed after its last byte was written")
         }
         let handle = try part.handle()
         let demanded = attributes.mode & 0o777

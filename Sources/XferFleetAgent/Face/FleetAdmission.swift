@@ -99,14 +99,14 @@ struct FleetAdmission: Sendable {
                 data: ErrorData(reason: "scope", path: path + field))
         }
         if let directory = task.dir {
-            guard case .storage = place else { throw denied("dir", "it names a directory of a node") }
+            guard case .storage = place else { throw denied("dir", "it is a directory of a node") }
             let names = directory.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             if names.contains(where: HiddenComponents.isHidden) {
                 throw denied("dir", "a component begins with a dot")
             }
         }
         if let output = task.output {
-            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it names a directory of a node") }
+            if output.utf8.contains(UInt8(ascii: "/")) { throw denied("output", "it is a directory of a node") }
             if HiddenComponents.isHidden(output) { throw denied("output", "it begins with a dot") }
         }
         if task.destination.onConflict.applied(to: nil)?.replaces == true {
@@ -156,7 +156,7 @@ struct FleetAdmission: Sendable {
         (["post_process", "on_complete", "on_error", "on_end"], "hooks and webhooks are not supported in a fleet"),
         (["slot"], "slots are not supported in a fleet"),
         (["after"], "dependencies are not supported in a fleet"),
-        (["lease"], "the fleet names the lease itself"),
+        (["lease"], "the fleet sets the lease itself"),
     ]
 
     private static func refusal(_ path: String, _ reason: String, expected: String) -> RPCFailure {
@@ -197,7 +197,7 @@ struct FleetAdmission: Sendable {
         guard let begin = text.firstRange(of: "://")?.upperBound,
             let origin = Origin(String(text[..<begin]) + text[begin...].prefix { !"/?#".contains($0) })
         else {
-            throw refusal(field, "it names no server", expected: "an absolute http or https URL with an ASCII host")
+            throw refusal(field, "it contains no server", expected: "an absolute http or https URL with an ASCII host")
         }
         return HTTPURL(scheme: origin.scheme, host: origin.host, port: origin.port, target: "/").hostKey
     }

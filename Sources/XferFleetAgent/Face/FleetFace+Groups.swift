@@ -47,7 +47,7 @@ extension FleetFace {
             },
             Handler(GroupPause.self) { params, context in
                 guard !params.running else {
-                    throw Self.unsupported("running", "a fleet's group holds back starts only")
+                    throw Self.unsupported("running", "a fleet's group only pauses starts")
                 }
                 return try await setPaused(params.name, params.owner, isPaused: true, FleetCaller(context.caller))
             },
@@ -58,7 +58,7 @@ extension FleetFace {
                 if let field = ["max_active", "max_active_per_host", "order"].first(where: {
                     params.wire.objectValue?[$0] != nil
                 }) {
-                    throw Self.unsupported(field, "only max_recv_rate and max_send_rate hold over the fleet")
+                    throw Self.unsupported(field, "only max_recv_rate and max_send_rate apply to the whole fleet")
                 }
                 try await attempt { () throws(FleetError) in
                     try await database.setRates(

@@ -33,7 +33,7 @@ extension FleetFace {
                 guard params.files != true else {
                     throw RPCFailure(
                         .invalidParams,
-                        "files: files of a fleet's tasks lie on their nodes and are not deleted from here",
+                        "files: the files of a fleet's tasks are on their nodes and are not deleted from here",
                         data: ErrorData(reason: "not_in_fleet", path: "files", expected: "the field left out"))
                 }
                 return try await apply(.remove, to: params.selection, FleetCaller(context.caller))
@@ -88,7 +88,7 @@ extension FleetFace {
             found = try await daemon.digests(of: setting)
         } catch {
             throw RPCFailure(
-                .storageUnavailable, "\(path): the xferd of node \(configuration.node) cannot be asked: \(error)",
+                .storageUnavailable, "\(path): the xferd of node \(configuration.node) cannot be reached:  \(error)",
                 data: ErrorData(reason: "daemon_unavailable", path: path))
         }
         guard let found else {
@@ -259,7 +259,7 @@ extension FleetFace {
         let bytes = try await attempt { () throws(FleetError) in try await database.result(found.id) }
         guard let bytes else {
             throw RPCFailure(
-                .notFound, "the fleet keeps no result of task \(params.id): it may lie on node \(found.node ?? "?")",
+                .notFound, "the fleet keeps no result of task \(params.id): it may be on node \(found.node ?? "?")",
                 data: ErrorData(reason: "no_result", path: "id", taskID: params.id))
         }
         let start = min(Int(clamping: params.offset), bytes.count)

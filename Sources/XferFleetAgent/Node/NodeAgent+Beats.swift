@@ -25,7 +25,7 @@ extension NodeAgent {
             await storages.firstCheck(atMost: rules.beatInterval)
         }
         guard mountedStorages() == registeredStorages else {
-            logger.notice("other shared storages are mounted than before: the node registers anew")
+            logger.notice("the mounted shared storages have changed: the node registers again")
             self.registration = nil
             wakeSignal.ring()
             return false

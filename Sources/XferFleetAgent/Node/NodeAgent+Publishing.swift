@@ -108,7 +108,7 @@ extension NodeAgent {
             } catch {
                 outbox.release(claim.claimKey, .queue, reason: "node \(configuration.node): \(error)")
                 logger.warning(
-                    "shared storage cannot be looked at: \(error)", metadata: ["task": "\(claim.claimKey.task)"])
+                    "shared storage cannot be read:  \(error)", metadata: ["task": "\(claim.claimKey.task)"])
             }
         }
         let void = Set(try await database.closePermits(registration, closed))

@@ -207,7 +207,7 @@ extension NodeAgent {
     /// - Returns: whether there are more.
     func collectEnds(_ registration: FleetRegistration) async throws -> Bool {
         guard let page = try await daemon.ends(since: cursor) else {
-            logger.warning("xferd does not keep all events any more: the node compares all its tasks")
+            logger.warning("xferd no longer has all events: the node compares all its tasks")
             try await reconcile(registration)
             return false
         }

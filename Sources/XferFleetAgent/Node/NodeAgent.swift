@@ -138,7 +138,7 @@ actor NodeAgent {
             let status = try await daemon.status()
             lastAnswerAt = now
             if let storeID, storeID != status.storeID {
-                logger.warning("xferd has another database: the node registers anew")
+                logger.warning("xferd has another database: the node registers again")
                 appliedRates = nil
                 registration = nil
             }
@@ -217,7 +217,7 @@ actor NodeAgent {
         if let rival, rival != beat { throw FleetError.nodeNameTaken(node: node) }
         if rival == nil {
             logger.notice(
-                "waiting whether the node of this name with another store is gone", metadata: ["node": "\(node)"])
+                "waiting for the end of the node of this name with another store", metadata: ["node": "\(node)"])
         }
         rival = beat
         observer.observe([node: beat], at: now)
@@ -231,7 +231,7 @@ actor NodeAgent {
         self.registration = nil
         let row = try await database.nodes().first { $0.description.name == registration.name }
         if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
-        logger.warning("the fleet called this node down or forgot it: it registers anew")
+        logger.warning("the fleet considered this node down or removed it: it registers again")
     }
 
     func onDatabaseAnswer() {
@@ -270,7 +270,7 @@ actor NodeAgent {
 struct NodeStatus: Sendable {
     var fleet = ""
     var databaseProblem: String?
-    var daemonProblem: String? = "it was not asked yet"
+    var daemonProblem: String? = "it was not called yet"
     var isDraining = false
     var nodes: [FleetNodeRow] = []
     var observer = BeatObserver()

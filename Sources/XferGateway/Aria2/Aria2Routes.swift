@@ -93,6 +93,6 @@ extension Aria2Facade {
 extension Aria2Fault {
     /// The answer would be longer than messages may be.
     static func tooLong(_ limit: Int) -> Aria2Fault {
-        Aria2Fault("the answer is longer than \(limit) bytes: ask for fewer downloads or keys")
+        Aria2Fault("the answer is longer than \(limit) bytes: request fewer downloads or keys")
     }
 }

@@ -33,7 +33,7 @@ import NIOCore
 
         private static func context(_ files: ListenerConfiguration.TLS) throws(GatewayError) -> NIOSSLContext {
             let chain = try reading(files.certificate) { try NIOSSLCertificate.fromPEMFile($0) }
-            guard !chain.isEmpty else { throw .certificate(file: files.certificate, "it holds no certificate") }
+            guard !chain.isEmpty else { throw .certificate(file: files.certificate, "it contains no certificate") }
             let key = try reading(files.key) { try NIOSSLPrivateKey(file: $0, format: .pem) }
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))

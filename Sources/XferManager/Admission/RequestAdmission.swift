@@ -24,7 +24,7 @@ struct RequestAdmission: Sendable {
         }
         if request.clientCertificate != nil, !isOperator {
             throw ManagerError.permissionDenied(
-                path: path + "client_cert", reason: "only operators may name a file with a key")
+                path: path + "client_cert", reason: "only operators may set a file with a key")
         }
         // A guest that leaves out what its profile says changes it, too.
         let mayDiffer = !isOperator && specification.profile != nil && before == nil

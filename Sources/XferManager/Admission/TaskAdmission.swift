@@ -150,7 +150,7 @@ struct TaskAdmission: Sendable {
         guard let file = request.authoritiesFile else { return }
         guard principal.isOperator || specification.profile == nil else {
             throw ManagerError.permissionDenied(
-                path: path + "ca_file", reason: "only operators may name authorities for a task with a profile")
+                path: path + "ca_file", reason: "only operators may set authorities for a task with a profile")
         }
         guard !request.caching.stores, !request.caching.policy.usesCache else {
             throw ManagerError.invalidField(
@@ -204,7 +204,7 @@ struct TaskAdmission: Sendable {
     /// Throws unless the caller may name a lease.
     func checkLease(_ lease: String?, path: String) throws {
         guard lease != nil, !principal.mayNameLeases else { return }
-        throw ManagerError.permissionDenied(path: path + "lease", reason: "only operators may name a lease")
+        throw ManagerError.permissionDenied(path: path + "lease", reason: "only operators may set a lease")
     }
 
     /// Throws unless the window's time zone is known.

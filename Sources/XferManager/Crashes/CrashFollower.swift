@@ -37,7 +37,7 @@ final class CrashFollower: ManagerPart, Sendable {
                     "fatal signals cannot be recorded", metadata: ["error": "\(String(cString: strerror(code)))"])
             }
         } catch {
-            logger.warning("what a crash leaves cannot be read or recorded", metadata: ["error": "\(error)"])
+            logger.warning("the crash record cannot be read or written", metadata: ["error": "\(error)"])
         }
     }
 
@@ -89,7 +89,7 @@ extension CrashRecord {
     fileprivate func failure(crashes: Int64) -> TransferError {
         TransferError(
             .internalError,
-            "xferd crashed \(crashes) times while this task was in flight, the last time with \(signalName); resume the task to try it again",
+            "xferd crashed \(crashes) times while this task was in flight, the last time with \(signalName); resume the task to retry it",
             isRetriable: true)
     }
 }

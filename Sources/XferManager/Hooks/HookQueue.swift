@@ -39,7 +39,7 @@ actor HookQueue {
                 justForgotten = []
                 for hook in try await store.read({ try $0.pendingHooks(limit: 64) }) { start(hook) }
             } catch {
-                logger.report("hooks that are to run could not be read", error)
+                logger.report("pending hooks could not be read", error)
             }
         }
         isLooking = false
@@ -74,7 +74,7 @@ actor HookQueue {
     private func onEnd(_ hook: PendingHook, _ report: HookProcess.Report?) async {
         if report == nil {
             logger.warning(
-                "a task names a hook that is not defined any more",
+                "a task's hook is no longer configured",
                 metadata: ["hook": "\(hook.hook)", "task": "\(hook.taskID)"])
         }
         if report?.end != .stopped {

@@ -168,7 +168,7 @@ public final class TransferManager: ManagerPart, Sendable {
         func subdirectory(_ name: String) throws(FileError) -> StateSubdirectory {
             try StateSubdirectory(name, in: stateDirectory) { path in
                 logger.warning(
-                    "a directory of the state directory was removed; it was made again, what was in it is lost",
+                    "a directory of the state directory was removed; it was created again, its contents are lost",
                     metadata: ["path": "\(path)"])
             }
         }

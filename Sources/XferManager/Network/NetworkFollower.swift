@@ -114,7 +114,7 @@ public actor NetworkFollower: ManagerPart {
             }
             return monitor.initial
         } catch {
-            logger.report("the network cannot be watched and counts as there", error)
+            logger.report("network changes cannot be observed; assuming the network is up", error)
             return nil
         }
     }

@@ -167,7 +167,7 @@ public actor TrustPolicies: ManagerPart {
                 logger.warning("the new authorities could not be recorded", metadata: ["error": "\(error)"])
                 services.policies.withLockedValue { $0.authorities = found }
             }
-            logger.notice("the certificate authorities have changed: what runs over TLS is judged anew")
+            logger.notice("the certificate authorities have changed: running TLS connections are judged again")
             tooLate = await reevaluateTrust(retiringAll: true)
         }
         for id in tooLate { await scheduler.runEnded(id) }

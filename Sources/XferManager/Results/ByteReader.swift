@@ -137,7 +137,7 @@ public struct ByteReader: ManagerPart, Sendable {
             case .staged:
                 guard let transferID = task.transferID, let ready = try reader.readyFile(of: id),
                     let facts = ready.facts
-                else { throw ManagerError.noBytes(id, task.state, reason: "its file is not known any more") }
+                else { throw ManagerError.noBytes(id, task.state, reason: "its file is no longer known") }
                 source.transfer = try reader.transfer(transferID)
                 source.name = ready.name
                 source.finalName = ready.finalName

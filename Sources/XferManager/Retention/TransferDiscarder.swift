@@ -102,7 +102,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
             try await findOrphans(upTo: last)
             try await sweepParts()
         } catch {
-            logger.report("looking for bytes that no task holds failed", error)
+            logger.report("the search for unused partial files failed", error)
         }
     }
 
@@ -111,7 +111,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
         do {
             try await discardIdle(step.filter { idle.contains($0.key) })
         } catch {
-            logger.report("bytes could not be deleted; they are at the next start", error)
+            logger.report("partial files could not be deleted; the next start tries again", error)
         }
         await scheduler.endDeleting()
     }
@@ -159,7 +159,7 @@ final class TransferDiscarder: ManagerPart, Sendable {
                 gone += all.map(\.transfer.id)
             } catch {
                 logger.warning(
-                    "bytes could not be deleted; they are at the next start",
+                    "partial files could not be deleted; the next start tries again",
                     metadata: ["directory": "\(place.partial.directory)", "error": "\(error)"])
             }
         }

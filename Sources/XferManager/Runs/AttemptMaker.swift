@@ -256,7 +256,7 @@ extension AttemptMaker {
         guard !verdict.violations.isEmpty else { return }
         for violation in verdict.violations {
             services.logger.warning(
-                "a trust policy that only reports would have refused a server",
+                "a report-only trust policy would have refused a server",
                 metadata: ["task": "\(taskID)", "failure": "\(violation)"])
         }
         let (ids, now) = (subscribers, services.clock())

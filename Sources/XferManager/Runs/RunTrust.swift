@@ -250,7 +250,7 @@ final class RunTrust: Sendable {
             if kept.isEmpty {
                 for url in urls
                 where try resolve(Hop(origin: url.origin)).judgement != AppliedPolicies.ordinary.judgement {
-                    return "what \(url.hostKey) showed is not known any more"
+                    return "the certificates of \(url.hostKey) are no longer known"
                 }
             }
             for (index, source) in kept.entries.enumerated() where source.settingsOfUnlisted == nil {

@@ -170,7 +170,7 @@ extension TaskRun {
         let decision = try await services.cache.decide(for: specification, heldTo: trust)
         if case .miss = decision {
             throw TransferError(
-                .onlyIfCachedMiss, "nothing usable is kept of \(specification.request.url), and the task may not ask",
+                .onlyIfCachedMiss, "no usable response of \(specification.request.url) is cached, and the task may not make a request",
                 host: specification.request.url.hostKey)
         }
         return decision

@@ -79,7 +79,7 @@ actor ClockFollower: ManagerPart {
                 after = last
             }
         } catch {
-            logger.report("computing the conditions anew failed", error)
+            logger.report("computing the start conditions again failed", error)
         }
         await scheduler.schedule()
     }

@@ -25,7 +25,7 @@ struct CoalesceKeys: Sendable {
         }
         machine.unsubscribe()
         try tx.discardBytes(
-            of: &machine, because: "its request was changed, and other tasks still use what was received", at: now)
+            of: &machine, because: "its request was changed, and other tasks still use the received bytes", at: now)
         return true
     }
 }

@@ -64,7 +64,7 @@ struct StagedFile: Sendable {
         guard try !file.facts().isSame(as: facts) else { return }
         let (file, length) = (file, length)
         guard let digest = ready.digest else {
-            throw TransferError(.checksumMismatch, "\(file.path) was touched since it was staged")
+            throw TransferError(.checksumMismatch, "\(file.path) was changed since it was staged")
         }
         let found = try await services.paths.digests(in: directory).run {
             try FileDigest.compute(file, algorithm: digest.algorithm, length: length)

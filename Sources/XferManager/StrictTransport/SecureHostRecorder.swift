@@ -54,7 +54,7 @@ final class SecureHostRecorder: Sendable {
                     }
                 }
             } catch {
-                logger.report("hosts that demand https could not be recorded; the next change tries again", error)
+                logger.report("hosts that demand https could not be recorded; the next change repeats it", error)
                 state.withLockedValue { state in
                     state.pending.merge(pending) { newer, _ in newer }
                     state.writing = nil

@@ -149,11 +149,11 @@ extension TaskCommands {
                     return published.kept("it is not the file that the task published: it was replaced or changed")
                 case .unidentified:
                     return published.kept(
-                        "its file system does not tell whether it is still the file that the task published, and the task "
+                        "its file system cannot prove that it is still the file that the task published, and the task "
                             + "has no checksum: delete it yourself")
                 case .displaced(let name):
                     return published.kept(
-                        "two files came in its place; this one is not the task's", at: directory.path(of: name))
+                        "two files replaced it; this one is not the task's", at: directory.path(of: name))
                 }
             } catch {
                 return published.kept("\(error)", keepsTask: true)

@@ -73,7 +73,7 @@ extension StoreTransaction {
             if result.leavesTransfer {
                 machine.unsubscribe()
                 try discardBytes(
-                    of: &machine, because: "what was received is in another task's directory: \(error.message)",
+                    of: &machine, because: "the received bytes are in another task's directory:  \(error.message)",
                     at: rules.now)
                 aftermath.discardsBytes = true
             }
@@ -88,7 +88,7 @@ extension StoreTransaction {
                 machine.unsubscribe()
                 if task.specification.kind == .download {
                     try discardBytes(
-                        of: &machine, because: "the task has failed, and a later try cannot continue them",
+                        of: &machine, because: "the task has failed, and a later attempt cannot continue them",
                         at: rules.now)
                 }
                 aftermath.discardsBytes = true

@@ -93,7 +93,7 @@ extension StoreTransaction {
         }
         machine.unsubscribe()
         try discardBytes(
-            of: &machine, because: "its directory was changed, and what was received could not be moved there", at: now)
+            of: &machine, because: "its directory was changed, and the received bytes could not be moved there", at: now)
         try update(machine.task)
         return UpdatedTask(task: machine.task, orphan: transfer)
     }

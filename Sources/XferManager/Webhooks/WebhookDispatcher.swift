@@ -175,7 +175,7 @@ actor WebhookDispatcher: ManagerPart {
             do {
                 try await commit(delivery, end)
             } catch {
-                logger.report("how a delivery ended could not be recorded; it may be sent again", error)
+                logger.report("the result of a delivery could not be recorded; it may be sent again", error)
             }
         }
         runs[delivery.id] = nil
@@ -197,9 +197,9 @@ actor WebhookDispatcher: ManagerPart {
         case .delivered(wasFailing: true): logger.notice("a webhook accepts deliveries again", metadata: facts)
         case .delivered: logger.debug("an event was delivered", metadata: facts)
         case .failing:
-            logger.warning("a webhook does not accept a delivery; it is tried again for 3 days", metadata: reason)
+            logger.warning("a webhook did not accept a delivery; it is retried for 3 days", metadata: reason)
         case .failingStill: logger.debug("a webhook still does not accept deliveries", metadata: reason)
-        case .givenUp: logger.warning("an event was not delivered and is given up", metadata: reason)
+        case .givenUp: logger.warning("an event was not delivered; its delivery ends", metadata: reason)
         }
     }
 
@@ -219,7 +219,7 @@ actor WebhookDispatcher: ManagerPart {
             count += step
         }
         logger.warning(
-            "events were not delivered and are given up: their webhook is not defined any more",
+            "events were discarded: their webhook is no longer configured",
             metadata: ["webhook": "\(name)", "count": "\(count)"])
     }
 }

@@ -29,7 +29,7 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
         }
         var rest = text[slashes.upperBound...]
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-        if rest.contains("@") { throw ProxyFault("holds user info: a proxy's credential has a field of its own") }
+        if rest.contains("@") { throw ProxyFault("contains user info: a proxy's credential has a field of its own") }
         let (host, port) = try Self.split(rest, defaultPort: kind.defaultPort)
         (self.kind, self.host, self.port) = (kind, host, port)
     }

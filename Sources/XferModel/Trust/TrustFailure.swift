@@ -39,7 +39,7 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         let shown = chain.isEmpty ? "nothing" : chain.map(\.description).joined(separator: ", ")
         let error = code == 0 ? "" : " (OpenSSL error \(code))"
         return "\(host):\(port) is not trusted by policy \"\(policy)\" version \(policyVersion): \(problem)\(error); "
-            + "the server showed \(shown)"
+            + "the server sent \(shown)"
     }
 
     private enum CodingKeys: String, CodingKey {

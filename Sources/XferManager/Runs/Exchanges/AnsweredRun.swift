@@ -107,7 +107,7 @@ extension AnsweredRun {
                 nil,
                 TransferError(
                     .parseFailed,
-                    "the server coded the body with \(coding.prefix(100).debugDescription), unasked; with the header "
+                    "the server coded the body with \(coding.prefix(100).debugDescription), which was not requested; with the header "
                         + "\"Accept-Encoding: gzip\" its coding would be undone")
             )
         }

@@ -302,7 +302,7 @@ enum SegmentConnectionLoss: Error, CustomStringConvertible {
         }
     }
 
-    var description: String { reason?.description ?? "the connection is not needed any more" }
+    var description: String { reason?.description ?? "the connection is no longer needed" }
 }
 
 extension FailureReason {

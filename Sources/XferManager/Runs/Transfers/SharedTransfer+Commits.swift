@@ -15,7 +15,7 @@ extension SharedTransfer {
     func openPart(in directory: DirectoryHandle) async throws -> PartialFile {
         try await kept.beginWriting()
         let (part, problem) = try await kept.open(in: directory, isNew: started.isExclusive)
-        if let problem { try await dropKeptBytes(because: .init("the partial file is not what was left: \(problem)")) }
+        if let problem { try await dropKeptBytes(because: .init("the partial file has changed since it was closed:  \(problem)")) }
         describe(transfer.resumeData)
         control.setReceived(kept.committed, total: transfer.resumeData.totalLength)
         return part
@@ -46,8 +46,8 @@ extension SharedTransfer {
         guard !isHeld else { return }
         let reason =
             isOnlyEnd
-            ? "nothing shows that they are whole, and no checksum is demanded now"
-            : "they were put together without a validator, and no checksum is demanded now"
+            ? "nothing proves that they are complete, and no checksum is demanded now"
+            : "they were combined without a validator, and no checksum is demanded now"
         try await dropKeptBytes(because: .init(reason), truncating: part)
         describe(ResumeData())
     }

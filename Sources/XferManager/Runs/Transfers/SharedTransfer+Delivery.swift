@@ -69,6 +69,6 @@ struct WholeBody: Sendable {
     func requireUnchanged() throws(FileError) {
         let now = try part.requireWhole(length)
         guard let facts, let now, !now.isSameContent(as: facts) else { return }
-        throw .partChanged(path: part.path, problem: "it was changed after its last byte had come")
+        throw .partChanged(path: part.path, problem: "it was changed after its last byte was written")
     }
 }

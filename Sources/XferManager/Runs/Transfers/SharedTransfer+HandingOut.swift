@@ -60,7 +60,7 @@ extension SharedTransfer {
             try tx.copyVersion(of: shared, for: own)
             return try tx.transfer(shared)?.sources ?? []
         }
-        guard var copy else { throw TransferError(.internalError, "a copy came to nothing") }
+        guard var copy else { throw TransferError(.internalError, "a copy of shared bytes could not be made") }
         copy.bindingDigest = body.bindingDigest
         return copy
     }

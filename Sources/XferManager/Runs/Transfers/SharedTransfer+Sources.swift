@@ -52,7 +52,7 @@ extension SharedTransfer {
 
     /// Why kept bytes are dropped when another source sends the whole.
     static var takenOver: Discard {
-        Discard("its source cannot go on, and another one sends the whole", isSourceChange: true)
+        Discard("its source cannot continue, and another one sends the whole", isSourceChange: true)
     }
 
     /// A strong digest that a waiting member or the task that created the transfer demands; it verifies the finished
@@ -116,7 +116,7 @@ extension SharedTransfer {
         if connection == 0, !response.isAccepted { response.removeHead() }
         let source = sources[connection].source
         sources.selector.onRefusal(of: source)
-        log("a source cannot go on with what is kept", source, reason.description)
+        log("a source cannot continue the kept bytes", source, reason.description)
     }
 
     private func log(_ what: Logger.Message, _ source: Int, _ reason: String) {

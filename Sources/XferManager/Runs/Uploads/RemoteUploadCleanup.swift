@@ -39,7 +39,7 @@ actor RemoteUploadCleanup: ManagerPart {
                 do {
                     try await abandonDue(now)
                 } catch {
-                    logger.report("giving up uploads failed", error)
+                    logger.report("deleting cancelled uploads from their servers failed", error)
                 }
                 now = max(now, clock())
             }
@@ -109,7 +109,7 @@ actor RemoteUploadCleanup: ManagerPart {
             try await settle(upload, answer)
         } catch {
             logger.report(
-                "an upload that was given up could not be recorded so", error, ["task": "\(upload.taskID)"])
+                "the end of a cancelled upload's cleanup could not be recorded", error, ["task": "\(upload.taskID)"])
         }
     }
 
@@ -128,7 +128,7 @@ actor RemoteUploadCleanup: ManagerPart {
         case .giveUp:
             let reason = head.map { "status \($0.status)" } ?? answer.failureText
             logger.notice(
-                "a server keeps an upload that was cancelled",
+                "a server did not delete a cancelled upload",
                 metadata: ["task": "\(upload.taskID)", "url": "\(upload.url)", "reason": "\(reason)"])
             fallthrough
         case .done:

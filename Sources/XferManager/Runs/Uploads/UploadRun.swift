@@ -105,7 +105,7 @@ actor UploadRun: AnsweredRun {
                 case .stopped: return .stopped(mayHaveCreated: machine.resumeData == nil)
                 }
             case .goOn, .interrupt:
-                throw TransferError(.internalError, "an upload without a request in flight cannot go on")
+                throw TransferError(.internalError, "an upload without a request in flight cannot continue")
             case .answered(let mayRetry):
                 guard let answer else { throw TransferError(.internalError, "an upload without an answer") }
                 return .answered(answer, mayRetry: mayRetry)
@@ -193,7 +193,7 @@ actor UploadRun: AnsweredRun {
             if lost > 0 {
                 try tx.append(
                     .taskBytesDiscarded(
-                        reason: "the server has lost the upload, which is sent from its beginning if the task goes on",
+                        reason: "the server has lost the upload, which is sent from its beginning if the task continues",
                         dropped: lost),
                     taskID: machine.task.id, owner: machine.task.owner, at: now)
             }
