@@ -1,6 +1,6 @@
-/// The options of aria2 1.37 (aria2c(1)) and what becomes of each.
+/// The options of aria2 1.37 (aria2c(1)) and the treatment of each.
 ///
-/// A name that is not here is refused: whether it changes trust, credentials, integrity or the destination is unknown.
+/// An unknown option is refused, because it could change trust, credentials, integrity or the destination.
 public enum Aria2Option {
     /// Options that become fields of a task.
     public enum Mapped: String, Sendable, CaseIterable {

@@ -9,8 +9,8 @@ public struct XMLRPCFault: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// A call of XML-RPC (xmlrpc.com/spec): a method and parameters, as JSON values.
 ///
-/// The reader knows what the specification writes, and nothing else of XML: no document types, entities of its own,
-/// name spaces or processing instructions behind the declaration.
+/// The reader supports the specification's subset of XML only: no document types, entities of its own, name spaces or
+/// processing instructions after the declaration.
 public struct XMLRPCCall: Hashable, Sendable {
     public let method: String
     public let params: [JSONValue]

@@ -4,7 +4,7 @@ public import XferPostgres
 public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
     /// PostgreSQL refused, could not be reached, or answered too late.
     case database(PostgresError)
-    /// The server must not be used: the setting or property, what it is, and what it has to be.
+    /// The server must not be used: the setting or property, its value, and the required value.
     case unsuitable(what: String, found: String, expected: String)
     /// Made or migrated by a newer program: the schema's number, the oldest program's that may use it, and this
     /// program's.
@@ -17,9 +17,9 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
     case nodeNameTaken(node: String)
     case noSuchNode(String)
     case noSuchBatch(FleetBatchID)
-    /// The node still beats: only a node that is down can be forgotten.
+    /// The node still beats: only a node that is down can be removed.
     case nodeIsUp(String)
-    /// A value of the caller's that the database cannot keep: the field and what is wrong.
+    /// A value of the caller's that the database cannot store: the field and the fault.
     case invalid(field: String, reason: String)
 
     public var description: String {

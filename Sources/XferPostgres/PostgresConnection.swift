@@ -5,14 +5,14 @@ import XferThreads
 /// A connection with a thread of its own, on which libpq blocks. Callers wait in their order.
 ///
 /// It connects with the first statement, and again after the connection broke. While no connection can be made, calls
-/// fail at once with the last error until the pause before the next try is over.
+/// fail at once with the last error until the pause before the next attempt is over.
 public final class PostgresConnection: Sendable {
     private let settings: PostgresSettings
     private let schedule = Locked(Schedule())
     private let wakeUp: WakeUp
 
-    /// - Parameter name: of the thread, as ps(1) shows it.
-    /// - Throws: `settings`, or `unreachable` if the system gives no thread.
+    /// - Parameter name: the thread's name in ps(1).
+    /// - Throws: `settings`, or `unreachable` if the system cannot create a thread.
     public init(_ settings: PostgresSettings, name: String) throws(PostgresError) {
         self.settings = settings
         let parameters = try PostgresParameters(settings)
@@ -45,8 +45,8 @@ public final class PostgresConnection: Sendable {
         }
     }
 
-    /// Runs several statements as one transaction on the connection's thread. `body` must not wait for anything else:
-    /// what it has locked stays locked for as long. It runs again if `isTransient`.
+    /// Runs several statements as one transaction on the connection's thread. `body` must not wait for anything else,
+    /// because its locks last until it ends. It runs again if `isTransient`.
     public func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresTransaction) throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
@@ -102,7 +102,7 @@ public final class PostgresConnection: Sendable {
         wakeUp.signal(ifLaterThan: due)
     }
 
-    /// Forgets the statement that waits for its time, if it is not sent yet.
+    /// Cancels the timed statement, if it is not sent yet.
     public func cancelTimed() { schedule.withLock { $0.timed = nil } }
 
     /// Checks if there is work, and calls `ring` if so or if the database cannot be queried.
@@ -159,7 +159,7 @@ private struct Schedule {
     var jobs: [Job] = []
     var isClosed = false
     var timed: (due: SuspendingClock.Instant, job: Job)?
-    /// With the time of the next look; nil waits for a notification.
+    /// The watch, with the time of the next check; nil waits for a notification.
     var watch: (watch: PostgresWatch, due: SuspendingClock.Instant?)?
 
     mutating func next(at now: SuspendingClock.Instant) -> Step {

@@ -4,9 +4,9 @@ public final class PostgresWatch: Sendable {
     enum Check {
         /// Something to do, or no answer.
         case found
-        /// Nothing; the next look follows after the interval.
+        /// No work; the next check follows after the interval.
         case nothing
-        /// Nothing; the next look follows a notification.
+        /// No work; the next check follows a notification.
         case waiting
     }
 

@@ -14,7 +14,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged([String])
     /// The last commit failed for lack of space or an I/O error; a probe every few seconds ends this state.
     case degraded(reason: String)
-    /// The file is not under its name any more: a write would be lost.
+    /// The file is no longer under its name: a write would be lost.
     case vanished(path: String)
     /// The store was closed.
     case closed
@@ -33,7 +33,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A list's cursor was not made by this program, or belongs to another filter or order.
     case invalidCursor
 
-    /// True if an operator has to repair the database: another try would fail, too.
+    /// True if an operator has to repair the database: another attempt would fail, too.
     public var isDamage: Bool {
         switch self {
         case .damaged, .newerDatabase, .foreignFile, .unreadable: true

@@ -13,9 +13,9 @@ enum RPCCall: Hashable, Sendable {
 /// One message of a client (JSON-RPC 2.0, sections 4 and 6).
 enum RPCMessage: Hashable, Sendable {
     case call(RPCCall)
-    /// Never empty.
+    /// Several requests; never empty.
     case batch([RPCCall])
-    /// Not even a batch: the one answer has id null.
+    /// No valid request or batch: the one answer has id null.
     case refused(RPCError)
 }
 

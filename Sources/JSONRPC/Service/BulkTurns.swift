@@ -10,9 +10,9 @@ public final class BulkTurns: Sendable {
         order = NIOLockedValueBox(TurnOrder(limit: max(1, limit), reserved: max(0, reserved)))
     }
 
-    /// Waits for a turn, which has to be given back; false when the client has gone meanwhile.
+    /// Waits for a turn, which has to be returned; false when the client has disconnected meanwhile.
     ///
-    /// A client that does not read its answers gets no turn for another one, so that little waits for it.
+    /// A client that does not read its answers gets no turn for another one, so that little output waits for it.
     public func acquire(for connection: RPCConnection, isPrivileged: Bool) async -> Bool {
         while await connection.whenWritable() {
             let requester = TurnRequester(

@@ -1,5 +1,5 @@
-/// Limits of an `RPCServer`, for one client and for all clients together. Each comment says what the server does beyond
-/// the limit.
+/// Limits of an `RPCServer`, for one client and for all clients together. Each comment states the server's reaction
+/// beyond the limit.
 public struct RPCLimits: Hashable, Sendable {
     /// Most bytes of one incoming message (a line without its end, or an HTTP body) and of one outgoing message. The
     /// server does not buffer all of a longer incoming message: it answers −32600 (HTTP: 413) and closes the

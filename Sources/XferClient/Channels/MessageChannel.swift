@@ -63,7 +63,7 @@ final class MessageChannel: Sendable {
     }
 }
 
-/// Reads messages and gives them to the calls and the reader of notifications.
+/// Reads messages and passes them to the calls and the reader of notifications.
 final class MessageHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -3,9 +3,9 @@ public import XferProtocol
 
 /// A task that was waited for did not complete.
 public enum TaskError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It has failed; its `error` says why.
+    /// It has failed; its `error` is the reason.
     case failed(TaskRecord)
-    /// It was cancelled, or another task took its slot.
+    /// It was cancelled, or another task replaced it in its slot.
     case cancelled(TaskRecord)
     /// There is no such task, or it was removed.
     case missing(TaskID)
@@ -51,7 +51,7 @@ public struct EventsLostError: Error, Hashable, Sendable, CustomStringConvertibl
 
 /// A response is longer than the caller accepts.
 public struct ResultTooLongError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Bytes of the response.
+    /// The length of the response in bytes.
     public let length: Int64
     /// Most bytes that the caller accepts.
     public let limit: Int

@@ -12,7 +12,7 @@ struct LineBuffer {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Lets `fill` append to the buffer.
+    /// Appends to the buffer by calling `fill`.
     mutating func append<E: Error>(_ fill: (inout [UInt8]) throws(E) -> Bool) throws(E) -> Bool {
         try fill(&bytes)
     }

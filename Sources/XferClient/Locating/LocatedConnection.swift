@@ -33,7 +33,7 @@ public struct FailedCandidate: Hashable, Sendable {
 public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible {
     public let tried: [FailedCandidate]
 
-    /// Says which sockets were tried, and what the user can do.
+    /// A description of the sockets that were tried, and advice for the user.
     public var description: String {
         if case .rejected? = tried.first?.error, tried.count == 1 { return "\(reasons); \(advice())" }
         return "no daemon answers: \(reasons); \(advice())"

@@ -15,7 +15,7 @@ public import XferModel
 public struct AdmissionRules: Sendable, Hashable {
     public let lists: AdmissionLists
 
-    /// Without lists everything may be loaded.
+    /// Without lists every URL is admitted.
     public init(_ lists: AdmissionLists = AdmissionLists()) { self.lists = lists }
 
     /// Why the host must not be contacted, judged by its name or its literal address; nil when it may be.

@@ -65,7 +65,7 @@ public struct ProxyChallenge: Hashable, Sendable {
         return accepts("Negotiate") ? .proxyNegotiate : .proxyLoginUnsupported
     }
 
-    /// The failure of a request that the proxy did not let through.
+    /// The failure of a request that the proxy refused.
     ///
     /// - Parameter status: the proxy's status; nil for a SOCKS proxy.
     public func failure(of proxy: String, status: Int?, host: String, curlCode: Int32? = nil) -> TransferError {

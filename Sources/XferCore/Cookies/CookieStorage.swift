@@ -29,12 +29,12 @@ public struct CookieStorage: Sendable {
 
     // MARK: From servers
 
-    /// Stores the cookies that a response sets, and removes those that it lets expire.
+    /// Stores the cookies that a response sets, and removes those that it expires.
     ///
     /// - Parameters:
     ///   - now: the wall clock, in seconds since 1970.
-    ///   - isPublicSuffix: whether registries give out names below a domain. A cookie of such a domain is ignored, or,
-    ///     if the domain is the host itself, for that host alone.
+    ///   - isPublicSuffix: true if registries assign names below a domain. A cookie of such a domain is ignored, or, if
+    ///     the domain is the host itself, for that host alone.
     public mutating func receive(
         _ fields: [HeaderField], from url: HTTPURL, at now: Int64, isPublicSuffix: (String) -> Bool
     ) {

@@ -1,7 +1,7 @@
 /// Decides how many tasks a node claims.
 ///
-/// How many of them each lane gives is decided within PostgreSQL: a decision here would keep lanes locked while the
-/// answer travels, and for as long as this process hangs.
+/// PostgreSQL decides how many of them come from each lane: a decision here would keep lanes locked while the answer
+/// travels, and for as long as this process hangs.
 public enum ClaimRules {
     /// The most tasks of one claim: a step is small.
     public static let most = 200

@@ -38,8 +38,8 @@ public enum PermitRules {
     public static let mostTries = 10
 
     /// - Parameters:
-    ///   - reason: why the daemon refused to publish; nil if that is no failure of a task.
-    ///   - tries: how often it has refused, this time included.
+    ///   - reason: the daemon's reason to refuse to publish; nil if that is no failure of a task.
+    ///   - tries: the number of its refusals, this one included.
     public static func judge(_ reason: FailureReason?, tries: Int) -> Refusal {
         switch reason {
         case .destinationExists, .nameRefused, .checksumMismatch, .lengthMismatch: .fail

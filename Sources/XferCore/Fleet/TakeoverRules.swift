@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Decides what becomes of a lease when its node is dead, is forgotten, or no longer knows the task.
+/// Decides the new state of a lease when its node is dead, is removed, or no longer knows the task.
 public enum TakeoverRules {
     /// Why the node will not report the task's end.
     public enum Cause: String, Hashable, Sendable, CaseIterable {

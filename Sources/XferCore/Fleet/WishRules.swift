@@ -15,7 +15,7 @@ public enum WishRules {
         case apply
         /// The node that has the task is to do it, or the one that takes it next.
         case deliver
-        /// The task is already as it is wished.
+        /// The task already has the requested state.
         case nothingToDo
         /// The caller does not see this task: answered as if there were none.
         case noSuchTask

@@ -5,8 +5,8 @@ public enum ResponseRules {
     /// The longest wait that a server can request, in seconds.
     public static let longestRetryAfter: Int64 = 3600
 
-    /// Why the response is no success; nil when it is one. The status comes first; when the media type is wrong, too,
-    /// the message has both.
+    /// The reason why the response is no success; nil when it is one. The status is checked first; when the media type
+    /// is wrong, too, the message has both.
     public static func refusal(
         of head: ResponseHead, from url: HTTPURL, acceptedStatus: StatusSet, acceptedTypes: [String],
         rejectsPages: Bool = false, now: Timestamp

@@ -27,7 +27,7 @@ public struct MirrorSelector: Hashable, Sendable {
         case sameTag
         /// The rest of other sources' bytes, whatever its validators are: the digest will decide.
         case underDigest
-        /// The whole, in place of what is kept.
+        /// The whole, in place of the kept bytes.
         case fromStart
 
         /// True if the request continues bytes that other sources sent.
@@ -60,8 +60,8 @@ public struct MirrorSelector: Hashable, Sendable {
         case digest
 
         /// - Parameters:
-        ///   - kept: what describes the kept bytes.
-        ///   - isDigestKnown: whether every task that waits gave a digest.
+        ///   - kept: the description of the kept bytes.
+        ///   - isDigestKnown: true if every task that waits gave a digest.
         public init(of kept: ResumeData, isDigestKnown: Bool) {
             guard kept.totalLength != nil, kept.contentEncoding == nil else {
                 self = .none
@@ -77,9 +77,9 @@ public struct MirrorSelector: Hashable, Sendable {
 
     private enum SourceState: Hashable {
         case ready
-        /// For now.
+        /// Failed temporarily.
         case failed(TransferError)
-        /// For the rest of the run.
+        /// Set aside for the rest of the run.
         case aside(TransferError)
     }
 
@@ -95,8 +95,8 @@ public struct MirrorSelector: Hashable, Sendable {
     private var speeds: [SourceSpeed]
 
     /// - Parameters:
-    ///   - count: of the sources, 1 … 16.
-    ///   - use: as it is kept with the bytes.
+    ///   - count: the number of sources, 1 … 16.
+    ///   - use: the stored use of the sources.
     public init(count: Int, use: SourceUse = SourceUse()) {
         self.use = use
         if !(0..<count).contains(use.described) {
@@ -144,7 +144,7 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
-    /// Bytes that were put together were wrong.
+    /// True if combined bytes were wrong before.
     public var isWary: Bool { !use.suspects.isEmpty }
 
     private var usable: [Int] {
@@ -313,9 +313,9 @@ struct SourceSpeed: Hashable, Sendable {
 public enum MirrorRequest {
     /// The request for `mirror`, without anything that is bound to the origin of the task's own URL.
     ///
-    /// Secret header fields and `Host` stay behind as they do at a redirect (`HopHeaders`). So do secrets of rules that
-    /// are for every host, or that began with TLS where the mirror has none (`HeaderRules`). Credentials and
-    /// certificates are not part of it: the caller resolves them and binds them to the task's own URL.
+    /// Secret header fields and `Host` are left out, as at a redirect (`HopHeaders`). So are secrets of rules that are
+    /// for every host, or that began with TLS if the mirror has none (`HeaderRules`). Credentials and certificates are
+    /// not part of it: the caller resolves them and binds them to the task's own URL.
     public static func request(_ request: TransferRequest, for mirror: HTTPURL) -> TransferRequest {
         guard mirror != request.url else { return request }
         var asked = request

@@ -1,6 +1,7 @@
-/// Small and large transfers apart: how many of each are under way at once where the configuration sets no number.
+/// Counts small and large transfers separately: how many of each are under way at once if the configuration sets no
+/// number.
 ///
-/// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets one more
+/// The kind of a transfer is unknown when it starts, so few start at first. Each small one that has ended lets one more
 /// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is
 /// fetched many at a time, and a list of disk images is not.
 public struct TransferMix: Hashable, Sendable {
@@ -17,7 +18,7 @@ public struct TransferMix: Hashable, Sendable {
     public static let mostSmall = 100
     public static let mostLarge = 6
     public static let mostConnecting = 128
-    /// Transfers that start before any has shown what it is.
+    /// The number of transfers that start before the kind of any is known.
     public static let first = 16
     /// The length in bytes from which on a body is large.
     public static let largeLength: Int64 = 8 << 20
@@ -41,12 +42,12 @@ public struct TransferMix: Hashable, Sendable {
     /// The number of transfers that may still start; for the size of pages that are read.
     var freeSlots: Int { max(0, max(allowance, Self.mostLarge - large) - small) }
 
-    /// The kind of a transfer, as far as it is known.
+    /// The known kind of a transfer.
     ///
     /// - Parameters:
-    ///   - isConnecting: whether it waits for an answer.
-    ///   - length: of its body in bytes; nil if unknown.
-    ///   - age: how long it is under way.
+    ///   - isConnecting: true if it waits for an answer.
+    ///   - length: the length of its body in bytes; nil if unknown.
+    ///   - age: the time since its start.
     public static func kind(isConnecting: Bool, length: Int64?, age: Duration) -> Kind {
         if isConnecting { return age >= shortTime ? .connecting : .small }
         if let length { return length > largeLength ? .large : .small }

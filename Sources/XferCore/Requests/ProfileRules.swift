@@ -30,7 +30,7 @@ public enum ProfileRules {
         if let proxy = profile.proxy { try check(proxy, isOperator: isOperator) }
     }
 
-    /// Checks a credential. A fault names the field `field` of the request or profile.
+    /// Checks a credential. A fault refers to the field `field` of the request or profile.
     public static func check(
         _ credential: Credential, isOperator: Bool, field: String = "credential",
         recipient: CredentialRules.Recipient = .origin

@@ -5,7 +5,7 @@ public import XferModel
 /// Bytes of another version never overwrite kept ones before these are dropped on disk. Therefore `restart` waits for
 /// the manager, and `startOver` ends the attempt.
 public enum HeadVerdict: Hashable, Sendable {
-    /// The body continues, or begins, what is kept.
+    /// The body continues, or begins, the kept bytes.
     case write(BodyPlan)
     /// The body is a whole version from its first byte while bytes of another one are kept: drop those, then continue.
     case restart(BodyPlan, RestartReason)

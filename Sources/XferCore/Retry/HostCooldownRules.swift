@@ -2,8 +2,9 @@ public import XferModel
 
 /// Decides which answers make other tasks of a host wait, and for how long.
 ///
-/// 429 is about the client (RFC 6585 §4) and holds the host. 503 with `Retry-After` is about a URL until a second URL
-/// of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the files beside it.
+/// 429 is about the client (RFC 6585 §4) and stops the whole host. 503 with `Retry-After` is about a URL until a second
+/// URL of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance is no evidence about the files beside
+/// it.
 public enum HostCooldownRules {
     /// The tasks that an answer makes wait.
     public enum Scope: Hashable, Sendable, CaseIterable {
@@ -69,9 +70,9 @@ public enum HostCooldownRules {
         return .seconds(min(error.retryAfter ?? 0, RetryPolicy.longestRetryAfter))
     }
 
-    /// The delay after a 429 that names none: between half and the whole of a bound, which is 1 s and doubles with each
-    /// try up to `longestOwn`. Many servers count the requests of a second. The refused task is mostly the host's first
-    /// one to send a request again, so the delay grows for all of them.
+    /// The delay after a 429 without a time: between half and the whole of a bound, which is 1 s and doubles with each
+    /// attempt up to `longestOwn`. Many servers count the requests of a second. The refused task is mostly the host's
+    /// first one to send a request again, so the delay grows for all of them.
     private static func ownDelay(tries: Int, using random: inout some RandomNumberGenerator) -> Duration {
         let bound = min(longestOwn, .seconds(1 << min(max(tries, 1) - 1, 9))).wholeMicroseconds
         return .microseconds(Int64.random(in: bound / 2...bound, using: &random))

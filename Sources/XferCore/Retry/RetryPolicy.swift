@@ -91,7 +91,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return .wait(Wait(.retry, until: now.advanced(by: delay)))
     }
 
-    /// The delay after `tries` tries without progress, 1 upward; never shorter than the server's `Retry-After`.
+    /// The delay after `tries` attempts without progress, 1 upward; never shorter than the server's `Retry-After`.
     public func delay(tries: Int, retryAfter: Int64?, using random: inout some RandomNumberGenerator) -> Duration {
         let doublings = min(max(tries - 1, 0), 20)
         let bound = min(cap, base * (1 << doublings))

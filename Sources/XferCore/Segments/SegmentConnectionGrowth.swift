@@ -23,7 +23,7 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
         struct Start: Hashable {
             let time: MonotonicInstant
-            /// Bytes that were written at that time.
+            /// The bytes that were written at that time.
             let written: Int64
         }
 

@@ -32,7 +32,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Ascending, covering 0 ..< total.
     private(set) var pieces: [SegmentPiece]
     private var growth: SegmentConnectionGrowth
-    /// True if a range came as requested.
+    /// True if the server sent a range as requested.
     public private(set) var isProven = false
     /// The speed of the connection that ended last.
     private var lastRate: Double?
@@ -56,8 +56,8 @@ public struct SegmentPlan: Hashable, Sendable {
 
     /// - Parameters:
     ///   - total: complete length.
-    ///   - kept: what is durable already, as a crash may have left it.
-    ///   - count: how many connections are wanted.
+    ///   - kept: the durable bytes, in whatever state a crash has left them.
+    ///   - count: the number of connections to use.
     ///   - smallest: no smaller piece is split off, in bytes.
     public init(total: Int64, kept: [Segment] = [], count: SegmentCount, smallest: Int64 = 1 << 20) {
         self.init(total: total, kept: kept, count: count, smallest: smallest, alignment: 4096)
@@ -144,7 +144,7 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces.insert(contentsOf: rest, at: index + 1)
     }
 
-    /// The connection's range came as requested: the end of its piece can be changed.
+    /// Records that the server sent the connection's range as requested: the end of its piece can be changed.
     public mutating func onAnswer(_ connection: Connection) {
         isProven = true
         guard let index = pieces.firstIndex(where: { $0.connection == connection }) else { return }
@@ -205,12 +205,12 @@ public struct SegmentPlan: Hashable, Sendable {
             \.connection)
     }
 
-    /// A connection that would hold up the end, while another one has no work: it is far slower than the others, and
-    /// its piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the whole rest goes
-    /// to another connection. It counts as taken over.
+    /// A connection that would delay the end, while another one has no work: it is far slower than the others, and its
+    /// piece is too small to be divided. The caller ends it, and reports its end with `onEnd`; the whole rest is
+    /// assigned to another connection. It counts as taken over.
     ///
-    /// - Parameter ended: bytes per second of the fastest connection that has ended. It may have been done before it
-    ///   could be measured, and all that are left may be slow.
+    /// - Parameter ended: bytes per second of the fastest connection that has ended. It may have ended before it could
+    ///   be measured, and all remaining ones may be slow.
     public mutating func removeLaggard(ended: Double? = nil) -> Connection? {
         guard takeovers < Self.mostTakeovers, pieces.allSatisfy({ $0.connection != nil || $0.isWritten }) else {
             return nil

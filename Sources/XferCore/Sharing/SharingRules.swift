@@ -114,10 +114,10 @@ public enum SharingRules {
 
 /// Decides which task is in a slot, and which leave it when another one joins.
 ///
-/// Class of origin: UIView+WebCacheOperation, where setting an operation for a key cancels the one that is there.
+/// Class of origin: UIView+WebCacheOperation, where setting an operation for a key cancels the present one.
 public enum SlotRules {
-    /// True if a task in this state still holds its slot. A task that has ended has left it; a staged task still has to
-    /// be committed and holds it.
+    /// True if a task in this state still occupies its slot. A task that has ended has left it; a staged task still has
+    /// to be committed and occupies it.
     public static func isOccupied(in state: TaskState) -> Bool { !state.isTerminal }
 
     /// The tasks that the newcomer supersedes, of all that were found in its slot. The newcomer is already among the

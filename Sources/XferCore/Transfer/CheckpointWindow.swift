@@ -84,7 +84,7 @@ public struct CheckpointWindow: Hashable, Sendable {
     /// The number of bytes that are not yet durable at which reading pauses. The difference to the limit is room for
     /// the bytes in libcurl's buffer, which it may still deliver after a pause.
     private let full: Int64
-    /// The same room for each of several requests: libcurl's buffer, and what it delivers at once.
+    /// The same room for each of several requests: libcurl's buffer, and the bytes that it delivers at once.
     private let room: Int64
     /// The limits on age, in nanoseconds.
     private let dueAfter: Int64

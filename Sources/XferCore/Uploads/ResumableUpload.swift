@@ -35,8 +35,8 @@ public struct ResumableUpload: UploadMachine {
     private var limits = UploadLimits()
     public private(set) var resumeData: UploadResumeData?
 
-    /// - Parameter mayRepeat: whether the client's request may be made a second time when the outcome of the first is
-    ///   unknown: its method is idempotent, or the client said so.
+    /// - Parameter mayRepeat: true if the client's request may be made a second time when the outcome of the first is
+    ///   unknown: its method is idempotent, or the client allows it.
     public init(method: HTTPMethod, url: HTTPURL, length: Int64, mayRepeat: Bool, resumeData: UploadResumeData?) {
         self.method = method
         self.url = url

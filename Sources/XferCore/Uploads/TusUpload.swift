@@ -20,29 +20,29 @@ public struct TusUpload: UploadMachine {
 
     /// The server's upload collection, in which uploads are created.
     private let url: HTTPURL
-    /// Bytes of the source.
+    /// The length of the source in bytes.
     private let length: Int64
     private let metadata: String
     private var state = State.idle
     private var fruitless = 0
     private var creations = 0
-    /// From a 413; it stays valid for a new upload resource.
+    /// The limit from a 413; it stays valid for a new upload resource.
     private var largestAppend: Int64?
     /// The client's limit for one request.
     private let chunkSize: Int64?
-    /// True if the next creation brings the first bytes. A server that refuses them once gets none again.
+    /// True if the next creation contains the first bytes. A server that refuses them once gets none again.
     private var createsWithContent: Bool
     /// True if the server joins it with others, so that it has no metadata of its own.
     private let isPart: Bool
     public private(set) var resumeData: UploadResumeData?
 
-    /// The most bytes that a creation brings: if its answer is lost, they are sent again.
+    /// The highest number of bytes that a creation contains: if its answer is lost, they are sent again.
     public static let largestCreation: Int64 = 1 << 20
 
     /// - Parameters:
     ///   - metadata: the value of `Upload-Metadata`, see `metadata(filename:mediaType:)`.
-    ///   - chunkSize: the most bytes of one request; nil is unlimited.
-    ///   - createsWithContent: the request that creates the upload brings the first bytes. A server without this
+    ///   - chunkSize: the highest number of bytes in one request; nil is unlimited.
+    ///   - createsWithContent: the request that creates the upload contains the first bytes. A server without this
     ///     extension ignores or refuses them, and gets them afterwards.
     ///   - isPart: the server joins it with other parts.
     public init(
@@ -255,7 +255,7 @@ public struct TusUpload: UploadMachine {
         max(1, [largestAppend, chunkSize].compactMap(\.self).min() ?? length)
     }
 
-    /// The server does not have the upload any more: creates another one.
+    /// Creates another upload, because the server no longer has this one.
     private mutating func createAgain() -> UploadStep {
         resumeData = nil
         creations += 1
@@ -270,7 +270,7 @@ public struct TusUpload: UploadMachine {
 
     static let version = HeaderField(name: "Tus-Resumable", value: "1.0.0")
 
-    /// The message for an answer of another version of the protocol; nil if there is nothing wrong.
+    /// The message for an answer of another version of the protocol; nil if the version is correct.
     static func versionFault(in head: ResponseHead) -> String? {
         guard let stated = head.value("Tus-Resumable"), stated != version.value else { return nil }
         return "the server answers by tus \(stated.prefix(100)), not \(version.value)"

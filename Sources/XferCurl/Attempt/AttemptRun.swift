@@ -29,8 +29,8 @@ final class AttemptRun {
     /// The URL of the first request. Fields that are secret are sent to its origin only.
     private(set) var home: HTTPURL
     private(set) var credential: ResolvedCredential?
-    /// The cookies that the attempt brought with it, a profile's, or else those that its responses have set, which end
-    /// with it; nil while there are none.
+    /// The cookies of the attempt's configuration or profile, or else those that its responses have set, which end with
+    /// it; nil while there are none.
     private(set) lazy var cookies: CookieJar? = initialCookies()
     let events = AttemptEvents()
     private(set) var isEnded = false
@@ -315,7 +315,7 @@ final class AttemptRun {
         core.schedule(self, at: pacing.deadline)
     }
 
-    /// The answer is doubted, and nothing of it is written: the doubt belongs to what is kept.
+    /// The answer is doubtful, and nothing of it is written: the doubt belongs to the kept bytes.
     func onDoubt(_ keeping: ResumeData) { received.kept = keeping }
 
     /// Records that the body may have been cut off at its end. Its digest decides whether it was.
@@ -330,7 +330,7 @@ final class AttemptRun {
         attempt.onMovable?(nil)
     }
 
-    /// Writes the body to this file from now on, and what was collected of it; see `TransferEngine.move`.
+    /// Writes the collected bytes and the rest of the body to this file; see `TransferEngine.move`.
     func move(to descriptor: Int32) {
         guard !isEnded else { return }
         if let failure = received.writer.move(to: descriptor) { return finish(.failed(failure)) }

@@ -62,7 +62,7 @@ struct BodyWriter {
         return plan.end.map { $0 > limit } ?? true
     }
 
-    /// Writes what was collected into the file, and all further bytes.
+    /// Writes the collected bytes into the file, and all further bytes.
     mutating func move(to descriptor: Int32) -> TransferError? {
         guard case .movable = sink else { return nil }
         sink = .file(descriptor: descriptor)

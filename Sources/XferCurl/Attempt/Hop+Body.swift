@@ -54,7 +54,7 @@ extension Hop {
         return (head.contentLength ?? 0) <= Int64(clamping: Self.drainLimit)
     }
 
-    /// The step, with what a refusal's body says about it.
+    /// The step, with the explanation in a refusal's body.
     func explained(_ next: AttemptRun.Next) -> AttemptRun.Next {
         guard case .finish(.failed(var error)) = next, next.isRefusal, !refusalText.isEmpty else { return next }
         if url.scheme == .http, head?.status == 400, TLSPortComplaint.isIn(refusalText) {
@@ -86,7 +86,7 @@ extension Hop {
         run.core.watchEnd(of: tls)
     }
 
-    /// True if the body may be cut off although libcurl reports a good end. The exact length, if it is known, decides
+    /// True if the body may be cut off although libcurl reports a normal end. The exact length, if it is known, decides
     /// elsewhere.
     var isEndUnproven: Bool {
         guard let tls = link.watchedTLS, body?.goal == nil else { return false }

@@ -2,7 +2,7 @@ import CCurl
 import XferCore
 import XferModel
 
-/// Makes the attempt's error of what libcurl reports about a failed request, and names the party that failed: the
+/// Creates the attempt's error from libcurl's report about a failed request, and identifies the party that failed: the
 /// server, or the proxy on the way.
 extension Hop {
     /// Call it before the handle is reset.
@@ -139,7 +139,7 @@ extension Hop {
 
     // MARK: Responses
 
-    /// Adds to the failure for a response's status what the handshake has shown.
+    /// Adds the facts from the handshake to the failure for a response's status.
     func explained(_ error: TransferError, _ head: ResponseHead) -> TransferError {
         guard [400, 401, 403, 495, 496].contains(head.status), lacksCertificate else { return error }
         var error = error

@@ -38,7 +38,7 @@ final class Hop {
     var endsUnseen = false
     /// Bytes of an unwanted body that were read.
     var drained = 0
-    /// The beginning of a refusal's body, which may say why.
+    /// The beginning of a refusal's body, which may contain the reason.
     var refusalText: [UInt8] = []
     /// The error with which a callback stopped the request.
     var refusal: TransferError?
@@ -297,7 +297,7 @@ final class Hop {
         }
     }
 
-    /// The HTTP proxy that passes on the response to an `http` request, or gives it in the server's place.
+    /// The HTTP proxy that forwards the response to an `http` request, or answers in the server's place.
     private var answeringProxy: String? {
         guard url.scheme == .http, let proxy = connection?.session.key.spec.key.proxy, !proxy.hasPrefix("socks") else {
             return nil

@@ -101,14 +101,14 @@ struct Pacing {
     mutating func pauseForCaller(_ now: MonotonicInstant) { set(.forCaller, true, now) }
     mutating func release(_ now: MonotonicInstant) { set(.forCaller, false, now) }
 
-    /// The attempt joins or leaves the line of a shared limit.
+    /// Records that the attempt joins or leaves the queue of a shared limit.
     mutating func wait(inLine isWaiting: Bool, toSend: Bool = false, _ now: MonotonicInstant) {
         set(toSend ? .sendLine : .line, isWaiting, now)
     }
 
     // MARK: Checkpoints
 
-    /// Bytes will be written from this offset on.
+    /// Begins to watch bytes that will be written from this offset on.
     mutating func watch(from offset: Int64, limits: CheckpointWindow.Limits, sharing unsynced: SharedUnsyncedBytes?) {
         window = CheckpointWindow(limits: limits, offset: offset)
         self.unsynced = unsynced

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import XferCore
 
 /// Bytes that several attempts at one body have written and that are not durable yet, over all loops. The limits of
-/// `Attempt.checkpoints` hold for their sum.
+/// `Attempt.checkpoints` apply to their sum.
 public final class SharedUnsyncedBytes: Sendable {
     private struct State {
         /// Bytes that all attempts together have written since the beginning.

@@ -10,7 +10,7 @@ struct Challenges {
         case answered
         /// The pending head is the response.
         case final(ResponseHead)
-        /// More challenges than any honest server has.
+        /// More challenges than any honest server sends.
         case endless
     }
 

@@ -29,9 +29,9 @@ extension Hop {
         }
     }
 
-    /// A server that refuses early may reset the connection right after its answer. Sending would then lose the answer,
-    /// so libcurl is made to read first, once for each chunk. HTTP/2 answers on streams, and there is always something
-    /// to read.
+    /// Returns true if libcurl should read before it sends the next chunk. A server that refuses early may reset the
+    /// connection right after its answer. Sending would then lose the answer, so libcurl is made to read first, once
+    /// for each chunk. HTTP/2 answers on streams, and there is always something to read.
     private func yieldsToAnswer() -> Bool {
         guard !hasAnswer, url.scheme == .http || run.attempt.request.httpVersion == .http1 else { return false }
         if sending.hasYielded || handle?.hasUnreadBytes != true {

@@ -36,7 +36,7 @@ final class TransferSession {
     /// The time without requests after which the kept connections are closed. libcurl checks idle connections only
     /// during requests, so connections that servers have closed would stay.
     private static let idleTime = Duration.seconds(60)
-    /// With many servers, one request in this time lets libcurl drop old names, not each request.
+    /// The time in which one request lets libcurl drop old names. With many servers, not each request does.
     private static let forgettingTime = Duration.seconds(1)
 
     /// Creates a session. Returns nil if there is no memory.

@@ -1,11 +1,11 @@
 /// One step of the fleet's schema, never edited once it is in a release. The schema's number is that of the steps taken.
 struct FleetMigration: Sendable {
-    /// For people looking into the database.
+    /// The name, for people who inspect the database.
     let name: String
-    /// In order. Each is one statement: PQexecParams takes no more.
+    /// The statements in order. Each is one statement: PQexecParams accepts no more.
     let statements: [String]
 
-    /// In order; new ones go to the end, each in a file of its own.
+    /// All migrations in order; new ones are added at the end, each in a file of its own.
     static let all: [FleetMigration] = [
         .tables, .positions, .adding, .claiming, .reporting, .wishing, .nodes, .limits, .showing,
         .tokens, .permits, .shares, .cancellingPaused,
@@ -15,11 +15,11 @@ struct FleetMigration: Sendable {
     /// version before cannot live with raises it.
     static let minimum = 11
 
-    /// Every function of the schema runs with these settings, whatever the server's are.
+    /// The settings with which every function of the schema runs, whatever the server's are.
     ///
-    /// Its arrays are short and its tables are long, so that a lookup by key is right for each element. A plan that was
-    /// made while a table was empty must not read all of it later. A lock that is not free after so long is a sign of
-    /// trouble, not of work.
+    /// The functions' arrays are short and the tables are long, so a lookup by key is right for each element. A plan
+    /// that was made while a table was empty must not read all of it later. A lock that is not free after so long is a
+    /// sign of trouble, not of work.
     static let settings = """
         LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
         SET plan_cache_mode = force_generic_plan SET lock_timeout = '10s'

@@ -35,8 +35,8 @@ extension FleetDatabase {
             limits: try row.optional(12))
     }
 
-    /// Says that the node is about to hand these tasks to its daemon: from here on a request that must not be repeated
-    /// may have been made. Needed only for tasks that are not repeatable.
+    /// Records that the node is about to pass these tasks to its daemon: from here on a request that must not be
+    /// repeated may have been made. Needed only for tasks that are not repeatable.
     ///
     /// - Returns: those whose claim is void: they must not begin.
     public func begin(_ registration: FleetRegistration, _ claimKeys: [FleetClaimKey]) async throws(FleetError)
@@ -74,7 +74,7 @@ extension FleetDatabase {
 }
 
 extension [FleetClaimKey] {
-    /// For `bigint[]` and `uuid[]`.
+    /// The arrays for `bigint[]` and `uuid[]`.
     var arrays: [String?] {
         [PostgresArray.integers(map(\.task.rawValue)), PostgresArray.texts(map(\.claim.text))]
     }
@@ -107,7 +107,7 @@ extension PostgresRow {
         return state
     }
 
-    /// Microseconds since 1970, as queries give times.
+    /// The time in a column: microseconds since 1970.
     func optionalTime(_ column: Int) throws(PostgresError) -> Timestamp? {
         try optionalInteger(column).map { Timestamp(microseconds: $0) }
     }

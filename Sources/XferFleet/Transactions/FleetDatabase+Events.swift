@@ -34,7 +34,7 @@ extension FleetDatabase {
             events: events, next: max(since, next), newest: bounds.newest, oldest: bounds.oldest)
     }
 
-    /// Events that one page looks through: with a filter more than it gives, and never all there are.
+    /// The number of events that one page reads: with a filter more than it returns, and never all.
     private static func window(_ filter: FleetEventFilter, _ limit: Int) -> Int64 {
         filter == FleetEventFilter() ? Int64(clamping: limit) : 100_000
     }

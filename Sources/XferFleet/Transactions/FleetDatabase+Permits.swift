@@ -37,7 +37,7 @@ extension FleetDatabase {
         ).map(Self.permit)
     }
 
-    /// Says that nothing of these tasks was published under a former claim.
+    /// Records that nothing of these tasks was published under a former claim.
     ///
     /// - Returns: tasks whose claim is void by now.
     /// - Throws: `superseded`.

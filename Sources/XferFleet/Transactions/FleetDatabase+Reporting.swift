@@ -56,7 +56,7 @@ extension FleetRelease.Next {
 }
 
 extension FleetRelease {
-    /// At most 1,000 bytes, at a border of characters.
+    /// The reason, cut to 1,000 bytes at a border of characters.
     fileprivate var cutReason: String {
         var text = reason[...]
         while text.utf8.count > 1000 { text = text.prefix(min(text.count - 1, 1000)) }

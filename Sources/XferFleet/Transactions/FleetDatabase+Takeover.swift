@@ -6,11 +6,11 @@ extension FleetDatabase {
     /// Leases and tasks that are decided on in one transaction.
     private static let step = 500
 
-    /// Takes over the leases of a node that an observer calls dead, unless it has beaten or registered since. Also
-    /// finishes what another observer began (`FleetNodeRow.needsTakeover`).
+    /// Takes over the leases of a node that an observer considers dead, unless it has beaten or registered since. Also
+    /// finishes the takeover of another observer (`FleetNodeRow.needsTakeover`).
     ///
     /// - Parameter observed: the row by which the observer judged.
-    /// - Returns: whether the node is down now.
+    /// - Returns: true if the node is down now.
     public func takeOver(_ observed: FleetNodeRow) async throws(FleetError) -> Bool {
         let isDown = try await work.run(
             "SELECT fleet_mark_down($1::bigint, $2::bigint, $3::bigint)",

@@ -19,9 +19,9 @@ extension FleetDatabase {
         }
     }
 
-    /// Applies a wish to tasks that no node has, and keeps it for the nodes that have the others.
+    /// Applies a request to tasks that no node has claimed, and stores it for the nodes that have the others.
     ///
-    /// Each task is judged by what was read before. A task that has changed since is read and judged again.
+    /// Each task is judged by the rows read before. A task that has changed since is read and judged again.
     ///
     /// - Returns: an outcome for each task, by id.
     public func wish(_ wish: FleetWish, by caller: WishRules.Caller, for selection: FleetSelection)
@@ -101,7 +101,7 @@ extension FleetDatabase {
         return Dictionary(rows) { $1 }
     }
 
-    /// - Returns: the tasks that were still as they were judged.
+    /// - Returns: the tasks that had not changed since they were judged.
     private func apply(
         _ wish: FleetWish, _ judged: [(id: FleetTaskID, state: FleetTaskState, verdict: WishRules.Verdict)]
     ) async throws(FleetError) -> Set<FleetTaskID> {
@@ -136,7 +136,7 @@ extension FleetDatabase {
 }
 
 extension FleetDatabase {
-    /// Lets the node that takes these queued tasks next end them, unless it finds their files published.
+    /// Makes the node that claims these queued tasks next end them, unless it finds their files published.
     ///
     /// The rows are locked, so that a claim comes before or sees it.
     ///

@@ -13,7 +13,7 @@ public struct FleetClaim: Hashable, Sendable {
     public let isRepeatable: Bool
     /// 1 for the first claim of the task since it was added or retried.
     public let attempt: Int
-    /// JSON text, as it was added.
+    /// The specification as JSON text, unchanged since the add.
     public let spec: String
     /// Limits that were wished since: JSON text, nil for none.
     public let limits: String?

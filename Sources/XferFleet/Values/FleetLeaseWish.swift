@@ -10,7 +10,7 @@ public struct FleetLeaseWish: Hashable, Sendable {
 
 /// The tasks to which a request applies.
 public enum FleetSelection: Hashable, Sendable {
-    /// At most 1,000.
+    /// These tasks, at most 1,000.
     case tasks([FleetTaskID])
     /// The tasks that match, at most 1,000 from the lowest id on.
     case matching(FleetTaskFilter, after: FleetTaskID?)

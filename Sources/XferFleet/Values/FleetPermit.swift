@@ -1,14 +1,15 @@
 /// A node's permit to give a staged file its name on shared storage.
 ///
-/// It says by which facts another node finds out whether the file was published. They are those of the part: a rename
-/// keeps them.
+/// It contains the facts by which another node determines if the file was published. They are those of the partial
+/// file: a rename keeps them.
 public struct FleetPermit: Hashable, Sendable {
     public var claimKey: FleetClaimKey
     /// The storage's name.
     public var storage: String
     /// Path of the directory beneath the storage, without a leading slash; empty for the storage itself.
     public var directory: String
-    /// The part's name in it: what carries the node's tag, so that removing it by name removes no other file.
+    /// The partial file's name in the directory. It contains the node's tag, so that removing it by name removes no
+    /// other file.
     public var part: String
     /// The final name, unless `on_conflict` chooses another one.
     public var name: String

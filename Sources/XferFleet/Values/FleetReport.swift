@@ -3,7 +3,7 @@ public import XferModel
 
 /// A node's report, which is one transaction.
 public struct FleetReport: Hashable, Sendable {
-    /// The local daemon's last event that this report covers; nil leaves it.
+    /// The local daemon's last event that this report covers; nil leaves it unchanged.
     public var applied: Int64?
     public var ends: [FleetEnd] = []
     public var releases: [FleetRelease] = []
@@ -18,14 +18,14 @@ public struct FleetReport: Hashable, Sendable {
 public struct FleetEnd: Hashable, Sendable {
     public var claimKey: FleetClaimKey
     public var ending: FleetEnding
-    /// JSON text with the error, the file, the counters: what `task.get` and the event show. At most 64 KiB.
+    /// JSON text with the error, the file, the counters, for `task.get` and the event. At most 64 KiB.
     public var detail: String
     /// The response of a task of kind `data`; nil for none. At most `resultLimit` bytes.
     public var result: [UInt8]?
 
     /// 1 MiB: larger results stay with the node.
     public static let resultLimit = 1 << 20
-    /// In bytes of UTF-8.
+    /// The longest detail in bytes of UTF-8.
     public static let detailLimit = 1 << 16
 
     public init(claimKey: FleetClaimKey, ending: FleetEnding, detail: String = "{}", result: [UInt8]? = nil) {
@@ -36,10 +36,10 @@ public struct FleetEnd: Hashable, Sendable {
     }
 }
 
-/// A claim that the node gives back without an end.
+/// A claim that the node returns without an end.
 public struct FleetRelease: Hashable, Sendable {
     public enum Next: Hashable, Sendable {
-        /// To the head of its lane: handed over, not begun, or drained.
+        /// Returns the task to the head of its lane: handed over, not begun, or drained.
         case queue
         /// Like `queue`, and this node does not get the task again.
         case decline

@@ -2,7 +2,7 @@ public import XferModel
 
 /// A token of clients on the network.
 public struct FleetToken: Hashable, Sendable {
-    /// Never used again.
+    /// The id, which is never used again.
     public let id: Int64
     public let name: String
     /// SHA-256 in hexadecimal.

@@ -25,7 +25,7 @@ public enum FleetAgent {
         return asynchronously { await service(options) }
     }
 
-    /// Makes the fleet's tables, or brings them to this program's schema.
+    /// Creates the fleet's tables, or migrates them to this program's schema.
     public static func migrate(_ options: DaemonOptions) -> DaemonExit {
         asynchronously {
             do {

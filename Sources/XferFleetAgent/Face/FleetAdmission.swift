@@ -6,7 +6,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// Judges a new task for the fleet: what of it the database may keep, and what any node could carry out.
+/// Judges a new task for the fleet: the fields that the database may store, and that any node could execute.
 struct FleetAdmission: Sendable {
     /// The longest task that the database keeps, in bytes of JSON. A node hands it to its xferd in a message, whose
     /// limit is 4 MiB by default.
@@ -15,12 +15,12 @@ struct FleetAdmission: Sendable {
     /// The node that received the call: sent files are stored on it.
     let node: String
 
-    /// The task as the database keeps it.
+    /// The task in the form in which the database stores it.
     ///
     /// - Parameters:
     ///   - place: nil is any node, or this one for a task that sends files.
     ///   - path: the prefix of field names in errors.
-    /// - Throws: `RPCFailure` that names the field.
+    /// - Throws: `RPCFailure` with the field.
     func admit(
         _ task: NewTask, at place: FleetPlace?, batch: FleetBatchID? = nil, for caller: FleetCaller, path: String = ""
     ) throws(RPCFailure) -> FleetNewTask {
@@ -87,8 +87,8 @@ struct FleetAdmission: Sendable {
         }
     }
 
-    /// A token without the scope `operate` chooses no directory of a node, no hidden name, and replaces no file: the
-    /// nodes do not know what such tokens published elsewhere.
+    /// Refuses fields that a token without the scope `operate` may not set: a directory of a node, a hidden name, and a
+    /// policy that replaces files. The nodes do not know the files that such tokens published elsewhere.
     private static func requireConfined(
         _ task: NewTask, at place: FleetPlace?, _ path: String
     ) throws(RPCFailure) {

@@ -40,7 +40,7 @@ extension FleetFace {
 
     // MARK: Partial files
 
-    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet
+    /// Counts or removes the node's partial files on shared storages, in the directories of the tasks that the fleet
     /// knows.
     private func findParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
         let rows = try await attempt { () throws(FleetError) in try await database.nodes(isCounting: false) }

@@ -66,7 +66,7 @@ extension FleetFace {
         return try await insert(admitted, caller, path: path)
     }
 
-    /// Notes what policies and profiles that tasks name are on this node.
+    /// Records the definitions on this node of the policies and profiles of the tasks.
     func addNamedSettings(
         of tasks: [NewTask], to admitted: inout [FleetNewTask], path: (Int) -> String
     ) async throws {
@@ -123,8 +123,8 @@ extension FleetFace {
         return TaskAdd.Many(ids: ids, existing: existing)
     }
 
-    /// Refuses tasks beyond the caller's number of unfinished ones. Nodes that add at the same moment may exceed it by
-    /// what each adds.
+    /// Refuses tasks beyond the caller's number of unfinished ones. Simultaneous adds on several nodes may exceed it by
+    /// their own numbers.
     private func requireRoom(for count: Int, _ caller: FleetCaller) async throws {
         guard let maxTasks = caller.maxTasks else { return }
         var filter = FleetTaskFilter()

@@ -6,7 +6,7 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// `token.*` of the fleet: a token is good at every node that listens.
+/// `token.*` of the fleet: a token is valid at every node that listens.
 extension FleetFace {
     var tokenHandlers: [Handler] {
         [

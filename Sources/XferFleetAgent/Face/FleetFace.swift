@@ -13,7 +13,7 @@ import XferSystem
 struct FleetFace: Sendable {
     let configuration: AgentConfiguration
     let database: FleetDatabase
-    /// The node's xferd, for what tasks name.
+    /// The node's xferd, for tasks' named settings.
     let daemon: LocalDaemon
     let changes: WakeSignals
     let tokens: FleetTokens
@@ -22,7 +22,7 @@ struct FleetFace: Sendable {
     let subscriptions = ConnectionSubscriptions()
     /// A copy of the node's state.
     let nodeStatus: @Sendable () -> NodeStatus
-    /// Lets the node look for work now.
+    /// Wakes the node to check for work.
     let ring: @Sendable () -> Void
 
     var admission: FleetAdmission { FleetAdmission(node: configuration.node) }
@@ -53,7 +53,7 @@ struct FleetFace: Sendable {
         }
     }
 
-    /// After something was committed here.
+    /// Notifies the agents after a commit here.
     func changed() {
         changes.ring()
         ring()

@@ -83,7 +83,7 @@ struct FleetRecords: Sendable {
 
     // MARK: Events
 
-    /// The type under which clients know what happened.
+    /// The type of the event for clients.
     private static func type(_ event: FleetEvent, _ detail: JSONValue) -> EventName {
         switch (event.kind, ending(detail)) {
         case (.ended, .completed): .durable(.taskCompleted)
@@ -120,7 +120,7 @@ struct FleetRecords: Sendable {
         return (try? EventMessage(lenient: .object(fields))) ?? EventMessage(overflowAfter: event.seq, at: event.at)
     }
 
-    /// The fields that the type has in `xferd`, from what the fleet keeps.
+    /// The fields of the type in `xferd`, from the fleet's stored details.
     private static func content(_ type: EventName, _ detail: JSONValue) -> JSONObject {
         guard var object = detail.objectValue else { return JSONObject() }
         object["detail"] = nil

@@ -1,7 +1,7 @@
 import XferFleet
 import XferModel
 
-/// Tasks of the fleet that the node holds, and under which id its daemon has each.
+/// The tasks that the node has claimed, with their ids in its daemon.
 struct ClaimedTasks: Hashable, Sendable {
     private var claimKeys: [TaskID: FleetClaimKey] = [:]
     private var locals: [FleetTaskID: TaskID] = [:]
@@ -11,7 +11,7 @@ struct ClaimedTasks: Hashable, Sendable {
 
     subscript(local: TaskID) -> FleetClaimKey? { claimKeys[local] }
 
-    /// The daemon's id of a hold; nil if it is another claim's, or not there.
+    /// The daemon's id of a claimed task; nil if it is another claim's, or missing.
     func local(of claimKey: FleetClaimKey) -> TaskID? {
         guard let id = locals[claimKey.task], claimKeys[id] == claimKey else { return nil }
         return id

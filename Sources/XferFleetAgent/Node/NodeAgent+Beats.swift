@@ -7,7 +7,7 @@ import XferFleet
 import XferModel
 import XferSystem
 
-/// Beats, and what is done with each.
+/// The beats, and the work of each.
 extension NodeAgent {
     /// Beats, renews the daemon's lease, and checks the other nodes.
     ///
@@ -54,7 +54,7 @@ extension NodeAgent {
         return (try await database.beat(registration, figures: nil), now)
     }
 
-    /// A node that holds nothing keeps no task from others, as long as its daemon is there at all.
+    /// True if the node may beat. A node without tasks may beat as long as its daemon exists at all.
     func mayBeat(at now: MonotonicInstant) -> Bool {
         isIdle && isListening || rules.mayBeat(lastAnswerAt: lastAnswerAt, at: now)
     }
@@ -62,7 +62,7 @@ extension NodeAgent {
     var isIdle: Bool { claimed.count == 0 && unadded.isEmpty }
     var isListening: Bool { eventStream.withLockedValue { $0.isConnected } }
 
-    /// Lets the daemon run tasks of the fleet for as long as the last beat allows.
+    /// Allows the daemon to run tasks of the fleet for as long as the last beat allows.
     func renewLease() async throws {
         guard let lastBeatAt, leasedFor != lastBeatAt, nodeStatus.withLockedValue({ $0.daemonProblem == nil }) else {
             return
@@ -91,7 +91,7 @@ extension NodeAgent {
         }
     }
 
-    /// Gives xferd the node's share of the fleet's rates. Without any the node has its own limits.
+    /// Sends xferd the node's share of the fleet's rates. Without a share the node has its own limits.
     private func shareRates(_ rates: FleetRates, _ registration: FleetRegistration) async throws {
         guard rates != appliedRates, nodeStatus.withLockedValue({ $0.daemonProblem == nil }) else { return }
         if rates.isLimited {

@@ -6,8 +6,8 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// Files on shared storage: each is published under a permit, so that the next node knows where to look if this one is
-/// taken over in between.
+/// The files on shared storage. Each is published under a permit, so that the next node knows where to check if this
+/// one is taken over meanwhile.
 extension NodeAgent {
     // MARK: Publishing
 
@@ -59,7 +59,7 @@ extension NodeAgent {
         }
     }
 
-    /// Lets other nodes have the task.
+    /// Returns the task, so that other nodes can claim it.
     private func giveBack(_ id: TaskID, _ claimKey: FleetClaimKey, reason: String) async throws {
         try await discard(id)
         outbox.release(claimKey, .decline, reason: "node \(configuration.node): \(reason)")
@@ -73,10 +73,10 @@ extension NodeAgent {
 
     // MARK: After a takeover
 
-    /// Lets xferd finish what this node was permitted to publish before the fleet gave the tasks to others. To cancel
-    /// them in the middle would delete files that the fleet counts as published.
+    /// Lets xferd finish files that this node was permitted to publish before the fleet gave the tasks to others. To
+    /// cancel them in the middle would delete files that the fleet counts as published.
     ///
-    /// Where the next node has looked already, the part is gone from under its name, and xferd publishes nothing.
+    /// If the next node has checked already, the partial file no longer has its name, and xferd publishes nothing.
     func finishPermitted(_ tasks: [(local: TaskID, task: FleetTaskID)], _ registration: FleetRegistration) async throws
     {
         guard !tasks.isEmpty else { return }
@@ -95,7 +95,7 @@ extension NodeAgent {
         }
     }
 
-    /// Looks for what former claims of these tasks have published, before anything is transferred again.
+    /// Checks if former claims of these tasks have published files, before anything is transferred again.
     func settlePermits(_ claims: [FleetClaim], _ registration: FleetRegistration) async throws {
         let open = try await database.openPermits(claims.map(\.claimKey))
         guard !open.isEmpty else { return }

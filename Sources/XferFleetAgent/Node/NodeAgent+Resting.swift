@@ -17,7 +17,7 @@ extension NodeAgent {
     /// The answer to a beat that was sent while the agent slept.
     struct AnsweredBeat: Sendable {
         let of: FleetRegistration
-        /// Not after the beat was sent.
+        /// A time not after the sending of the beat.
         let sentAt: MonotonicInstant
         let answer: Result<FleetBeat?, FleetError>
     }
@@ -78,7 +78,7 @@ extension NodeAgent {
         database.endWatch()
     }
 
-    /// True if nothing waits for another try.
+    /// True if nothing waits for another attempt.
     private var isAtEase: Bool {
         nodeStatus.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
             && isListening && unadded.isEmpty && staged.isEmpty && outbox.isEmpty

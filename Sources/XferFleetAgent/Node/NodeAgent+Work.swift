@@ -84,7 +84,7 @@ extension NodeAgent {
         wakeSignal.ring()
     }
 
-    /// Adds what was claimed to the daemon. A crash before or after it is found out by `reconcile`.
+    /// Adds claimed tasks to the daemon. `reconcile` detects a crash before or after it.
     private func handOver(_ registration: FleetRegistration) async throws {
         try await settlePermits(unadded.filter { $0.place.storage != nil }, registration)
         let once = unadded.filter { !$0.isRepeatable }.map(\.claimKey)

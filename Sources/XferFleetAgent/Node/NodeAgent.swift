@@ -170,7 +170,7 @@ actor NodeAgent {
 
     // MARK: The fleet
 
-    /// Registers, and compares what the fleet says that the node holds with what the daemon has.
+    /// Registers, and compares the fleet's list of the node's tasks with the daemon's tasks.
     private func join() async throws {
         guard let storeID else { return }
         let fleet = configuration.fleet
@@ -242,7 +242,7 @@ actor NodeAgent {
         if wasAway { logger.notice("the fleet's database answers") }
     }
 
-    /// - Throws: what another round cannot mend.
+    /// - Throws: errors that another round cannot repair.
     private func onDatabaseFailure(_ error: FleetError) async throws(FleetError) {
         switch error {
         case .superseded(let node):

@@ -25,7 +25,7 @@ struct Outbox: Sendable {
         report.releases.append(FleetRelease(claimKey: claimKey, next: next, reason: reason))
     }
 
-    /// A claim is given back once.
+    /// True if the report contains the claim: a claim is returned once.
     private func mentions(_ claimKey: FleetClaimKey) -> Bool {
         report.ends.contains { $0.claimKey == claimKey } || report.releases.contains { $0.claimKey == claimKey }
     }

@@ -6,14 +6,14 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// The shared storages of the configuration, and which of them are mounted now.
+/// The shared storages of the configuration, and those that are mounted now.
 ///
 /// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount
-/// whose server is away may block for ever, so the agent never waits for a look: it goes by the last ones.
+/// whose server is away may block for ever, so the agent never waits for a check: it uses the last results.
 final class StorageMounts: Sendable {
     /// Lies in the storage's top directory; its first line is the storage's name.
     static let marker = ".xfer-storage"
-    /// Bytes of the marker that are read.
+    /// The number of bytes of the marker that are read.
     private static let markerLength = 256
 
     /// Absolute paths by name.
@@ -132,7 +132,7 @@ final class StorageMounts: Sendable {
 
     /// Counts or removes the partial files that a store has in a directory of a storage.
     ///
-    /// - Throws: `FileError` or `StorageSilence`; nothing is known of the storage then.
+    /// - Throws: `FileError` or `StorageSilence`; then the state of the storage is unknown.
     func parts(ofStore store: String, in directory: String, on storage: String, isRemoving: Bool) async throws -> Int {
         guard let root = paths[storage], let pool = pools[storage], let path = path(of: directory, on: storage) else {
             throw FileError.missing(path: "storage:\(storage)")
@@ -160,13 +160,13 @@ final class StorageMounts: Sendable {
 
     // MARK: After a takeover
 
-    /// Removes the part of a former claim by its name, and looks whether its file was published.
+    /// Removes the partial file of a former claim by its name, and checks if its file was published.
     ///
-    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is not
-    /// there afterwards does not appear later.
+    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is
+    /// missing afterwards does not appear later.
     ///
     /// - Returns: the published file's path; nil if there is none.
-    /// - Throws: `FileError`; nothing is known then, and it is to be tried again.
+    /// - Throws: `FileError`; then the result is unknown, and the call has to be repeated.
     func settle(_ permit: FleetPermit) async throws -> String? {
         guard let root = paths[permit.storage], let pool = pools[permit.storage],
             let directory = path(of: permit.directory, on: permit.storage)

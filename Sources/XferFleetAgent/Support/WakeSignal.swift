@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Lets one Swift task wait until it is rung for or a time has passed.
+/// Lets one Swift task wait for a signal, or until a time has passed.
 ///
-/// A ring while it does not wait is kept, once.
+/// A signal while it does not wait is kept, once.
 final class WakeSignal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -6,7 +6,7 @@ import XferProtocol
 
 // Downloads by their GIDs.
 extension Aria2Client {
-    /// The download that the first parameter names, with what the keys need.
+    /// The download of the first parameter, with the columns for the keys.
     func download(_ params: Aria2Parameters, _ keys: Set<Aria2Status.Key>) async throws -> Aria2Status {
         try await download(try params.string(0), Aria2Status.Key.columns(for: keys))
     }
@@ -44,7 +44,7 @@ extension Aria2Client {
         }
     }
 
-    /// The only one whose GID begins so among the newest, so that a call reads no more than one page.
+    /// The only one of the newest downloads whose GID begins with this prefix. A call reads no more than one page.
     private func download(prefix: String, _ columns: Aria2Columns) async throws -> Aria2Status {
         var found: [TaskID] = []
         let all = try await list(filter(), .descending, .keys, limit: Int(clamping: Aria2Slice.maxCount))

@@ -44,7 +44,7 @@ public final class Gateway: Sendable {
 
     /// - Parameters:
     ///   - limits: those of the Unix socket; `clients` counts the connections of all listeners.
-    ///   - aria2: what the dialect of aria2 shows.
+    ///   - aria2: the configuration of aria2's protocol.
     ///   - onRefusal: called for each refused request.
     public init(
         service: any RPCService, routes: [HTTPRoute], tokens: any TokenDirectory, limits: RPCLimits,
@@ -198,8 +198,8 @@ extension Gateway {
         }
     }
 
-    /// Records the client of a connection's request. A request that needs no token, such as the web page, gives a
-    /// stranger more time.
+    /// Records the client of a connection's request. A request that needs no token, such as the web page, extends the
+    /// time of an anonymous client.
     private func recognise(_ client: HTTPClient, on channel: any Channel) {
         let id = ObjectIdentifier(channel)
         state.withLockedValue { state in

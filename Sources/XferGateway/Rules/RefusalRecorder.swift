@@ -7,7 +7,7 @@ import XferSystem
 public enum GatewayRefusal: String, Sendable, CaseIterable {
     case missingToken = "missing_token"
     case wrongToken = "wrong_token"
-    /// The configuration lets the token's user in no more.
+    /// The configuration no longer admits the token's user.
     case user
     case scope
     case host

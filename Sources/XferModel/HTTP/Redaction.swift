@@ -56,7 +56,7 @@ public enum Redaction {
     /// True if a header field's value is a secret; such fields also stay at the origin they were given for.
     public static func isSecretHeader(_ name: String) -> Bool { SecretNames.contains(header: name) }
 
-    /// True if a URL parameter's value is a secret. The name as it stands in the URL, percent-encoded or not.
+    /// True if a URL parameter's value is a secret. The name is in the URL's form, percent-encoded or not.
     public static func isSecretParameter(_ name: some StringProtocol) -> Bool { SecretNames.contains(parameter: name) }
 
     private static func maskUserInfo(in text: String) -> String {

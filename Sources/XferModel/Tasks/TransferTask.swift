@@ -21,8 +21,8 @@ public struct TransferTask: Hashable, Sendable {
     public var attempts: Int
     /// The furthest committed offset ever: going past it is progress.
     public var furthest: Int64
-    /// The start of `retry_for`: when the committed offset last passed its maximum, or the first try, shifted by the
-    /// time in which nothing was tried. With nil the time begins with the next try.
+    /// The start of `retry_for`: when the committed offset last passed its maximum, or the first attempt, shifted by
+    /// the time without attempts. With nil the time begins with the next attempt.
     public var lastProgressAt: Timestamp?
     public var outcome: TaskOutcome
     public var createdAt: Timestamp

@@ -1,12 +1,12 @@
-/// The sources (`TaskSpecification.sources`) of a transfer's kept bytes, and the ones that are not trusted any more. A
-/// task with one source has the defaults.
+/// The sources (`TaskSpecification.sources`) of a transfer's kept bytes, and those that are no longer trusted. A task
+/// with one source has the defaults.
 public struct SourceUse: Hashable, Sendable {
     /// Position of the source whose version the transfer's `ResumeData` describes.
     public var described: Int
     /// The sources that sent kept bytes.
     public var senders: SourceSet
-    /// First offset from which only a digest can show that the bytes are of the same version as those before; nil where
-    /// there is none. Until the digest is verified, no client is given those bytes. The length of the whole if all
+    /// First offset from which only a digest can show that the bytes are of the same version as those before; nil if
+    /// there is none. Until the digest is verified, no client gets those bytes. It is the length of the whole if all
     /// bytes are of one version, and only a digest can show that no more belong to it.
     public var unprovenFrom: Int64?
     /// Sources that sent part of bytes whose digest was wrong; at least one of them sent wrong bytes.
@@ -25,8 +25,8 @@ public struct SourceUse: Hashable, Sendable {
         self.excluded = excluded
     }
 
-    /// True if only a digest can show that the kept bytes are right. A mark may be ahead of them, since it is committed
-    /// before the bytes behind it come.
+    /// True if only a digest can show that the kept bytes are correct. A mark may be ahead of them, since it is
+    /// committed before the bytes behind it arrive.
     public func needsDigest(for kept: ResumeData) -> Bool {
         guard let unprovenFrom else { return false }
         let committed = kept.committedByteCount
@@ -44,7 +44,7 @@ public struct SourceUse: Hashable, Sendable {
 
 /// Positions of a task's sources, 0 … `TaskSpecification.maxSources` − 1.
 public struct SourceSet: Hashable, Sendable, ExpressibleByArrayLiteral {
-    /// One bit for each position, as it is stored.
+    /// The stored form: one bit for each position.
     public private(set) var bits: UInt16
 
     public init(bits: UInt16) { self.bits = bits }

@@ -1,10 +1,10 @@
 /// Why a policy does not trust a server, with the facts by which an operator can distinguish a renewed key from an
 /// attack.
 public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConvertible {
-    /// `pin_mismatch` if only the pins are wrong, `revocation_unknown` if only the stapled OCSP response is, else
+    /// `pin_mismatch` if only the pins fail, `revocation_unknown` if only the stapled OCSP response fails, else
     /// `trust_rejected`.
     public var reason: FailureReason
-    /// Host, as it was judged, and port.
+    /// The host in the judged form, and the port.
     public var host: String
     public var port: UInt16
     /// Name and version of the policy that refused.

@@ -24,7 +24,7 @@ public final class UncommittedStarts: Sendable {
     /// Sets the callback for a change-set that begins to wait. It has to lead to a `release` of the tasks.
     public func setWanted(_ onWanted: @escaping @Sendable () -> Void) { state.withLock { $0.onWanted = onWanted } }
 
-    /// Sets what executes change-sets again.
+    /// Sets the callback that executes change-sets again.
     func setSubmit(_ submit: @escaping @Sendable ([any ChangeSet]) -> Void) { state.withLock { $0.submit = submit } }
 
     /// True if a change-set waits, or has waited and is not executed yet: then starts have to be committed.

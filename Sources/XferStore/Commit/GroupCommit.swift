@@ -30,7 +30,7 @@ final class GroupCommit: @unchecked Sendable {
     /// Set once, in `init`.
     private var thread: StoreThread?
 
-    /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
+    /// - Throws: `StoreError.cannotOpen` when the system cannot create a thread.
     init(pool: DatabasePool, configuration: StoreConfiguration) throws(StoreError) {
         self.pool = pool
         self.configuration = configuration
@@ -47,11 +47,11 @@ final class GroupCommit: @unchecked Sendable {
     deinit { thread?.end() }
 
     var degradation: String? { state.withLock { $0.degradation } }
-    /// From the next transaction on.
+    /// Sets the webhooks from the next transaction on.
     func follow(_ webhooks: WebhookSubscriptions?) { state.withLock { $0.webhooks = webhooks } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
-    /// Without the files' lengths.
+    /// The statistics without the files' lengths.
     var statistics: StoreStatistics {
         var statistics = state.withLock { $0.statistics }
         statistics.checkpointAge = log.age
@@ -93,7 +93,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// On the commit thread.
+    /// Commits all gathered changes. Called on the commit thread.
     private func commitAll() { pool.writeWithoutTransaction { commitAll($0) } }
 
     private func perform(_ action: CommitQueue<any ChangeSet>.Action) {

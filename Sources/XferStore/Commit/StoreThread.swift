@@ -15,8 +15,8 @@ final class StoreThread: @unchecked Sendable {
     private var mayEnd = false
     private var hasEnded = false
 
-    /// - Parameter name: as ps(1) shows it.
-    /// - Throws: `StoreError.cannotOpen` when the system gives no thread.
+    /// - Parameter name: the thread's name in ps(1).
+    /// - Throws: `StoreError.cannotOpen` when the system cannot create a thread.
     init(_ name: String, path: String, _ work: @escaping @Sendable () -> Void) throws(StoreError) {
         self.work = work
         do throws(ThreadError) {

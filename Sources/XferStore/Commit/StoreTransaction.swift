@@ -30,7 +30,8 @@ public final class StoreTransaction: StoreReader {
     private var counts = GatheredCountDeltas<CountKey>()
     /// The changes of the states of batches' members: `batch_count`.
     private var batches = GatheredCountDeltas<BatchKey>()
-    /// Not of one transaction: turns may be written by a later one. A rollback restores what was before.
+    /// The served lanes, which may belong to several transactions: turns may be written by a later one. A rollback
+    /// restores the former value.
     var served = ServedLanes()
     /// `served` before the transaction.
     private var servedBefore = ServedLanes()
@@ -55,8 +56,7 @@ public final class StoreTransaction: StoreReader {
     private var newStarts: [TaskID] = []
     /// True if the change-set belongs to those runs; see `asStarter`.
     var isStarter = false
-    /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is
-    /// appended.
+    /// The webhooks of tasks whose end is in this transaction, until the event of the end is appended.
     var endWebhooks: [TaskID: [String]] = [:]
 
     init(_ connection: Connection, texts: StoreTexts, uncommittedStarts: UncommittedStarts = UncommittedStarts()) {
@@ -66,7 +66,7 @@ public final class StoreTransaction: StoreReader {
         connection.reportChanges(to: tasks)
     }
 
-    /// Releases what the connection holds, so that it can be closed.
+    /// Releases the connection's resources, so that it can be closed.
     func end() { connection.end() }
 
     // MARK: The group's transaction
@@ -92,7 +92,7 @@ public final class StoreTransaction: StoreReader {
         try settleBatches()
     }
 
-    /// After a failed `begin` or `commit`, too.
+    /// Rolls back, also after a failed `begin` or `commit`.
     func rollBack() {
         // SQLite may have rolled back by itself; a failure here adds nothing to the error of the COMMIT.
         try? connection.database.rollback()
@@ -238,8 +238,8 @@ public final class StoreTransaction: StoreReader {
     }
 }
 
-/// Tasks as their rows are: a task that starts, publishes and ends is read by three transactions within moments, and
-/// the next one would read what the last one wrote.
+/// Copies of tasks' rows: a task that starts, publishes and ends is read by three transactions within moments, and the
+/// next one would read what the last one wrote.
 ///
 /// Exact, because SQLite reports every row that any statement of the connection changes (sqlite3_update_hook), and no
 /// other connection writes. Used on the writer's queue only.

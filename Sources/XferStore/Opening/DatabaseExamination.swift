@@ -8,7 +8,8 @@ struct DatabaseExamination {
     /// or VACUUM or another tool changed it.
     let isSealed: Bool
 
-    /// - Parameter inLog: the schema version that the log leaves; nil if there is no log, or it does not say.
+    /// - Parameter inLog: the schema version that results from the log; nil if there is no log, or it does not contain
+    ///   one.
     /// - Throws: `foreignFile`, `newerDatabase`; `damaged` if statements would read other rows than the tables have.
     init(_ db: Database, path: String, inLog: Int?) throws {
         version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -37,7 +38,7 @@ struct DatabaseExamination {
         try Self.refuseLostTasks(db)
     }
 
-    /// Reads the whole database if root pages are not as they were recorded.
+    /// Reads the whole database if root pages differ from the recorded ones.
     private static func refuseDamagedSchema(_ db: Database, version: Int, wasSealed: Bool) throws {
         var faults = try IntegrityCheck.lostObjects(db, version: version) + IntegrityCheck.sharedRoots(db)
         if faults.isEmpty, wasSealed, try !SchemaSeal.hasRecordedRoots(db) {

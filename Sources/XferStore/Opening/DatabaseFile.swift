@@ -4,9 +4,9 @@ import Glibc
 /// (https://sqlite.org/fileformat2.html#the_database_header).
 enum DatabaseFile {
     enum Kind: Equatable {
-        /// Not there, empty, or without a schema.
+        /// Missing, empty, or without a schema.
         case blank
-        /// Made by this program, with the schema version in its header; the write-ahead log may hold a newer one.
+        /// Created by this program, with the schema version in its header; the write-ahead log may contain a newer one.
         case ours(version: Int)
         case foreign
     }
@@ -58,7 +58,7 @@ enum DatabaseFile {
         return log.version
     }
 
-    /// In bytes, nil when there is no such file.
+    /// The length in bytes, or nil when there is no such file.
     private static func length(of path: String) throws(StoreError) -> Int? {
         var status = stat()
         if stat(path, &status) == 0 { return status.st_size }

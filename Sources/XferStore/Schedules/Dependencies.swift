@@ -10,7 +10,7 @@ public struct EndedTarget: Hashable, Sendable {
 public struct DependencyState: Hashable, Sendable {
     /// Targets that have not ended.
     public var openCount = 0
-    /// The first that ended otherwise than completed.
+    /// The first target that failed or was cancelled.
     public var failed: EndedTarget?
 }
 
@@ -128,7 +128,7 @@ extension StoreTransaction {
         try connection.run("DELETE FROM ended_target WHERE target_id = ?1", Value(id))
     }
 
-    /// A task came back to the queue: its conditions are checked at once.
+    /// Prepares a check of the conditions of a task that returned to the queue.
     func renewConditions(of task: TransferTask, from earlier: TaskState) throws(StoreError) {
         guard !task.specification.schedule.isEmpty else { return }
         if earlier.isTerminal { try renewDependencies(of: task.id) }

@@ -14,7 +14,7 @@ extension StoreReader {
         }
     }
 
-    /// The task that holds this key of its owner.
+    /// The task that has this key of its owner.
     public func taskID(owner: Owner, clientKey: String) throws(StoreError) -> TaskID? {
         try connection.first(
             "SELECT id FROM task WHERE owner = ?1 AND client_key = ?2", Value(owner), .text(clientKey)

@@ -1,7 +1,7 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// A new row with the next id, for what was not prepared.
+    /// Inserts a row with the next id, for a task that was not prepared.
     ///
     /// - Parameter batch: the batch it is a member of; see `insertBatch`.
     public func insertTask(
@@ -53,7 +53,7 @@ extension StoreTransaction {
         if !isSameGroup { try tidyGroup(formerGroup) }
     }
 
-    /// Forgets the row and what depends on it; its transfer stays, see `orphanedTransfers`.
+    /// Removes the row and its dependent rows; its transfer stays, see `orphanedTransfers`.
     public func deleteTask(_ id: TaskID) throws(StoreError) {
         try requireFree(id)
         let place = try connection.first(
@@ -122,7 +122,7 @@ extension StoreTransaction {
         "UPDATE task SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
     }
 
-    /// In the order of `progressColumns`.
+    /// The values of `progressColumns`, in their order.
     private func progress(of task: TransferTask) throws(StoreError) -> [Value] {
         let outcome = task.outcome
         let error: String? = if let error = task.error { try JSONText.encode(error) } else { nil }
@@ -136,12 +136,12 @@ extension StoreTransaction {
         ]
     }
 
-    /// In the order of `stateColumns`.
+    /// The values of `stateColumns`, in their order.
     private func stateValues(of task: TransferTask) -> [Value] {
         [Value(task.state), Value(task.finishedAt), Value(task.outcome.finalPath)]
     }
 
-    /// In the order of `linkColumns`.
+    /// The values of `linkColumns`, in their order.
     private func links(of task: TransferTask) -> [Value] {
         [Value(task.wait?.reason.rawValue), Value(task.wait?.until), Value(task.transferID)]
     }
@@ -174,7 +174,7 @@ extension TransferTask {
             && error == other.error && self.outcome == outcome
     }
 
-    /// True if the columns of where it stands have the same values, but for the links.
+    /// True if the columns of the state have the same values, except for the links.
     fileprivate func hasState(of other: TransferTask) -> Bool {
         state == other.state && finishedAt == other.finishedAt && outcome.finalPath == other.outcome.finalPath
     }

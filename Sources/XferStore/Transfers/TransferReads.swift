@@ -11,8 +11,8 @@ extension StoreReader {
         return transfer
     }
 
-    /// Transfers that no task subscribes to any more but cancelled ones, with ids above `after`, ascending: their files
-    /// can go.
+    /// Transfers to which at most cancelled tasks still subscribe, with ids above `after`, ascending: their files can
+    /// be deleted.
     public func orphanedTransfers(
         after: TransferID? = nil, upTo last: TransferID? = nil, limit: Int
     ) throws(StoreError) -> [Transfer] {
@@ -42,7 +42,7 @@ extension StoreReader {
             try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'transfer'") { $0.integer(0) } ?? 0)
     }
 
-    /// Directories that so many of the tasks with ids above `after` put files into, and the last of those.
+    /// The directories of at most `limit` tasks with ids above `after`, and the last of those tasks.
     public func directories(
         after: TaskID?, limit: Int
     ) throws(StoreError) -> (directories: Set<String>, last: TaskID?) {
@@ -76,7 +76,7 @@ struct TransferRow {
 
     init(_ row: ResultRow) { self.row = row }
 
-    /// Without its segments, which have a table of their own.
+    /// Reads a transfer without its segments, which have a table of their own.
     func transfer() throws(StoreError) -> Transfer {
         var data = ResumeData(
             validators: Validators(

@@ -3,7 +3,7 @@ public import XferModel
 /// An event that a webhook's receiver has not accepted yet.
 public struct WebhookDelivery: Hashable, Sendable {
     public let id: Int64
-    /// The webhook's name. It may not be defined any more.
+    /// The webhook's name. It may no longer be defined.
     public let webhook: String
     /// The request's `Idempotency-Key`: store id, number of the event and webhook.
     public let key: String
@@ -18,7 +18,7 @@ public struct WebhookDelivery: Hashable, Sendable {
 public struct WebhookReceiverState: Hashable, Sendable {
     /// Tries that failed since the last accepted one.
     public var failures = 0
-    /// Nothing is sent before.
+    /// The time before which nothing is sent.
     public var pausedUntil: Timestamp?
     public var lastDeliveredAt: Timestamp?
     public var lastFailedAt: Timestamp?
@@ -38,7 +38,7 @@ extension StoreReader {
         ) { $0.text(0) }
     }
 
-    /// Deliveries that may be tried now, the longest due first.
+    /// Deliveries that may be attempted now, the longest due first.
     public func dueDeliveries(of webhook: String, now: Timestamp, limit: Int) throws(StoreError) -> [WebhookDelivery] {
         try connection.all(
             """
