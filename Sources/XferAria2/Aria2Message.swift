@@ -125,7 +125,7 @@ public struct Aria2Slice: Hashable, Sendable {
     public let offset: Int64
     public let count: Int64
 
-    /// Most downloads in one answer.
+    /// The highest number of downloads in one answer.
     public static let maxCount: Int64 = 1000
     /// Downloads beyond this position are not listed.
     public static let reach: Int64 = 10_000

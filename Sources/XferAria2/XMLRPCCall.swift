@@ -17,7 +17,7 @@ public struct XMLRPCCall: Hashable, Sendable {
 
     /// Deepest nesting of arrays and structs.
     private static let maxDepth = 16
-    /// Most values of a message.
+    /// The highest number of values of a message.
     private static let maxValues = 20_000
 
     public init(parsing text: [UInt8]) throws(XMLRPCFault) {

@@ -7,7 +7,7 @@ public import XferModel
 public enum FileError: Error, Hashable, Sendable {
     /// A path that has to start with `/` does not.
     case notAbsolute(path: String)
-    /// A path holds a NUL byte.
+    /// A path contains a NUL byte.
     case containsNUL(path: String)
     /// A path leads outside the allowed roots, by its text or through a symbolic link.
     case outsideRoots(path: String, roots: [String])
@@ -23,13 +23,14 @@ public enum FileError: Error, Hashable, Sendable {
     case unmounted(path: String, mountPoint: String)
     /// The file system that contains a path does not answer.
     case unanswering(path: String, mountPoint: String)
-    /// A path that has to name a directory names a file.
+    /// A path that has to be a directory is a file.
     case notADirectory(path: String)
-    /// A path that has to name a file names a directory.
+    /// A path that has to be a file is a directory.
     case isADirectory(path: String)
     /// The service may not write in a directory (`code`: EACCES, EPERM or EROFS).
     case notWritable(path: String, code: Int32)
-    /// The user for whom the service opens a path lacks a permission on it. `wish` names the permission and the place.
+    /// The user for whom the service opens a path lacks a permission on it. `wish` describes the permission and the
+    /// place.
     case notPermitted(path: String, uid: UInt32, wish: String)
     /// The user's permissions at a place of the path cannot be determined.
     case undecidable(path: String, uid: UInt32, at: String)
@@ -37,7 +38,7 @@ public enum FileError: Error, Hashable, Sendable {
     case invalidName(String, problem: String)
     /// The final name is taken and the conflict policy is `fail`.
     case nameTaken(path: String)
-    /// The search for a free numbered name ended after `tried` names that exist.
+    /// The search for a free numbered name ended after `tried` existing names.
     case noFreeName(path: String, tried: Int)
     /// The file with a partial file's name is not a file of this service.
     case notAPartialFile(path: String, problem: String)
@@ -59,7 +60,7 @@ public enum FileError: Error, Hashable, Sendable {
     case destinationChanged(path: String, problem: String)
     /// The file is complete, but the system refuses to give it its final name (`code`: EACCES, EPERM, EROFS or EXDEV).
     case notMoved(path: String, code: Int32)
-    /// The file system cannot hold a name (`code`: EINVAL, ENAMETOOLONG or EILSEQ).
+    /// The file system does not allow a name (`code`: EINVAL, ENAMETOOLONG or EILSEQ).
     case nameRefused(path: String, code: Int32)
     /// A file of `length` bytes is larger than `limit`, that of the process, or than the file system allows if nil.
     case fileTooLarge(path: String, length: Int64, limit: Int64?)
@@ -186,8 +187,8 @@ extension FileError {
         }
     }
 
-    /// Lack of memory is temporary, and spoiled bytes can be fetched again; for all other errors the reason's rule
-    /// holds.
+    /// True for lack of memory, which is temporary, and for damaged bytes, which can be fetched again; nil for all
+    /// other errors, to which the reason's rule applies.
     private var isRetriable: Bool? {
         if case .partChanged = self { return true }
         guard case .system(_, _, let code) = self else { return nil }

@@ -4,6 +4,8 @@ public import XferModel
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Written by a newer program: schema versions found and known. The file is untouched.
     case newerDatabase(path: String, found: Int, known: Int)
+    /// Written before the first release: schema versions found and oldest that is read.
+    case olderDatabase(path: String, found: Int, oldest: Int)
     /// An SQLite database of another program, or no database at all. The file is untouched.
     case foreignFile(path: String)
     /// The file cannot be opened, made or migrated.
@@ -36,7 +38,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// True if an operator has to repair the database: another attempt would fail, too.
     public var isDamage: Bool {
         switch self {
-        case .damaged, .newerDatabase, .foreignFile, .unreadable: true
+        case .damaged, .newerDatabase, .olderDatabase, .foreignFile, .unreadable: true
         case .sqlite(let code, _): Self.codesOfDamage.contains(code & 0xFF)
         case .cannotOpen, .notDurable, .degraded, .vanished, .closed, .noSuchTask, .noSuchTransfer,
             .otherLane, .uncommittedStart, .invalidCursor:
@@ -58,6 +60,9 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .newerDatabase(let path, let found, let known):
             "\(path) was written by a newer program: it has schema \(found), this program knows up to \(known)"
+        case .olderDatabase(let path, let found, let oldest):
+            "\(path) has schema \(found), expected \(oldest) or higher: it was written before xferd 1.0.0-rc.1. Start that "
+                + "release once with it, which upgrades it, or move it away to begin with an empty queue"
         case .foreignFile(let path): "\(path) is not a database of this program"
         case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
         case .notDurable(let synchronous): "PRAGMA synchronous is \(synchronous), expected 2 (FULL)"

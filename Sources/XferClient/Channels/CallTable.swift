@@ -12,7 +12,7 @@ final class CallTable: Sendable {
         let answer: Arrival<JSONValue>
     }
 
-    /// Most calls of a connection. The daemon reads no more of a connection on which 64 are under way
+    /// The highest number of calls of a connection. The daemon reads no more of a connection on which 64 are under way
     /// (`rpc.max_in_flight`).
     static let capacity = 32
 

@@ -53,7 +53,7 @@ public struct EventsLostError: Error, Hashable, Sendable, CustomStringConvertibl
 public struct ResultTooLongError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The length of the response in bytes.
     public let length: Int64
-    /// Most bytes that the caller accepts.
+    /// The highest number of bytes that the caller accepts.
     public let limit: Int
 
     public var description: String { "the response has \(length) bytes, expected at most \(limit)" }

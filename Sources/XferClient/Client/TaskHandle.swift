@@ -8,7 +8,7 @@ public import XferProtocol
 /// another database.
 public struct TaskHandle: Sendable {
     let client: TransferClient
-    /// Names the task in its database; never reused there.
+    /// Identifies the task in its database; never reused there.
     public let id: TaskID
     /// The database that the id belongs to; nil if the daemon does not reveal it to this client.
     public let storeID: String?
@@ -119,7 +119,7 @@ public struct TaskHandle: Sendable {
 
     /// Removes the task, which must have ended.
     ///
-    /// - Parameter files: whether the file that it published is deleted, too.
+    /// - Parameter files: true if the file that it published is deleted, too.
     /// - Returns: as `pause`.
     @discardableResult public func remove(files: Bool = false) async throws -> Bool {
         try await apply(TaskRemove.self, TaskRemove.Params(selection, files: files))

@@ -111,7 +111,7 @@ extension TransferClient {
 
     /// Removes tasks that have ended.
     ///
-    /// - Parameter files: whether the files that they published are deleted, too.
+    /// - Parameter files: true if the files that they published are deleted, too.
     @discardableResult public func remove(_ tasks: TaskSelection, files: Bool = false) async throws -> SelectionResult {
         try await call(TaskRemove.self, TaskRemove.Params(tasks, files: files))
     }

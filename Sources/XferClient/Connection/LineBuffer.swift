@@ -7,7 +7,7 @@ struct LineBuffer {
     private var start = 0
     /// The offset from `start` up to which there is no line break.
     private var searched = 0
-    /// Most bytes of a line.
+    /// The highest number of bytes of a line.
     let limit: Int
 
     init(limit: Int) { self.limit = limit }

@@ -103,7 +103,7 @@ extension SocketLocator {
 
     /// Connects to the first candidate that answers.
     ///
-    /// - Parameter waitsForStart: whether to wait, for at most two seconds, for a daemon that is starting.
+    /// - Parameter waitsForStart: true to wait, for at most two seconds, for a daemon that is starting.
     public func connect(
         to instance: Instance = .automatic, timeout: Duration? = .seconds(10), waitsForStart: Bool = true
     ) throws(NoDaemonError) -> LocatedConnection {

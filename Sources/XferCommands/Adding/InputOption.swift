@@ -1,9 +1,9 @@
 import XferProtocol
 
-/// An option of aria2's that an entry of an input file may have.
+/// An aria2 option that an entry of an input file may have.
 ///
-/// An option changes the task, is ignored with a warning where it changes how, but not what, where from and where to is
-/// transferred, or refuses the entry.
+/// An option changes the task; or is ignored with a warning, if it changes only the way of the transfer, and not what,
+/// from where and to where; or refuses the entry.
 enum InputOption: String, CaseIterable {
     case out, dir, checksum, header, referer, split, pause, timeout
     case userAgent = "user-agent"
@@ -25,7 +25,7 @@ enum InputOption: String, CaseIterable {
     /// The treatment of an option that changes no task; nil is an option that does.
     enum Verdict: Hashable {
         case ignored
-        /// With what a person can do instead.
+        /// The option is refused, with advice for the user.
         case refused(String)
     }
 

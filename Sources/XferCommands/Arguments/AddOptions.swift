@@ -154,8 +154,7 @@ struct RequestOptions: ParsableArguments {
 
 /// Options for the place of an added task in the queue.
 struct SchedulingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Higher starts first (default: normal).", valueName: "level"))
-    var priority: EnumArgument<Priority>?
+    @OptionGroup var queue: QueueOptions
 
     @Option(help: ArgumentHelp("Give it this label.", valueName: "text"), completion: .daemon(.labels))
     var label: String?
@@ -171,20 +170,9 @@ struct SchedulingOptions: ParsableArguments {
     @Flag(help: "Add it paused.")
     var paused = false
 
-    @Option(
-        help: ArgumentHelp("Start when this task has completed; may be repeated.", valueName: "id"),
-        completion: .daemon(.tasks), transform: TaskIDArgument.argument)
-    var after: [TaskIDArgument] = []
-
     @OptionGroup var times: TimeOptions
 
     @OptionGroup var limits: LimitOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"),
-        transform: SegmentsArgument.argument)
-    var segments: SegmentsArgument?
 
     @Option(
         name: .customLong("range"),
@@ -193,11 +181,6 @@ struct SchedulingOptions: ParsableArguments {
             valueName: "first-last"),
         transform: RangeArgument.argument)
     var sourceRange: RangeArgument?
-
-    @Option(
-        help: ArgumentHelp("Fail if the download is larger, such as 500M.", valueName: "size"),
-        transform: ByteAmount.argument)
-    var maxSize: ByteAmount?
 
     @Flag(
         inversion: .prefixedNo,
@@ -223,9 +206,4 @@ struct SchedulingOptions: ParsableArguments {
         help: ArgumentHelp(
             "Send the event of its end to this webhook of the operator's; may be repeated.", valueName: "webhook"))
     var onEnd: [String] = []
-
-    @Option(
-        help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
-        transform: JSONValue.argument)
-    var meta: JSONValue?
 }

@@ -59,8 +59,14 @@ struct SocketOptions: ParsableArguments {
     var unixSocket: String?
 }
 
-/// The certificate authorities of a task. Profiles have none.
-struct AuthorityOptions: ParsableArguments {
+/// The servers that a task trusts. `add` and `update` have these; profiles have none.
+struct TrustOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
+        completion: .daemon(.policies))
+    var policy: String?
+
     @Option(
         name: .customLong("cacert"),
         help: ArgumentHelp(

@@ -122,7 +122,7 @@ struct InputList: Hashable {
 }
 
 extension StringProtocol {
-    /// Without blanks and tabs at both ends.
+    /// The text without blanks and tabs at both ends.
     var trimmingBlanks: SubSequence {
         let start = firstIndex { $0 != " " && $0 != "\t" } ?? endIndex
         let end = lastIndex { $0 != " " && $0 != "\t" }.map(index(after:)) ?? start

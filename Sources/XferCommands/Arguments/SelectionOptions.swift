@@ -2,7 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// Filters that pick tasks by what they are.
+/// Filters that select tasks by their properties.
 struct FilterOptions: ParsableArguments {
     @Option(help: "Only tasks in this state; may be repeated.")
     var state: [EnumArgument<TaskState>] = []
@@ -111,7 +111,7 @@ struct SelectionOptions: ParsableArguments {
         return all
     }
 
-    /// The refusal of a range that holds no task.
+    /// The refusal of a range without a task.
     static let emptyRange = "there is no task in this range"
 
     /// The ids that have to be there.

@@ -30,12 +30,6 @@ struct PlaceOptions: ParsableArguments {
 /// Options for the response of an added task. Profiles do not have them.
 struct ResponseOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
-        completion: .daemon(.policies))
-    var policy: String?
-
-    @Option(
         help: ArgumentHelp("Parser of the stored response; may be repeated.", valueName: "parser"))
     var parse: [EnumArgument<ResponseParser>] = []
 
@@ -58,7 +52,7 @@ struct SessionOptions: ParsableArguments {
         completion: .file(), transform: CookieArgument.argument)
     var cookie: CookieArgument?
 
-    @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var trust: TrustOptions
     @OptionGroup var socket: SocketOptions
 
     @Flag(help: "Send . and .. in the URLs' paths as they are.")

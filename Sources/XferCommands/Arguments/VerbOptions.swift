@@ -13,7 +13,7 @@ struct VerbOptions: ParsableArguments {
 
     func open() throws(CommandFailure) -> DaemonSession { try DaemonSession.open(connection.instance()) }
 
-    /// Prints the raw answer, or what `text` makes of it.
+    /// Prints the raw answer, or the result of `text`.
     func show<Value>(
         _ answer: DaemonSession.Answer<Value>, on terminal: Terminal = .standard, _ text: (Value, Terminal) -> [String]
     ) {
@@ -21,13 +21,13 @@ struct VerbOptions: ParsableArguments {
         for line in text(answer.value, terminal) { terminal.output.line(line) }
     }
 
-    /// Prints an answer that was put together here, as one document or as lines.
+    /// Prints an answer that was composed here, as one document or as lines.
     func show(_ document: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) {
         if output.json { return Output.standard.document(document()) }
         for line in lines() { Output.standard.line(line) }
     }
 
-    /// Says why nothing was done, which is no error.
+    /// Prints the reason why nothing was done, which is no error.
     func showNothing(
         _ document: @autoclosure () -> JSONValue, _ participle: String, _ reason: @autoclosure () -> String
     ) {

@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// An argument whose refusal says what is accepted.
+/// An argument whose refusal lists the accepted values.
 protocol ExplainedArgument {
     /// The accepted values, for a sentence that begins with "expected".
     static var expected: String { get }

@@ -4,7 +4,7 @@ import XferModel
 /// The possible completions at the cursor of a command line. A value: computed from the tree of verbs and the words
 /// typed so far.
 enum Completion: Hashable, Sendable {
-    /// In the order of help; only those that begin with what is typed.
+    /// Words in the order of help; only those that begin with the typed text.
     case words([Word])
     /// The shell knows best.
     case files
@@ -42,7 +42,7 @@ enum Completion: Hashable, Sendable {
         self = reader.completion(of: words.last ?? "")
     }
 
-    /// With the values that the daemon knows.
+    /// The completion with the values that the daemon knows.
     func resolved() -> Completion {
         guard case .query(let query) = self else { return self }
         return .words(query.words(of: DaemonValueSource(instance: query.daemon)))

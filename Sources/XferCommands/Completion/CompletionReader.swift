@@ -3,7 +3,7 @@ import StrictJSON
 import XferClient
 import XferModel
 
-/// Reads a command line from its beginning, to say what may follow.
+/// Reads a command line from its beginning, to determine the possible next words.
 struct CompletionReader {
     private let root: CommandTree
     private var command: CommandTree

@@ -32,7 +32,7 @@ enum DaemonValues: String, CaseIterable {
         }
     }
 
-    /// True if an argument holds several with commas between.
+    /// True if an argument contains several values with commas between.
     var isList: Bool {
         switch self {
         case .tasks, .fields, .columns: true

@@ -125,7 +125,7 @@ struct Examination: Sendable {
         return .well("clock", "it is plausible")
     }
 
-    /// - Parameter host: resolved if the user named one.
+    /// - Parameter host: resolved if the user specified one.
     func names(host: String?) -> Finding {
         if let host {
             return system.resolves(host)

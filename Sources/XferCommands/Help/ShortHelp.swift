@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// Helps that show what is used most. ArgumentParser's own, with everything, is behind `--help-all`.
+/// Helps with the most used options. ArgumentParser's own, with everything, is behind `--help-all`.
 enum ShortHelp {
     /// The help that a command line requests; nil if it requests none, or all.
     static func text(for words: [String], width: Int = 80) -> String? {
@@ -64,7 +64,7 @@ enum ShortHelp {
 
     private static let indent = 26
 
-    /// An option and what it does, in two columns.
+    /// An option and its effect, in two columns.
     static func entry(_ term: String, _ meaning: String, width: Int) -> [String] {
         let wrapped = wrap(meaning, width: max(20, width - indent))
         let head = "  " + term

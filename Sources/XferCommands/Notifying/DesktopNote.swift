@@ -49,7 +49,7 @@ struct DesktopNote: Hashable, Sendable {
         isUrgent = batch.skipped > 0
     }
 
-    /// `3 tasks ended: 2 completed, 1 failed`; `3 tasks completed` if all ended alike.
+    /// `3 tasks ended: 2 completed, 1 failed`; `3 tasks completed` if all had the same end.
     private static func counted(_ ends: [TaskSummary], removed: Int) -> String {
         var counts = Dictionary(grouping: ends) { SafeText.sanitised($0.state) }.mapValues(\.count)
         if removed > 0 { counts["removed"] = removed }

@@ -7,7 +7,7 @@ import XferProtocol
 struct EndStream {
     let options: VerbOptions
     let filters: FilterOptions
-    /// The number of the event behind which it begins; nil begins with what happens next.
+    /// The number of the event after which it begins; nil begins with new events.
     let since: Int64?
 
     /// The events with which a task has ended, or has all its bytes.

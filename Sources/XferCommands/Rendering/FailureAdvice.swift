@@ -24,7 +24,7 @@ enum FailureAdvice {
         }
     }
 
-    /// The login that the server accepts, as its refusal names it.
+    /// The login that the server accepts, according to its refusal.
     private static func login(_ message: String, id: Int64) -> String {
         let retry = SuggestedCommand.text("retry \(id)")
         let accepted = message.components(after: "it accepts ")

@@ -38,7 +38,7 @@ struct ProgressLine: Sendable {
             columns: nameWidth + 2 + TextWidth.columns(of: status))
     }
 
-    /// The figures that fit, most telling first; what is left is the bar's.
+    /// The figures that fit, the most informative first; the rest of the room is the bar's.
     func running(_ task: TaskSummary, _ room: Int) -> String {
         let eta = task.eta.map { DurationText.short($0) } ?? ""
         let amount = task.total.map { "\(ByteText.size(task.received))/\(ByteText.size($0))" }

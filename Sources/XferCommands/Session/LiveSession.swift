@@ -16,7 +16,7 @@ struct LiveSession {
     /// The interval between attempts to reach it.
     private static let retryInterval = Duration.milliseconds(250)
 
-    /// - Parameter isDaemonKnown: whether it answered just now; then it is looked for while it restarts.
+    /// - Parameter isDaemonKnown: true if it answered just now; then it is looked for while it restarts.
     init(
         _ options: ConnectionOptions, signals: SignalPipe?, keyboard: Int32? = nil, isDaemonKnown: Bool = false
     ) throws(CommandFailure) {
@@ -35,9 +35,9 @@ struct LiveSession {
     }
 
     enum Occurrence {
-        /// The event as values and as it came.
+        /// The event, decoded and unchanged.
         case event(EventMessage, raw: JSONValue)
-        /// The daemon went away.
+        /// The connection to the daemon was lost.
         case lost
         case signals(Set<Int32>)
         /// Bytes from a terminal; empty when it hung up.

@@ -42,7 +42,7 @@ struct DaemonStarter {
     /// Starts a daemon and returns when it answers.
     ///
     /// - Parameter isRequested: true if the user requests just that, so that `client.start` does not count.
-    /// - Returns: one line that says what was started.
+    /// - Returns: one line about the started daemon.
     func start(isRequested: Bool = false) throws(CommandFailure) -> String {
         guard geteuid() != Self.overflowUser else {
             throw CommandFailure(
@@ -53,7 +53,7 @@ struct DaemonStarter {
         guard let program = ChildProgram.find("xferd") else {
             throw CommandFailure(.noDaemon, "no daemon runs, and xferd is neither beside xferctl nor in PATH")
         }
-        let environment = Self.cleaned(CallerEnvironment.all)
+        let environment = Self.cleaned(ProcessEnvironment.all)
         let facts = try facts(program, environment)
         guard facts.mayStart || isRequested else {
             throw CommandFailure(
@@ -91,10 +91,10 @@ struct DaemonStarter {
     /// Starts the user's unit; nil if the user has no service manager, or its unit starts another program.
     private func startBySystemd(_ program: String) throws(CommandFailure) -> String? {
         let isElsewhere = ["XFERD_STATE_DIR", "XFERD_CONFIG", "XFERD_SOCKET"].contains { (name: String) in
-            CallerEnvironment.all[name]?.isEmpty == false
+            ProcessEnvironment.all[name]?.isEmpty == false
         }
         guard managers.hasUser, !isElsewhere, let systemctl = ChildProgram.find("systemctl") else { return nil }
-        var environment = CallerEnvironment.all
+        var environment = ProcessEnvironment.all
         environment["XDG_RUNTIME_DIR"] = places.runtimeDirectory
         func manage(_ arguments: String...) -> ChildProgram.Ending? {
             ChildProgram.run(systemctl, ["--user"] + arguments, environment: environment)
@@ -149,7 +149,7 @@ struct DaemonStarter {
         return log
     }
 
-    /// Makes the directory with those above it; what fails is noticed when the log is opened.
+    /// Creates the directory with those above it; failures are noticed when the log is opened.
     private static func makeDirectories(_ path: String) {
         var made = ""
         let names = path.split(separator: "/")
@@ -189,7 +189,7 @@ struct DaemonStarter {
 
     // MARK: The environment
 
-    /// The environment without the variables that a service manager gave to this process alone.
+    /// The environment without the variables that a service manager set for this process alone.
     static func cleaned(_ environment: [String: String]) -> [String: String] {
         let foreign: Set = [
             "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
@@ -197,21 +197,5 @@ struct DaemonStarter {
             "LOGS_DIRECTORY", "CONFIGURATION_DIRECTORY", "CREDENTIALS_DIRECTORY", "XFERD_SOCKET",
         ]
         return environment.filter { !foreign.contains($0.key) }
-    }
-}
-
-/// The environment of this process.
-enum CallerEnvironment {
-    static var all: [String: String] {
-        var found: [String: String] = [:]
-        var entry = environ
-        while let pointer = entry.pointee {
-            let text = String(cString: pointer)
-            if let equals = text.firstIndex(of: "=") {
-                found[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            entry += 1
-        }
-        return found
     }
 }

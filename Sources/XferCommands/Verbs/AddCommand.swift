@@ -155,7 +155,7 @@ struct AddCommand: ParsableCommand {
         if readsFile { try StagedReader(id: id, options: options).run() }
     }
 
-    /// Gives each task its digest, or makes a list of all files that have one.
+    /// Sets each task's digest, or makes a list of all files that have one.
     private func apply(
         _ digests: ChecksumList, to list: InputList?, _ template: inout TaskTemplate
     ) throws(CommandFailure) -> InputList? {
@@ -252,12 +252,12 @@ struct AddCommand: ParsableCommand {
     /// The results of one or several calls.
     private struct Added {
         var ids: [TaskID] = []
-        /// For `--json`.
+        /// The document for `--json`.
         let document: JSONValue
         var lines: [String] = []
         /// Lines of the list that were refused, and reported.
         var refused = 0
-        /// For waiting.
+        /// The tasks to wait for.
         var fresh: AddedTasks?
 
         /// - Throws: the exit status if lines were refused.

@@ -149,7 +149,7 @@ struct CacheCommand: ParsableCommand {
 
 /// The texts about the cache.
 enum CacheText {
-    /// Entries the daemon gives at once at most.
+    /// The highest number of entries in one answer of the daemon.
     static let largestPage = 1000
 
     static func lines(_ entries: [CacheEntryRecord], _ terminal: Terminal) -> [String] {

@@ -28,7 +28,7 @@ struct CompletionsCommand: ParsableCommand {
     }
 }
 
-/// `xferctl complete`: what may stand at the cursor, for the scripts that `xferctl completions` prints.
+/// `xferctl complete`: the possible words at the cursor, for the scripts that `xferctl completions` prints.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete", abstract: "Say what may stand at the cursor.", shouldDisplay: false)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import XferProtocol
 
-/// `xferctl events`: a live stream (`events.subscribe`) or what happened (`events.since`).
+/// `xferctl events`: a live stream (`events.subscribe`) or stored events (`events.since`).
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Follow what happens, or read what happened.",

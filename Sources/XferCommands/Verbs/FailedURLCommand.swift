@@ -89,7 +89,7 @@ struct FailedURLCommand: ParsableCommand {
 
 /// The texts about the failed-URL list.
 enum FailedURLText {
-    /// Entries the daemon gives at once at most.
+    /// The highest number of entries in one answer of the daemon.
     static let largestPage = 1000
 
     static func lines(_ entries: [FailedURLRecord], _ terminal: Terminal) -> [String] {

@@ -172,9 +172,9 @@ struct GroupArguments: ParsableArguments {
 
     var ownerID: Owner? { owner.map { Owner(uid: $0) } }
 
-    /// The group as it is.
+    /// The present group.
     ///
-    /// - Parameter alternative: what a person can do about a group that does not exist.
+    /// - Parameter alternative: advice about a group that does not exist.
     func find(
         _ daemon: DaemonSession, orElse alternative: String? = nil
     ) throws(CommandFailure) -> DaemonSession.Answer<GroupGet.Result> {
@@ -190,7 +190,7 @@ struct GroupArguments: ParsableArguments {
 
 /// The texts about groups.
 struct GroupText: Sendable {
-    /// Groups the daemon gives at once at most.
+    /// The highest number of groups in one answer of the daemon.
     static let largestPage = 1000
 
     let style: Style

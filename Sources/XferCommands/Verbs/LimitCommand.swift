@@ -100,7 +100,7 @@ struct LimitCommand: ParsableCommand {
     }
 }
 
-/// Bytes per second, or `default` for what the configuration and its timetable say.
+/// Bytes per second, or `default` for the rate of the configuration and its timetable.
 struct RateArgument: ExplainedArgument {
     static var expected: String { "bytes per second such as 500K, 1.5M or 2Mi, 0 for no limit, or default" }
 
@@ -118,7 +118,7 @@ struct RateArgument: ExplainedArgument {
     }
 }
 
-/// A value, or `default` for what the configuration says.
+/// A value, or `default` for the configuration's.
 struct LimitArgument<Value: WireValue>: ExplainedArgument {
     static var expected: String { Value.self == QueueOrder.self ? "fifo, lifo or default" : "an integer, or default" }
 

@@ -113,7 +113,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    /// True if tasks are listed as people look for them, and not as the daemon gives them.
+    /// True if tasks are listed in the order for people, and not in the daemon's.
     private var groupsByState: Bool {
         !options.output.json && fields == nil && !isQueue && !oldestFirst
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// `xferctl network`: what `network.status` says.
+/// `xferctl network`: the result of `network.status`.
 struct NetworkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "network", abstract: "Show how the daemon sees the network.",

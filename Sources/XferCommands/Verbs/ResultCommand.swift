@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// `xferctl result`: what a server answered, with `task.result`.
+/// `xferctl result`: a server's answer, with `task.result`.
 struct ResultCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "result", abstract: "Give the response a data or upload task kept.",

@@ -5,7 +5,7 @@ import XferProtocol
 
 /// A verb that takes tasks and can do something about them in certain states only.
 protocol TaskVerb: ParsableCommand {
-    /// States in which the verb has something to do; what completions offer, and what filters are narrowed to.
+    /// States in which the verb has something to do; completions offer them, and filters are narrowed to them.
     static var states: Set<TaskState> { get }
 }
 
@@ -36,8 +36,8 @@ extension SelectionVerb {
 /// The output of a verb that acts on selected tasks.
 enum SelectionText {
     /// - Parameters:
-    ///   - states: those in which the verb changes a task, for the reason why others stayed as they were.
-    ///   - reason: finds out why a filter changed nothing.
+    ///   - states: those in which the verb changes a task, for the reason why others did not change.
+    ///   - reason: determines why a filter changed nothing.
     static func lines(
         _ result: SelectionResult, participle: String, states: Set<TaskState>, reason: SelectionReason
     ) -> [String] {
@@ -76,10 +76,10 @@ enum SelectionText {
         return "\(state); \(condition(states, participle))"
     }
 
-    /// Throws if tasks were refused, some ids name no task, or a range has none. The daemon has acted on the other
+    /// Throws if tasks were refused, some ids belong to no task, or a range has none. The daemon has acted on the other
     /// tasks nevertheless.
     ///
-    /// - Parameter required: the ids that have to be there; nil is all.
+    /// - Parameter required: the ids that have to exist; nil is all.
     static func refuseMissing(
         in result: SelectionResult, among required: Set<TaskID>? = nil
     ) throws(CommandFailure) {

@@ -2,7 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// `xferctl set-source`: gives a download another URL with `task.set_source`.
+/// `xferctl set-source`: sets another URL of a download with `task.set_source`.
 struct SetSourceCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "set-source", abstract: "Give a download another URL for the same bytes.",

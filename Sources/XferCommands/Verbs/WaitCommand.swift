@@ -37,7 +37,7 @@ struct WaitCommand: TaskVerb {
         if status != .done { throw CommandFailure(status) }
     }
 
-    /// Says on standard error what a person may not expect of the tasks that match.
+    /// The selected ids. Prints to standard error the facts about matching tasks that a person may not expect.
     private func selectedIDs() throws(CommandFailure) -> [TaskID] {
         // The waiting itself finds out which of these there are.
         if !selection.ids.isEmpty, selection.ids.allSatisfy(\.hasOnlySingles) {

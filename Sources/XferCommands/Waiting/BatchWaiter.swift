@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Waits until a batch has completed, and says how; outlives restarts of the daemon.
+/// Waits until a batch has completed, and reports its end; survives restarts of the daemon.
 struct BatchWaiter {
     private let id: BatchID
     private let options: VerbOptions

@@ -11,7 +11,7 @@ struct TaskWaiter {
         case everything
         /// The ends of tasks that did not complete, on standard error: for `--quiet`.
         case failures
-        /// Nothing but problems of the connection: for `--json`.
+        /// Only problems of the connection: for `--json`.
         case nothing
     }
 
@@ -37,7 +37,7 @@ struct TaskWaiter {
         type.isTerminal || [.taskStaged, .taskWaiting, .taskRemoved].contains(type)
     }.map(EventName.durable)
 
-    /// Least time between two frames.
+    /// The shortest time between two frames.
     private static let frameInterval = Duration.milliseconds(100)
 
     /// - Parameters:
@@ -107,7 +107,7 @@ struct TaskWaiter {
 
     // MARK: What happens
 
-    /// Subscribes, then lists: what changes in between comes as an event, so nothing is missed.
+    /// Subscribes, then lists: changes in between arrive as events, so nothing is missed.
     private mutating func follow(isFirst: Bool) throws(CommandFailure) {
         try checkStore()
         // One subscription takes a bounded number of ids; beyond it everything comes and the board picks its own.
@@ -239,7 +239,7 @@ struct TaskWaiter {
 
     // MARK: What is shown
 
-    /// Most tasks of a listing of which is said why they wait.
+    /// The highest number of tasks of a listing whose waits are explained.
     private static let maxReasons = 10
 
     private func stateText(_ task: TaskSummary, now: Timestamp) -> String {

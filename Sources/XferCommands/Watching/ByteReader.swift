@@ -21,7 +21,7 @@ struct ByteReader {
         output = try ByteOutput(path: nil, sparesTerminal: true)
     }
 
-    /// Writes the bytes that are available now. Says on standard error why there are none.
+    /// Writes the bytes that are available now. Prints to standard error the reason if there are none.
     mutating func readAll() throws(CommandFailure) -> ExitStatus {
         let end = try readOn()
         guard offset == 0, end != .completed, end != .staged else { return .done }

@@ -24,7 +24,7 @@ struct QueueWatcher {
     /// each second.
     private var events: [EventMessage] = []
 
-    /// Least time between two frames.
+    /// The shortest time between two frames.
     private static let frameInterval = Duration.milliseconds(50)
     /// The interval between attempts to reach a daemon that is away.
     private static let searchInterval = Duration.milliseconds(250)

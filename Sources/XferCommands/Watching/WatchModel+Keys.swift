@@ -18,7 +18,7 @@ extension WatchModel {
 
     // MARK: Moving
 
-    /// - Returns: whether the key moves something.
+    /// - Returns: true if the key moves something.
     private mutating func onMovement(_ key: Key) -> Bool {
         let page = max(1, layout.listRows - 1)
         switch key {
@@ -34,7 +34,7 @@ extension WatchModel {
     }
 
     /// Pages go through the details while they are open.
-    /// - Returns: whether they are.
+    /// - Returns: true if they are.
     private mutating func scrollPane(by distance: Int) -> Bool {
         guard let pane else { return false }
         let last = max(0, WatchDetails(pane, columns: layout.paneColumns).count - layout.paneRows)
@@ -160,7 +160,7 @@ extension WatchModel {
         return nil
     }
 
-    /// Each letter filters at once; Escape goes back.
+    /// Handles a key in the filter: each letter filters at once; Escape restores the former filter.
     private mutating func editFilter(_ line: inout TypedLine, _ key: Key, _ before: String) {
         switch key {
         case .enter: prompt = nil
@@ -197,7 +197,7 @@ enum WatchHelp {
         ("Ctrl-Z", "suspend"),
     ]
 
-    /// Keys and what they do, wrapped.
+    /// Keys and their effects, wrapped.
     static func lines(columns: Int) -> [(keys: String, text: String)] {
         let width = 16
         var lines: [(keys: String, text: String)] = [("", "")]

@@ -36,7 +36,7 @@ struct WatchModel: Sendable {
     // What has been asked for.
     private var isSubscribed = false
     private var pagesRequested: Set<WatchSection> = []
-    /// Sections whose last page was refused: they are not urgent any more.
+    /// Sections whose last page was refused: they are no longer urgent.
     private var pagesRefused: Set<WatchSection> = []
     private var statsRequested = false
     private var detailsRequested = false
@@ -45,7 +45,7 @@ struct WatchModel: Sendable {
     private var nextPages: [WatchSection: ContinuousClock.Instant] = [:]
     private var nextDetails: ContinuousClock.Instant?
 
-    /// Least time between two listings of the same.
+    /// The shortest time between two listings of the same.
     static let interval = Duration.seconds(1)
 
     init(size: Terminal.Size = Terminal.Size(columns: 80, rows: 24)) { self.size = size }
@@ -54,8 +54,8 @@ struct WatchModel: Sendable {
 
     var filter: WatchFilter { list.filter }
 
-    /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share
-    /// several times.
+    /// Bytes per second over all tasks by the daemon's count: the tasks' own rates would count shared bytes several
+    /// times.
     var rate: Int64 {
         guard let stats else { return list.running.map(\.summary.rate).saturatedSum }
         return stats.rates.received.addingSaturated(stats.rates.sent)
@@ -135,7 +135,8 @@ struct WatchModel: Sendable {
             .map { ($0.key, $0.isUrgent && !pagesRefused.contains($0.key.section)) }
     }
 
-    /// A search reads many pages, and all of them when the first one shifts: the more there are, the longer they hold.
+    /// The time for which pages are valid. A search reads many pages, and all of them when the first one shifts: the
+    /// more there are, the longer they are valid.
     private func interval(of section: WatchSection) -> Duration {
         filter.isSearch ? Self.interval + .milliseconds(100) * list.pageCount(section) : Self.interval
     }

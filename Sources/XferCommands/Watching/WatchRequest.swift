@@ -13,7 +13,7 @@ enum WatchRequest: Hashable, Sendable {
     case page(WatchPageKey, generation: Int)
     case details(Int64)
     case act(WatchVerb, Int64)
-    /// 0 is unlimited; of an upload what is sent.
+    /// The rate of a task; 0 is unlimited; for an upload the rate of sending.
     case limitTask(Int64, rate: Int64, isUpload: Bool)
     /// The limit of all transfers together; nil is the configured one.
     case limitAll(rate: Int64?)
@@ -52,7 +52,7 @@ enum WatchAnswer: Sendable {
 extension WatchRequest {
     /// The number of tasks in one request.
     static let pageSize = 100
-    /// The same while a search reads what it does not show.
+    /// The number of tasks in one request while a search reads tasks that it does not show.
     static let searchPageSize = 500
 
     private static let columns = TaskColumns((TaskSummary.columns?.names ?? []) + ["finished_at", "transfer"])

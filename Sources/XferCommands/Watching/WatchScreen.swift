@@ -211,7 +211,7 @@ struct WatchHead: Sendable {
     }
 }
 
-/// The last line: what is typed, what the last key led to, or the keys.
+/// The last line: the typed text, the message about the last key, or the keys.
 struct WatchFooter: Sendable {
     let screen: WatchScreen
     let width: Int
@@ -255,7 +255,7 @@ struct WatchFooter: Sendable {
         }
     }
 
-    /// The end of what is typed is always seen.
+    /// Appends the typed text, whose end is always visible.
     private func append(_ typed: TypedLine, after name: String, hint: String, to line: inout LineBuilder) {
         line.append(name, .yellow)
         var text = screen.glyphs.text(typed.text)

@@ -22,7 +22,7 @@ public struct CookieStorage: Sendable {
     private var entries: [Key: Entry] = [:]
     private var nextPlace = 0
 
-    /// Most bytes of cookies in a request, as in libcurl: servers refuse longer lines.
+    /// The highest number of bytes of cookies in a request, as in libcurl: servers refuse longer lines.
     public static let longestField = 8190
 
     public init() {}

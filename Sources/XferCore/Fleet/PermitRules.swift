@@ -16,8 +16,8 @@ public enum PermitRules {
     }
 
     /// - Parameters:
-    ///   - isFound: whether the recorded file has a final name.
-    ///   - wasCancelling: whether a wish to cancel waited for the former node.
+    ///   - isFound: true if the recorded file has a final name.
+    ///   - wasCancelling: true if a wish to cancel waited for the former node.
     public static func judge(isFound: Bool, isRepeatable: Bool, wasCancelling: Bool) -> Verdict {
         if isFound { return .published }
         if wasCancelling { return .end(.cancelled) }

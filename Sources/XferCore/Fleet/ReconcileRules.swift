@@ -46,7 +46,7 @@ public enum ReconcileRules {
 ///
 /// It is the `client_key`, so that adding a task again finds the one that exists.
 public struct FleetTaskKey: Hashable, Sendable, CustomStringConvertible {
-    /// Names the fleet: a daemon can be moved to another one.
+    /// Identifies the fleet: a daemon can be moved to another one.
     public let fleet: String
     public let task: Int64
 

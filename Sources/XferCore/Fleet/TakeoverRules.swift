@@ -22,10 +22,10 @@ public enum TakeoverRules {
     }
 
     /// - Parameters:
-    ///   - isRepeatable: whether the task's request may be made twice.
-    ///   - hasBegun: whether the node may have made the request.
-    ///   - isCancelling: whether a wish to cancel waits for the node.
-    ///   - isPublishing: whether the node has a permit to publish on shared storage. Then the next node that claims the
+    ///   - isRepeatable: true if the task's request may be made twice.
+    ///   - hasBegun: true if the node may have made the request.
+    ///   - isCancelling: true if a wish to cancel waits for the node.
+    ///   - isPublishing: true if the node has a permit to publish on shared storage. Then the next node that claims the
     ///     task looks there before anything else is decided.
     public static func judge(
         _ cause: Cause, place: FleetPlace, isRepeatable: Bool, hasBegun: Bool, isCancelling: Bool,

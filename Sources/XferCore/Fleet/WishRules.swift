@@ -25,9 +25,10 @@ public enum WishRules {
 
     /// - Parameters:
     ///   - place: the task's present one.
-    ///   - isCancelling: whether an earlier wish to cancel waits for the node: no other one counts after that.
-    ///   - mayBePublished: whether a former node had a permit to publish the task that waits, and no other one has looked
-    ///     yet. A cancellation waits for the look, and a paused task is queued for it; a second one does not wait.
+    ///   - isCancelling: true if an earlier wish to cancel waits for the node: no other one counts after that.
+    ///   - mayBePublished: true if a former node had a permit to publish the task that waits, and no other one has
+    ///     looked yet. A cancellation waits for the look, and a paused task is queued for it; a second one does not
+    ///     wait.
     public static func judge(
         _ wish: FleetWish, by caller: Caller, owner: String, place: FleetPlace, state: FleetTaskState,
         isCancelling: Bool, mayBePublished: Bool = false

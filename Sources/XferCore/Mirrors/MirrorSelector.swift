@@ -83,7 +83,7 @@ public struct MirrorSelector: Hashable, Sendable {
         case aside(TransferError)
     }
 
-    /// Fruitless tries in a row after which kept bytes are not worth waiting for their source any more.
+    /// Fruitless attempts in a row after which kept bytes are not worth waiting for their source any more.
     public static let patience = 4
 
     /// The sources of the bytes in the partial file, including bytes that are not committed yet.
@@ -153,10 +153,10 @@ public struct MirrorSelector: Hashable, Sendable {
         return ready.filter { !use.suspects.contains($0) } + ready.filter(use.suspects.contains)
     }
 
-    /// True if a task that fails now is tried again soon, so that its kept bytes are worth the wait for their source.
+    /// True if a task that fails now is retried soon, so that its kept bytes are worth the wait for their source.
     ///
     /// - Parameters:
-    ///   - tries: the task's tries since its last progress, this one included, 1 upward.
+    ///   - tries: the task's attempts since its last progress, this one included, 1 upward.
     ///   - maxRetries: the task's; nil is unlimited.
     public static func isPatient(tries: Int, maxRetries: Int?) -> Bool {
         if let maxRetries, tries > maxRetries { return false }

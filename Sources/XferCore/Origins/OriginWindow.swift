@@ -72,10 +72,14 @@ public struct OriginWindow: Hashable, Sendable {
         /// The time from the request to the first byte of its answer; nil if it is unknown.
         public var latency: Duration?
         public var bytes: Int64
+        /// The address of the origin itself; nil if it is unknown, or another server's.
+        public var address: String?
 
         public init(
-            http: HTTP, connection: UInt16? = nil, isReused: Bool = false, latency: Duration? = nil, bytes: Int64 = 0
+            http: HTTP, connection: UInt16? = nil, isReused: Bool = false, latency: Duration? = nil, bytes: Int64 = 0,
+            address: String? = nil
         ) {
+            self.address = address
             self.http = http
             self.connection = connection
             self.isReused = isReused
@@ -129,6 +133,8 @@ public struct OriginWindow: Hashable, Sendable {
     public private(set) var reason = Reason.growing
     /// The smoothed time to the first byte of an answer; nil before the first one.
     public private(set) var latency: Duration?
+    /// The address of the last answer that named one.
+    public private(set) var address: String?
     /// Bytes per second in the last epoch; nil before it.
     public private(set) var rate: Double?
     /// The time when the last request began or ended.
@@ -274,6 +280,7 @@ public struct OriginWindow: Hashable, Sendable {
             // That was a step already.
             beginEpoch(at: now)
         }
+        address = answer.address ?? address
         if let sample = answer.latency, sample > .zero, sample < .seconds(3600) {
             latency = latency.map { $0 * 7 / 8 + sample / 8 } ?? sample
         }

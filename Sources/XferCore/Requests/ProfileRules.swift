@@ -4,7 +4,7 @@ public import XferModel
 public enum ProfileRules {
     /// Checks a profile and throws its first fault.
     ///
-    /// - Parameter isOperator: whether an operator defines the profile; see `CredentialRules.check`.
+    /// - Parameter isOperator: true if an operator defines the profile; see `CredentialRules.check`.
     public static func check(_ profile: Profile, isOperator: Bool = true) throws(RequestFault) {
         guard isName(profile.name) else {
             throw RequestFault(

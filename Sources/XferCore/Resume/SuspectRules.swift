@@ -3,9 +3,9 @@ public import XferModel
 /// Decides whether an answer in place of the rest of a file is plausibly that file in another version.
 ///
 /// Portals, quota pages and half-written copies answer with 200, too. Such an answer is **suspect**: the kept bytes
-/// stay, the try fails with `unexpected_answer`, and the request is repeated with the delays of every try. A new
-/// version is confirmed when the same answer of the same source has come `sightings` times in a row. Web pages, empty
-/// answers and odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
+/// stay, the attempt fails with `unexpected_answer`, and the request is repeated with the delays of every attempt. A
+/// new version is confirmed when the same answer of the same source has come `sightings` times in a row. Web pages,
+/// empty answers and odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
 public enum SuspectRules {
     /// So often in a row the same answer has to come before it replaces the kept bytes.
     public static let sightings = 3

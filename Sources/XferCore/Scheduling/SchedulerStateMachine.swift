@@ -7,7 +7,7 @@ public import XferModel
 /// SDWebImageDownloader's operation queue.
 public struct SchedulerStateMachine: Sendable {
     public var limits: SchedulerLimits
-    /// Most transfers at once of the tasks that name a profile, for profiles that have such a limit.
+    /// The highest number of transfers at once of the tasks that name a profile, for profiles that have such a limit.
     public var maxActiveByProfile: [String: Int] = [:]
     /// The windows of origins: how many of a host's transfers may be active where the limits set no number.
     public var origins = OriginWindows()
@@ -81,11 +81,11 @@ public struct SchedulerStateMachine: Sendable {
             groups: try blockedGroups(in: queue),
             profiles: Set(activeByProfile.filter { $0.value >= maxActiveByProfile[$0.key] ?? .max }.keys),
             hosts: blockedHosts)
-        let last = lastHosts.subtracting(blocked.hosts)
+        let last = lastHosts
         for priority in Priority.allCases.sorted(by: >) {
             if !last.isEmpty {
                 var others = blocked
-                others.hosts.formUnion(last)
+                others.hosts = blocked.hosts.isEmpty ? last : last.union(blocked.hosts)
                 if let task = try next(of: priority, without: others, in: queue) { return task }
             }
             if let task = try next(of: priority, without: blocked, in: queue) { return task }
@@ -113,8 +113,7 @@ public struct SchedulerStateMachine: Sendable {
     /// The hosts whose tasks start when no task of another host of the same priority may: those that have half of all
     /// transfers, and those that do not answer.
     private var lastHosts: Set<String> {
-        var last: Set<String> = []
-        if limits.maxActivePerHost == nil { last.formUnion(origins.behind) }
+        var last = limits.maxActivePerHost == nil ? origins.behind : []
         if limits.maxActive == nil {
             for (host, active) in activeByHost where active >= TransferMix.mostSmall / 2 { last.insert(host) }
         }
@@ -245,7 +244,10 @@ public struct SchedulerStateMachine: Sendable {
         return slots[transfer]?.ticket
     }
 
-    /// Returns whether the transfer was not known to be of this kind.
+    /// The known kind of a transfer; nil if it has no slot.
+    public func kind(of transfer: TransferID) -> TransferMix.Kind? { slots[transfer]?.kind }
+
+    /// Returns true if the transfer was not known to be of this kind.
     public mutating func classify(_ transfer: TransferID, as kind: TransferMix.Kind) -> Bool {
         guard let slot = slots[transfer], slot.kind != kind else { return false }
         mix.move(from: slot.kind, to: kind)

@@ -15,7 +15,7 @@ public import XferModel
 /// between a `split` or `extend` and its answer the caller requests nothing else. `SegmentPiece` records the bytes of a
 /// piece. Class of origin: aria2's SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
-    /// Names a connection: 0 …, the lowest free number first.
+    /// Identifies a connection: 0 …, the lowest free number first.
     public typealias Connection = Int
 
     /// The next step of a connection without work.
@@ -46,11 +46,12 @@ public struct SegmentPlan: Hashable, Sendable {
     /// is small.
     static let slow = 8.0
 
-    /// A connection that is slower than the others by this factor gives back its piece; see `laggard`.
+    /// A connection that is slower than the others by this factor returns its piece; see `laggard`.
     static let farBelow = 8.0
     /// Measurements before a connection counts as slow: connecting takes time.
     private static let leastMeasurements = 4
-    /// Most pieces that are taken from slow connections: each costs a request. Beyond it slow connections keep theirs.
+    /// The highest number of pieces that are taken from slow connections: each costs a request. Beyond it slow
+    /// connections keep theirs.
     private static let mostTakeovers = 8
     private var takeovers = 0
 
@@ -123,11 +124,16 @@ public struct SegmentPlan: Hashable, Sendable {
             return nil
         }
         if !isProven {
-            let rear = max((victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections)), least(for: victim))
+            let share = (victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections))
+            let rear = max(min(share, growth.trialPiece ?? share), least(for: victim))
             return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
         let parts = min(Int64(clamping: max(1, idle)) + 1, victim.remaining / least(for: victim))
-        let at = cut(victim, parts: parts, rate)
+        var at = cut(victim, parts: parts, rate)
+        if let piece = growth.trialPiece {
+            let (rear, isTooLong) = max(piece, least(for: victim)).multipliedReportingOverflow(by: parts - 1)
+            if !isTooLong, rear < victim.end - at { at = aligned(victim.end - rear, in: victim) }
+        }
         return .split(owner, at: at, parts: Int(clamping: parts))
     }
 
@@ -180,7 +186,7 @@ public struct SegmentPlan: Hashable, Sendable {
         pieces.joinDurable()
     }
 
-    /// Measures the connections. Returns whether the wanted number of connections has changed.
+    /// Measures the connections. Returns true if the wanted number of connections has changed.
     public mutating func measure(_ now: MonotonicInstant) -> Bool {
         for index in pieces.indices where pieces[index].connection != nil {
             pieces[index].rate.addSample(pieces[index].written, now: now)

@@ -2,7 +2,7 @@ public import XferModel
 
 /// The hosts that have demanded https (RFC 6797). Bounded: the hosts with the oldest demands are removed.
 public struct SecureHostList: Hashable, Sendable {
-    /// Most hosts.
+    /// The highest number of hosts.
     public static let maxCount = 4096
     /// The number of hosts that are removed at once when the list is full, so that a full list is not searched for each
     /// new host.
@@ -46,7 +46,7 @@ public struct SecureHostList: Hashable, Sendable {
         return false
     }
 
-    /// A change that a host's field made.
+    /// A change of the list: by a host's field, or on request.
     public struct Change: Hashable, Sendable {
         /// The new state of the host; nil if it was removed.
         public var known: SecureHost?
@@ -54,6 +54,12 @@ public struct SecureHostList: Hashable, Sendable {
         public var forgotten: [String] = []
         /// True if the change has to be kept: it is more than a later end of the same demand.
         public var isEssential = true
+
+        public init(known: SecureHost? = nil, forgotten: [String] = [], isEssential: Bool = true) {
+            self.known = known
+            self.forgotten = forgotten
+            self.isEssential = isEssential
+        }
     }
 
     /// The least extension of an unchanged demand that is stored, in seconds.

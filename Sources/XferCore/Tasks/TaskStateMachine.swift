@@ -242,7 +242,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskFailed(error: error), action: isRunning ? .stopAttempt : .schedule)
     }
 
-    /// The attempt has to be made again at once (another trust policy): back to the queue. It does not count as a try.
+    /// The attempt has to be made again at once (another trust policy): back to the queue. It does not count as an
+    /// attempt.
     public mutating func onRequeue() -> TaskTransition {
         require(.running)
         move(to: .queued)
@@ -300,7 +301,7 @@ public struct TaskStateMachine: Sendable {
             event: .taskCompleted(path: outcome.finalPath, size: size, skipped: outcome.skipped, notModified: false))
     }
 
-    /// The last try failed, or the failure is permanent.
+    /// The last attempt failed, or the failure is permanent.
     public mutating func onFail(_ error: TransferError, at now: Timestamp) -> TaskTransition {
         precondition(
             task.state == .running || task.state == .waiting, "a task that is \(task.state) cannot fail")

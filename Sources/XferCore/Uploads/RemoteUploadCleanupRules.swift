@@ -16,7 +16,7 @@ public enum RemoteUploadCleanupRules {
         case tryAgain(at: Timestamp)
     }
 
-    /// Decides after a try.
+    /// Decides after an attempt.
     ///
     /// - Parameters:
     ///   - status: of the final response; nil when there was none.

@@ -302,7 +302,7 @@ public struct ResumableUpload: UploadMachine {
         return true
     }
 
-    /// Records that the upload resource is gone for good. It can no longer be determined if it ended because it was
+    /// Records that the upload resource is gone permanently. It can no longer be determined if it ended because it was
     /// complete.
     private mutating func onGone(_ what: String) -> UploadStep {
         resumeData = nil

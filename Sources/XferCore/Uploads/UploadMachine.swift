@@ -84,7 +84,7 @@ public struct UploadStep: Hashable, Sendable {
 public enum UploadRecord: Hashable, Sendable {
     case unchanged
     case keep(UploadResumeData)
-    /// The upload resource cannot be used any more.
+    /// The upload resource can no longer be used.
     case forget
 }
 

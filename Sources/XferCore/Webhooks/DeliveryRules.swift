@@ -22,9 +22,9 @@ public enum DeliveryRules {
 
     public enum Decision: Hashable, Sendable {
         case delivered
-        /// The delivery is tried again at `time`, and nothing is sent to the receiver before `pausedUntil`.
+        /// The delivery is retried at `time`, and nothing is sent to the receiver before `pausedUntil`.
         case tryAgain(at: Timestamp, pausedUntil: Timestamp)
-        /// The delivery has failed for good.
+        /// The delivery has failed permanently.
         case giveUp(pausedUntil: Timestamp)
     }
 

@@ -109,7 +109,7 @@ public enum BodySink: Sendable, Hashable {
     case movable(limit: Int64)
 }
 
-/// Names an attempt within its engine; never reused.
+/// Identifies an attempt within its engine; never reused.
 public struct AttemptID: Hashable, Sendable, CustomStringConvertible {
     /// The index of the engine's loop on which the attempt runs, from its beginning to its end.
     let loop: Int

@@ -297,7 +297,7 @@ final class AttemptRun {
 
     /// Begins to write a response body.
     ///
-    /// - Parameter isNew: whether the body replaces kept bytes; it is then written once the manager calls `proceed`.
+    /// - Parameter isNew: true if the body replaces kept bytes; it is then written once the manager calls `proceed`.
     /// - Throws: if the body cannot fit.
     func beginBody(_ body: BodyPlan, keeping: ResumeData, isNew: Bool) throws(TransferError) {
         received.kept = keeping

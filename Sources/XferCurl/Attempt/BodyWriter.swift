@@ -79,7 +79,7 @@ struct BodyWriter {
         sink = .file(descriptor: descriptor)
     }
 
-    /// Most bytes of a body that the sink takes; nil means no limit.
+    /// The highest number of bytes of a body that the sink takes; nil means no limit.
     private var most: Int64? {
         switch sink {
         case .file: nil

@@ -4,7 +4,7 @@ import XferModel
 
 /// The body of a response: whether it is wanted, where it is written, and whether it was complete.
 extension Hop {
-    /// Most bytes of an unwanted body that are read to save the connection, and for how long.
+    /// The highest number of bytes of an unwanted body that are read to save the connection, and for how long.
     private static var drainLimit: Int { 64 << 10 }
     private static var drainTime: Duration { .seconds(1) }
 
@@ -33,7 +33,7 @@ extension Hop {
 
     func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
-        if case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
+        if method != .head, case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
         watchEnd(of: head)
         let mustWait = isNew || run.mustMove(body)
         do throws(TransferError) {
@@ -43,7 +43,8 @@ extension Hop {
         }
         stage = mustWait ? .waitingForCaller(isBodyOver: false) : .receiving
         if mustWait { run.requestMove() }
-        return true
+        // No byte follows an empty body at which it could be ended.
+        return !(endsUnseen && isBodyWhole)
     }
 
     /// Decides whether the unwanted body is short enough to read it; false ends the response here.
@@ -68,7 +69,11 @@ extension Hop {
 
     /// The exact length decides: a connection that broke after the last byte lost nothing.
     var isBodyWhole: Bool {
-        guard case .receiving = stage, let body, let goal = body.goal else { return false }
+        switch stage {
+        case .receiving, .waitingForCaller: break
+        case .requesting, .draining, .ended: return false
+        }
+        guard let body, let goal = body.goal else { return false }
         return body.end == goal && run.received.writer.offset == goal
     }
 

@@ -99,8 +99,8 @@ struct HopHistory {
     /// A server that has acted would not redirect the same request.
     ///
     /// - Parameters:
-    ///   - isNewMethod: whether the next hop has another method.
-    ///   - wasSent: whether bytes of the redirected request were sent.
+    ///   - isNewMethod: true if the next hop has another method.
+    ///   - wasSent: true if bytes of the redirected request were sent.
     mutating func onRedirect(isNewMethod: Bool, wasSent: Bool) {
         requestWasSent = isNewMethod && (requestWasSent || wasSent)
     }

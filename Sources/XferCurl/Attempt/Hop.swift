@@ -166,7 +166,7 @@ final class Hop {
         }
     }
 
-    /// The request has ended. The handle still holds the error's details and the request's counters.
+    /// The request has ended. The handle still has the error's details and the request's counters.
     func onRequestDone(_ code: CURLcode) {
         guard let handle else { return }
         if needsAvoidedAddresses(after: code) { return run.perform(.otherAddress) }

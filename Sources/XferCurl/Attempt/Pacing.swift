@@ -175,8 +175,8 @@ struct Pacing {
         set(.rate, rateDebtEnds != nil, now)
     }
 
-    /// Most bytes of content that may be sent at once: under a low limit few at a time, so that there are no long
-    /// pauses.
+    /// The highest number of bytes of content that may be sent at once: under a low limit few at a time, so that there
+    /// are no long pauses.
     var sendChunk: Int { Self.sendChunk(sendBucket?.rate) }
 
     /// The same for a limit of this rate; nil is unlimited.

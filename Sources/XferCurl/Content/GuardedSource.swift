@@ -9,7 +9,7 @@ struct GuardedSource {
     }
 
     private let origin: Origin
-    /// Bytes.
+    /// The length in bytes.
     let length: Int64
 
     init(_ bytes: [UInt8]) {

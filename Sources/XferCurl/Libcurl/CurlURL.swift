@@ -179,7 +179,7 @@ public enum URLSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
     case badPort
     case malformed(String)
 
-    /// A sentence without the text itself, which may hold secrets.
+    /// A sentence without the text itself, which may contain secrets.
     public var description: String {
         switch self {
         case .empty: "the URL is empty"

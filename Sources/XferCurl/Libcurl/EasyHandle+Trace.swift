@@ -43,6 +43,7 @@ extension Hop {
         var trace = AttemptTrace(beganAt: run.beganAt)
         guard let handle else { return trace }
         trace.address = link.addresses.connected?.description ?? handle.address
+        if connection?.session.key.spec.key.proxy == nil { trace.addressedHost = url.hostKey }
         trace.port = handle.port(CURLINFO_PRIMARY_PORT)
         trace.localPort = handle.port(CURLINFO_LOCAL_PORT)
         trace.httpVersion = hasAnswer ? handle.httpVersion : nil

@@ -51,7 +51,7 @@ final class EasyHandle {
         var connectTimeout: Double
         /// 0 is unlimited.
         var maxReceiveRate: Int64
-        /// Most bytes that are read at once; see `bufferSize`.
+        /// The highest number of bytes that are read at once; see `bufferSize`.
         var readSize: Int
         /// No connection that was used before: see `Hop.isStale`.
         var needsNewConnection: Bool

@@ -17,7 +17,7 @@ struct HeadParser {
 
     static let maxFields = 1000
     static let maxBytes = 256 << 10
-    /// Most interim responses to one request that are reported.
+    /// The highest number of interim responses to one request that are reported.
     static let maxInterim = 10_000
 
     private var head: ResponseHead?

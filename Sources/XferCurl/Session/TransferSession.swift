@@ -31,7 +31,8 @@ final class TransferSession {
     /// The time at which the last request began at whose end libcurl drops names that it resolved long ago.
     private var forgettingAt: MonotonicInstant?
 
-    /// Most easy handles kept for the next request; and most connections that are kept for as long as the server wants.
+    /// The highest number of easy handles kept for the next request; and most connections that are kept for as long as
+    /// the server wants.
     private static let maxIdle = 32
     /// The time without requests after which the kept connections are closed. libcurl checks idle connections only
     /// during requests, so connections that servers have closed would stay.

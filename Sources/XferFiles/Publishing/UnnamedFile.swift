@@ -83,4 +83,14 @@ extension DirectoryHandle {
         if !traits.journalsLinks { for file in files { try file.sync() } }
         try sync()
     }
+
+    /// Syncs a file that has its name already. A file that is gone is none.
+    func syncFile(named name: String) throws(FileError) {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        switch openDescriptor(at: descriptor, name, flags: flags) {
+        case .value(let handle): try perform("write out", on: path(of: name)) { fsync(handle.raw) }
+        case .failure(let code) where [ENOENT, EACCES].contains(code): break
+        case .failure(let code): throw .system(operation: "open", path: path(of: name), code: code)
+        }
+    }
 }

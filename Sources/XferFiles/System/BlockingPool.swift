@@ -4,7 +4,7 @@ import XferThreads
 /// cooperative pool, which has one thread for each core and is needed for everything else.
 ///
 /// Threads start when there is work, wait without waking up while there is none, and end with the pool after its work
-/// is done. Work starts in the order it came in.
+/// is done. Work starts in the order of its arrival.
 public final class BlockingPool: Sendable {
     /// Threads of a pool at most.
     public static let maxThreads = 64
@@ -12,7 +12,7 @@ public final class BlockingPool: Sendable {
     private let queue: WorkQueue
 
     /// - Parameters:
-    ///   - name: what its threads are called in ps(1), of which the system keeps 15 bytes.
+    ///   - name: the name of its threads in ps(1), of which the system keeps 15 bytes.
     ///   - threadCount: most threads, 1 … `maxThreads`.
     public init(_ name: String = "xferd-files", threadCount: Int = 4) {
         queue = WorkQueue(threadName: name, threadCount: min(max(threadCount, 1), Self.maxThreads))

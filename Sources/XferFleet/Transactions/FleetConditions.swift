@@ -7,7 +7,7 @@ struct FleetConditions {
     private var parts: [String] = []
     private var joins: [String] = []
 
-    /// - Parameter isStateJoined: whether the statement joins `FleetTaskQuery.positions` itself.
+    /// - Parameter isStateJoined: true if the statement joins `FleetTaskQuery.positions` itself.
     init(_ filter: FleetTaskFilter, isStateJoined: Bool) {
         if filter.group != nil || filter.host != nil || filter.place != nil {
             joins.append("JOIN fleet_lane l ON l.id = t.lane")

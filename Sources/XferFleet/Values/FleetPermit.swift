@@ -14,7 +14,7 @@ public struct FleetPermit: Hashable, Sendable {
     /// The final name, unless `on_conflict` chooses another one.
     public var name: String
     public var inode: UInt64
-    /// Bytes.
+    /// The length in bytes.
     public var size: Int64
     /// Nanoseconds since 1970.
     public var modifiedAt: Int64

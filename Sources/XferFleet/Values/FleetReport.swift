@@ -64,7 +64,7 @@ public struct FleetRelease: Hashable, Sendable {
 /// The progress of a task. Not durable: lost when the server crashes.
 public struct FleetProgress: Hashable, Sendable {
     public var claimKey: FleetClaimKey
-    /// Bytes.
+    /// The length in bytes.
     public var received: Int64
     /// Bytes; nil if unknown.
     public var total: Int64?

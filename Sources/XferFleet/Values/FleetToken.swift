@@ -14,7 +14,7 @@ public struct FleetToken: Hashable, Sendable {
     /// It is refused from then on; nil is never.
     public let expiresAt: Timestamp?
 
-    /// Most tokens that may exist.
+    /// The highest number of tokens that may exist.
     public static let limit = 1000
 }
 

@@ -13,7 +13,7 @@ extension FleetFace {
         while true {
             let from = after
             let page = try await attempt { () throws(FleetError) in
-                try await database.forgetEffects(params.node, after: from)
+                try await database.takeovers.forgetEffects(params.node, after: from)
             }
             for effect in page {
                 let id = TaskID(effect.task.rawValue)
@@ -32,7 +32,7 @@ extension FleetFace {
         }
         try await findParts(of: params.node, isRemoving: params.confirm, &result)
         guard params.confirm else { return result }
-        try await attempt { () throws(FleetError) in try await database.forget(params.node) }
+        try await attempt { () throws(FleetError) in try await database.takeovers.forget(params.node) }
         result.forgotten = true
         changed()
         return result
@@ -43,7 +43,7 @@ extension FleetFace {
     /// Counts or removes the node's partial files on shared storages, in the directories of the tasks that the fleet
     /// knows.
     private func findParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
-        let rows = try await attempt { () throws(FleetError) in try await database.nodes(isCounting: false) }
+        let rows = try await attempt { () throws(FleetError) in try await database.nodes.list(isCounting: false) }
         guard let row = rows.first(where: { $0.description.name == name }) else { return }
         let node = row.description
         guard !isRemoving || row.isDown else { return }
@@ -73,7 +73,7 @@ extension FleetFace {
         while true {
             let from = after
             let page = try await attempt { () throws(FleetError) in
-                try await database.specifications(on: storages, after: from)
+                try await database.takeovers.specifications(on: storages, after: from)
             }
             for task in page {
                 let directory = (try? JSONValue(parsing: task.spec.utf8))?["dir"]?.stringValue ?? ""

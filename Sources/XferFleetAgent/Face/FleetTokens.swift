@@ -20,7 +20,7 @@ struct FleetTokens: Sendable {
 
     /// - Throws: `FleetError`; the tokens of the last reading stay valid until the next.
     func refresh() async throws(FleetError) {
-        registry.replaceAll(try await database.tokens().compactMap { Self.stored($0) })
+        registry.replaceAll(try await database.tokens.list().compactMap { Self.stored($0) })
         remote.learnNew()
     }
 

@@ -12,77 +12,42 @@ import XferSystem
 ///
 /// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims
 /// are durable in the database, tasks and their ends in the daemon.
-actor NodeAgent {
-    let configuration: AgentConfiguration
-    let database: FleetDatabase
-    let daemon: LocalDaemon
-    let logger: Logger
-    let changes: WakeSignals
+actor NodeAgent: NodePart {
+    nonisolated let context: NodeContext
     /// Read again with every beat; nil if the agent does not listen on the network.
-    let tokens: FleetTokens?
-    let storages: StorageMounts
-    nonisolated let announcer: Announcer
-    nonisolated let wakeSignal = WakeSignal()
-    nonisolated let answeredBeat = NIOLockedValueBox<AnsweredBeat?>(nil)
-    var watched: Watched?
-    /// The received events of xferd that wait for the agent.
-    nonisolated let eventStream = NIOLockedValueBox(EventStreamState())
-    /// The node's state for handlers and metrics.
-    nonisolated let nodeStatus = NIOLockedValueBox(NodeStatus())
+    private let tokens: FleetTokens?
+    let events: DaemonEvents
+    let work: NodeWork
+    let beats: NodeBeats
 
     /// The node's place in the fleet; nil until it has registered.
     var registration: FleetRegistration?
+    /// What a thread of the database's watches while the agent sleeps.
+    var watched: Watched?
     /// Shared storages that the registration names.
-    var registeredStorages: Set<String> = []
-    var claimed = ClaimedTasks()
-    /// Claimed tasks that wait for a permit to be published, and the number of xferd's refusals to publish each.
-    var staged: [TaskID: Int] = [:]
-    /// Claimed, and not yet in the daemon.
-    var unadded: [FleetClaim] = []
-    /// The contents of the next report to the fleet; emptied after it.
-    var outbox = Outbox()
-    /// The daemon's last event whose effects are in `outbox` or in the fleet.
-    var cursor: Int64 = 0
-    var claimCursor = FleetClaimCursor()
-    /// The rates that xferd has from this agent; nil if that is not known yet.
-    var appliedRates: FleetRates?
-    var recentEnds = 0
-    var isDraining = false
-    var observer = BeatObserver()
+    private var registeredStorages: Set<String> = []
+    /// The database of the daemon; nil until it has answered.
+    private var storeID: String?
     /// The last beat of a node with this name and another store.
-    var rival: BeatObserver.Beat?
+    private var rival: BeatObserver.Beat?
 
-    var storeID: String?
-    var lastAnswerAt: MonotonicInstant?
-    /// The beat whose lease the daemon has.
-    var leasedFor: MonotonicInstant?
-    var lastBeatAt: MonotonicInstant?
-    var lastTrimAt: MonotonicInstant?
-    /// The time at which the node last cleared the list of tasks that it refuses; nil clears it at once.
-    var forgotRefusalsAt: MonotonicInstant?
-
-    init(
-        _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: WakeSignals,
-        tokens: FleetTokens?, logger: Logger
-    ) {
-        self.configuration = configuration
-        self.database = database
-        self.daemon = daemon
-        self.changes = changes
+    init(_ context: NodeContext, tokens: FleetTokens?) {
+        self.context = context
         self.tokens = tokens
-        self.logger = logger
-        storages = StorageMounts(configuration.fleet.storages)
-        announcer = Announcer(database, pause: configuration.interval / 5)
+        events = DaemonEvents(context)
+        work = NodeWork(context)
+        beats = NodeBeats(context)
     }
 
-    var rules: LeaseRules { configuration.rules }
+    /// True if the node keeps no task from others, as long as its daemon is there at all.
+    var isFree: Bool { work.isIdle && events.isConnected }
 
     /// Works until the Swift task is cancelled.
     ///
     /// - Throws: `FleetError.superseded` if another agent has taken the node's name, `nodeNameTaken` if it has it.
     func run() async throws(FleetError) {
-        let listener = Task { await listen() }
-        defer { listener.cancel() }
+        let listening = Task { [events] in await events.listen() }
+        defer { listening.cancel() }
         var isRung = true
         while !Task.isCancelled {
             do {
@@ -96,7 +61,7 @@ actor NodeAgent {
         }
     }
 
-    /// - Parameter isRung: whether there may be something to do besides a beat.
+    /// - Parameter isRung: true if there may be something to do besides a beat.
     private func round(_ isRung: Bool) async throws {
         let isReachable = await probe()
         if registration == nil {
@@ -107,21 +72,49 @@ actor NodeAgent {
         let hasWork = try await beat(registration)
         guard isReachable, self.registration == registration else { return }
         if isRung || hasWork {
-            try await carryOutRequests(registration)
-            try await claim(registration)
+            try await work.carryOutRequests(registration)
+            try await beats.renewLease()
+            try await work.claim(registration)
         }
-        if takePendingEvents() || claimed.count > 0 {
-            while try await collectEnds(registration) { try await report(registration) }
+        if events.takePending() || work.claimed.count > 0 {
+            while try await work.collectEnds(registration) { try await work.report(registration) }
         }
-        try await publishStaged(registration)
-        try await report(registration)
+        try await work.publishStaged(registration)
+        try await work.report(registration)
     }
 
-    private func takePendingEvents() -> Bool {
-        eventStream.withLockedValue { eventStream in
-            defer { eventStream.isPending = false }
-            return eventStream.isPending
+    // MARK: Beats
+
+    /// Beats, renews the daemon's lease, and checks the other nodes.
+    ///
+    /// - Returns: true if the database has work for the node.
+    private func beat(_ registration: FleetRegistration) async throws -> Bool {
+        guard let (answer, sentAt) = try await beats.beatIfDue(registration, isFree: isFree) else { return false }
+        guard let answer else {
+            try await onLostRegistration(registration)
+            return false
         }
+        onDatabaseAnswer()
+        beats.lastBeatAt = sentAt
+        if mountedStorages() != registeredStorages {
+            // Without beats there was no look, as while the database was away.
+            await storages.firstCheck(atMost: rules.beatInterval)
+        }
+        guard mountedStorages() == registeredStorages else {
+            logger.notice("the mounted shared storages have changed: the node registers again")
+            self.registration = nil
+            wakeSignal.ring()
+            return false
+        }
+        storages.look()
+        if !work.isIdle { try await beats.renewLease() } else if events.isConnected { beats.lastAnswerAt = sentAt }
+        try await beats.observe(answer.nodes, registration)
+        try await beats.shareRates(answer.rates, registration)
+        try await tokens?.refresh()
+        try await beats.tidy(sentAt, hasDue: answer.hasDue)
+        let mayTakeMore = try await beats.forgetRefusals(registration, sentAt)
+        try await work.reportRunning(registration)
+        return answer.hasWork || mayTakeMore
     }
 
     // MARK: The daemon
@@ -130,16 +123,15 @@ actor NodeAgent {
     /// because it could be another daemon. Otherwise the renewal of the lease with each beat shows it. A node whose
     /// daemon was silent for too long does not beat, so it calls the daemon, too.
     private func probe() async -> Bool {
-        let isWell = nodeStatus.withLockedValue { $0.daemonProblem == nil }
         let now = Clocks.monotonic()
-        let isRecent = lastAnswerAt.map { $0.duration(to: now) < rules.beatInterval * 2 } ?? false
-        if isWell, storeID != nil, isListening, isIdle || isRecent { return true }
+        let isRecent = beats.lastAnswerAt.map { $0.duration(to: now) < rules.beatInterval * 2 } ?? false
+        if isDaemonWell, storeID != nil, events.isConnected, work.isIdle || isRecent { return true }
         do {
             let status = try await daemon.status()
-            lastAnswerAt = now
+            beats.lastAnswerAt = now
             if let storeID, storeID != status.storeID {
                 logger.warning("xferd has another database: the node registers again")
-                appliedRates = nil
+                beats.forgetDatabaseOfDaemon()
                 registration = nil
             }
             storeID = status.storeID
@@ -148,7 +140,7 @@ actor NodeAgent {
                 return nodeStatus.daemonProblem != nil
             }
             if wasAway {
-                (leasedFor, forgotRefusalsAt) = (nil, nil)
+                beats.forgetDaemon()
                 logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"])
             }
             return true
@@ -183,25 +175,25 @@ actor NodeAgent {
         guard let registration = try await register(description) else { return try await watchRival(description.name) }
         rival = nil
         nodeStatus.withLockedValue { $0.fleet = registration.fleet }
-        try await reconcile(registration)
+        try await work.reconcile(registration)
         self.registration = registration
-        (lastBeatAt, leasedFor, forgotRefusalsAt) = (nil, nil, nil)
+        beats.restart()
         logger.notice(
             "the node is in the fleet",
             metadata: [
                 "node": "\(registration.name)", "incarnation": "\(registration.incarnation)",
-                "holds": "\(claimed.count)",
+                "holds": "\(work.claimed.count)",
             ])
     }
 
-    func mountedStorages() -> Set<String> {
+    private func mountedStorages() -> Set<String> {
         storages.mounted(within: rules.beatInterval * 3, at: Clocks.monotonic())
     }
 
     /// Registers the node. Returns nil if the name belongs to another store.
     private func register(_ node: FleetNodeDescription) async throws -> FleetRegistration? {
         do {
-            return try await database.register(node)
+            return try await database.nodes.register(node)
         } catch {
             guard case .nodeNameTaken = error else { throw error }
             return nil
@@ -212,7 +204,7 @@ actor NodeAgent {
     ///
     /// - Throws: `nodeNameTaken` once the other one was seen to beat.
     private func watchRival(_ node: String) async throws {
-        guard let row = try await database.nodes().first(where: { $0.description.name == node }) else { return }
+        guard let row = try await database.nodes.list().first(where: { $0.description.name == node }) else { return }
         let (beat, now) = (BeatObserver.Beat(incarnation: row.incarnation, count: row.beat), Clocks.monotonic())
         if let rival, rival != beat { throw FleetError.nodeNameTaken(node: node) }
         if rival == nil {
@@ -220,21 +212,24 @@ actor NodeAgent {
                 "waiting for the end of the node of this name with another store", metadata: ["node": "\(node)"])
         }
         rival = beat
-        observer.observe([node: beat], at: now)
-        guard observer.liveness(of: node, rules, at: now) == .dead, try await database.takeOver(row) else { return }
+        beats.observer.observe([node: beat], at: now)
+        guard beats.observer.liveness(of: node, rules, at: now) == .dead, try await database.takeovers.takeOver(row)
+        else {
+            return
+        }
         rival = nil
-        observer.restart()
+        beats.observer.restart()
     }
 
     /// A beat hit no row.
-    func onLostRegistration(_ registration: FleetRegistration) async throws {
+    private func onLostRegistration(_ registration: FleetRegistration) async throws {
         self.registration = nil
-        let row = try await database.nodes().first { $0.description.name == registration.name }
+        let row = try await database.nodes.list().first { $0.description.name == registration.name }
         if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
         logger.warning("the fleet considered this node down or removed it: it registers again")
     }
 
-    func onDatabaseAnswer() {
+    private func onDatabaseAnswer() {
         let wasAway = nodeStatus.withLockedValue { nodeStatus in
             defer { nodeStatus.databaseProblem = nil }
             return nodeStatus.databaseProblem != nil
@@ -248,14 +243,14 @@ actor NodeAgent {
         case .superseded(let node):
             // A beat finds out whether another agent has the name, or the fleet called this node down.
             if registration == nil { throw error }
-            guard let nodes = try? await database.nodes(), let mine = registration else { return }
+            guard let nodes = try? await database.nodes.list(), let mine = registration else { return }
             registration = nil
             if nodes.contains(where: { $0.description.name == node && $0.incarnation > mine.incarnation }) {
                 throw error
             }
-        case .newerSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
+        case .newerSchema, .olderSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
         default:
-            observer.restart()
+            beats.observer.restart()
             let problem = "\(error)"
             let isNew = nodeStatus.withLockedValue { nodeStatus in
                 defer { nodeStatus.databaseProblem = problem }

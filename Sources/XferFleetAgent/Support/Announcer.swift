@@ -27,7 +27,7 @@ final class Announcer: Sendable {
         Task {
             if due > .now { try? await Task.sleep(until: due) }
             state.withLockedValue { $0 = State(isUnderWay: false, last: .now) }
-            try? await database.announce()
+            try? await database.nodes.announce()
         }
     }
 }

@@ -21,7 +21,7 @@ final class WakeSignal: Sendable {
     /// Returns at once if the Swift task is cancelled.
     ///
     /// - Parameter time: nil is without end.
-    /// - Returns: whether it was rung, and not nudged or the time passed.
+    /// - Returns: true if it was rung, and not nudged or the time passed.
     @discardableResult
     func wait(atMost time: Duration?) async -> Bool {
         let alarm = time.map { time in

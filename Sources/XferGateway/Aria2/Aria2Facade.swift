@@ -123,7 +123,8 @@ final class Aria2Facade: Sendable {
         return Aria2Client(facade: self, connection: connection)
     }
 
-    /// Most names of options that are logged, and the longest of them: clients must not fill the journal.
+    /// The highest number of names of options that are logged, and the longest of them: clients must not fill the
+    /// journal.
     private static let maxReported = 300
     private static let maxNameBytes = 64
 

@@ -9,7 +9,7 @@ extension Aria2Facade {
     static let xmlPath = "/aria2/rpc"
     /// Answered without `Authorization`, since the body may have a token.
     static let paths: Set<String> = [jsonPath, xmlPath]
-    /// Most bytes of a message, which is read before its tokens are known.
+    /// The highest number of bytes of a message, which is read before its tokens are known.
     static let maxMessageBytes = 256 << 10
 
     var routes: [HTTPRoute] {

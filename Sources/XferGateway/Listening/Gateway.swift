@@ -31,7 +31,7 @@ public final class Gateway: Sendable {
     private let logger: Logger
     private let connections = OpenConnections<Int64>()
     private let users: UserConnections
-    /// All listeners, and the dialect of aria2, share the turns of calls that read or write much.
+    /// All listeners, and the aria2's protocol, share the turns of calls that read or write much.
     private let turns: BulkTurns
     private let browserSessions = BrowserSessions()
     private let refusals: RefusalRecorder

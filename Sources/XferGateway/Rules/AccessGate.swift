@@ -14,7 +14,7 @@ struct AccessGate: HTTPGate {
     let browserSessions: BrowserSessions
     let refusals: RefusalRecorder
     let aria2: Aria2Sockets
-    /// Most bytes of a message of a WebSocket.
+    /// The highest number of bytes of a message of a WebSocket.
     let messageBytes: Int
     /// Called for each request that is answered.
     let onClient: @Sendable (HTTPClient, any Channel) -> Void

@@ -45,7 +45,7 @@ final class RefusalRecorder: Sendable {
 
 /// Collects refusals for the next line of the log. A pure decision.
 struct RefusalSummary: Sendable {
-    /// Least time between two lines.
+    /// The shortest time between two lines.
     static let interval = Duration.seconds(60)
 
     private var counts: [GatewayRefusal: Int] = [:]

@@ -11,7 +11,7 @@ struct RequestAdmission: Sendable {
 
     /// - Parameters:
     ///   - path: the prefix of field names in errors.
-    ///   - before: the request that is changed, if the task exists.
+    ///   - before: the former request, if the task exists.
     func check(_ specification: TaskSpecification, path: String, before: TransferRequest? = nil) async throws {
         let request = specification.request
         for (index, url) in specification.sources.enumerated() {
@@ -105,6 +105,6 @@ struct RequestAdmission: Sendable {
 }
 
 extension TaskSpecification {
-    /// The field that names a source, for errors.
+    /// The field of a source, for errors.
     func urlField(_ index: Int) -> String { mirrors.isEmpty ? "url" : "urls[\(index)]" }
 }

@@ -31,7 +31,7 @@ public struct BatchCommands: ManagerPart, Sendable {
         }
     }
 
-    /// The entries of a call, as far as they could be read.
+    /// The entries of a call that could be read.
     public struct Entries: Sendable {
         public var tasks: [NewTask]
         /// The index of each task's entry in the call.

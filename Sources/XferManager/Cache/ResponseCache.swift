@@ -25,7 +25,7 @@ final class ResponseCache: Sendable {
     let logger: Logger
     let limits: NIOLockedValueBox<CacheLimits>
     let inUse = EntriesInUse()
-    /// Bytes that are kept; approximate while they change.
+    /// The stored bytes; approximate while they change.
     let estimate = NIOLockedValueBox<Int64>(0)
     /// Allows one trim at a time.
     let isTrimming = NIOLockedValueBox(false)

@@ -16,7 +16,7 @@ final class CrashFollower: ManagerPart, Sendable {
     /// The number of crashes without progress in between after which a task waits as a suspect.
     static let maxCrashes: Int64 = 2
 
-    /// The key of the setting that names the last record that was counted.
+    /// The key of the setting with the last record that was counted.
     private static let countedRecord = "crash.counted"
 
     init(context: ManagerContext) { self.context = context }

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import XferCore
 import XferModel
+import XferSystem
 
 /// One run of a program; what it leaves in its process group is killed. Blocks: run it on a `BlockingPool`.
 ///
@@ -31,6 +32,14 @@ struct HookProcess {
         case stopped
         /// `errno` of the step that failed.
         case notStarted(Int32)
+
+        init(_ exit: ProcessExit) {
+            self =
+                switch exit {
+                case .code(let code): .exited(code)
+                case .signal(let number): .signalled(number)
+                }
+        }
     }
 
     /// The exit of the program, and the size of its output that was dropped.
@@ -57,7 +66,7 @@ struct HookProcess {
             guard pidfd >= 0 else {
                 let code = errno
                 kill(-child.pid, SIGKILL)
-                while waitpid(child.pid, nil, 0) < 0, errno == EINTR {}
+                _ = ProcessExit.wait(for: child.pid)
                 close(child.output)
                 return Report(end: .notStarted(code))
             }
@@ -99,16 +108,10 @@ struct HookProcess {
         }
         // The process id is not reused before `waitpid`, so this cannot be another process group.
         kill(-pid, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let exit = ProcessExit.wait(for: pid)
         drain(onLine)
         if let last = lines.onEnd() { onLine(last) }
-        return Report(end: reason ?? Self.end(status), discarded: lines.discarded)
-    }
-
-    private static func end(_ status: Int32) -> End {
-        let signal = status & 0x7f
-        return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+        return Report(end: reason ?? End(exit), discarded: lines.discarded)
     }
 
     /// Returns which of the output, the pidfd and `stop` (-1 for none) are ready; none if the deadline has passed.

@@ -10,7 +10,7 @@ actor HookQueue {
     private let store: TaskStore
     private let runner: HookRunner
     private let logger: Logger
-    /// By the row's id.
+    /// The running hooks by the row's id.
     private var running: [Int64: (task: TaskID, stop: HookStop)] = [:]
     /// Hooks that have run and whose rows are not removed yet.
     private var finished: Set<Int64> = []
@@ -45,7 +45,7 @@ actor HookQueue {
         isLooking = false
     }
 
-    /// Stops running hooks and starts no more.
+    /// Stops running hooks and starts no others.
     func shutdown() async {
         isStopping = true
         for (_, stop) in running.values { stop.request() }

@@ -123,7 +123,7 @@ enum ConfiguredProfiles {
 }
 
 extension StoreTransaction {
-    /// Returns whether there is such a profile.
+    /// Returns true if there is such a profile.
     ///
     /// - Throws: `ManagerError.profileIsConfigured` for one of the configuration file.
     @discardableResult

@@ -23,7 +23,7 @@ extension ByteReader {
 
     /// Returns up to `length` bytes of a task's response from `offset` on; none at its end or beyond.
     ///
-    /// - Throws: `ManagerError`: `notFound`, or `noResult` if no response is kept, or not any more.
+    /// - Throws: `ManagerError`: `notFound`, or `noResult` if no response is stored, or no longer.
     public func result(
         of id: TaskID, offset: Int64, length: Int, for principal: Principal
     ) async throws -> ResultPage {

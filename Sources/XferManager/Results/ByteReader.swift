@@ -26,9 +26,9 @@ public struct ByteReader: ManagerPart, Sendable {
     let scheduler: RunScheduler
 
     /// Returns up to `length` bytes of a task from `offset` on, as far as they are reliable: a download's committed
-    /// bytes, the staged file, the published file, or the kept response. None at the end of these or beyond.
+    /// bytes, the staged file, the published file, or the stored response. None at the end of these or beyond.
     ///
-    /// - Throws: `ManagerError`: `notFound`; `noBytes` or `noResult` if there is nothing to read, or not any more.
+    /// - Throws: `ManagerError`: `notFound`; `noBytes` or `noResult` if there is nothing to read, or no longer.
     public func read(
         _ id: TaskID, offset: Int64, length: Int, for principal: Principal
     ) async throws -> BytePage {

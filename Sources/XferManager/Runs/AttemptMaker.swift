@@ -77,11 +77,11 @@ extension AttemptMaker {
     /// - Parameters:
     ///   - request: the task's own, or one derived from it.
     ///   - origin: the offset from which received bytes count; see `RunControl.begin`.
-    ///   - tellsRedirects: whether redirects become events of the task.
-    ///   - configure: sets what this kind of run needs of the engine.
+    ///   - tellsRedirects: true if redirects become events of the task.
+    ///   - configure: sets the engine's options for this kind of run.
     ///   - onEvent: is called with every event but the last. An error it throws stops the attempt, and is thrown when
     ///     that has ended.
-    /// - Returns: the outcome, and whether bytes of a download were written before it.
+    /// - Returns: the outcome, and true if bytes of a download were written before it.
     /// - Throws: `TransferError`, `StoreError`, and the errors of `onEvent`.
     private func makeRequest(
         _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64,
@@ -251,7 +251,7 @@ extension AttemptMaker {
 
 /// Reports to operators how an attempt's connections were judged.
 extension AttemptMaker {
-    /// Reports at once what `report_only` policies would have refused. Refusals are part of the outcome.
+    /// Reports at once the refusals of `report_only` policies. Other refusals are part of the outcome.
     func report(_ verdict: TrustVerdict) async throws {
         guard !verdict.violations.isEmpty else { return }
         for violation in verdict.violations {

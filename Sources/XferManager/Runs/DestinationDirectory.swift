@@ -4,11 +4,11 @@ import XferStore
 
 /// Opens the directory of a transfer's bytes, beneath its owner's roots and with the owner's rights.
 enum DestinationDirectory {
-    /// Opens the directory named when the task was added, or throws `destinationUnavailable`.
+    /// Opens the directory that was set when the task was added, or throws `destinationUnavailable`.
     ///
     /// - Parameters:
-    ///   - owner: the owner of the task that named it.
-    ///   - confinement: where that task is confined to.
+    ///   - owner: the owner of that task.
+    ///   - confinement: the directory to which that task is confined.
     static func open(
         _ partial: PartialLocation, for owner: Owner, _ confinement: Confinement?, _ settings: ManagerSettings,
         _ services: RunServices, _ purpose: AllowedRoots.Purpose = .writing

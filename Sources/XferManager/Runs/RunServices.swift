@@ -7,7 +7,7 @@ import XferModel
 import XferStore
 import XferSystem
 
-/// The services that all runs share. A class, since steps that wait keep what they were given in memory.
+/// The services that all runs share. A class, because steps that wait keep their parameters in memory.
 final class RunServices: Sendable {
     let store: TaskStore
     let engine: TransferEngine
@@ -15,7 +15,6 @@ final class RunServices: Sendable {
     let paths: PathPools
     /// The threads for work of minutes on the service's own files, so that checkpoints never wait for it.
     let digests: BlockingPool
-    let durability: DurabilityGroup
     let publishing: PublishingStage
     let directories: OpenDirectories
     /// Directories as adds find and make them.
@@ -42,10 +41,8 @@ final class RunServices: Sendable {
     let logger: Logger
 
     init(
-        store: TaskStore, engine: TransferEngine, paths: PathPools,
-        durability: DurabilityGroup, publishing: PublishingStage, directories: OpenDirectories,
-        admitted: DirectoryAdmission,
-        rights: OwnerRights,
+        store: TaskStore, engine: TransferEngine, paths: PathPools, publishing: PublishingStage,
+        directories: OpenDirectories, admitted: DirectoryAdmission, rights: OwnerRights,
         spool: SpoolDirectory, reader: @escaping ResponseReader, space: NIOLockedValueBox<SpaceLedger>,
         policies: NIOLockedValueBox<PolicyRegistry>, admission: NIOLockedValueBox<AdmissionRules>,
         access: AccessResolver, cookies: CookieJars, cache: ResponseCache, hooks: HookRunner,
@@ -56,7 +53,6 @@ final class RunServices: Sendable {
         pool = paths.service
         self.paths = paths
         digests = paths.digests
-        self.durability = durability
         self.publishing = publishing
         self.directories = directories
         self.admitted = admitted

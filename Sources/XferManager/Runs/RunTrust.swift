@@ -190,13 +190,13 @@ final class RunTrust: Sendable {
         }
     }
 
-    /// Identifies the trust settings in force: under equal ones every server is judged alike.
+    /// Identifies the trust settings in force: equal settings judge every server in the same way.
     private var settings: String {
         let now = clock()
         return "\(policies.withLockedValue { $0.identity(at: now) })/\(taskPolicy ?? "")"
     }
 
-    /// Forgets the servers of dropped bytes; only those of this attempt remain.
+    /// Removes the servers of dropped bytes; only those of this attempt remain.
     func forgetKept() {
         state.withLockedValue { state in
             state.kept = SourceLedger()
@@ -221,8 +221,8 @@ final class RunTrust: Sendable {
 
     func setRecorded(_ sources: [SourceEvidence]) { state.withLockedValue { $0.recorded = sources } }
 
-    /// Why bytes of earlier runs may not be used any more; nil if the policies in force trust every server that sent
-    /// them. May read the authorities' file.
+    /// The reason why bytes of earlier runs may no longer be used; nil if the policies in force trust every server that
+    /// sent them. May read the authorities' file.
     ///
     /// - Parameter urls: the origins to check if no server is recorded. They were trusted under the built-in default.
     /// - Throws: `policyMissing` if the task's policy does not exist; the bytes are kept until it does.
@@ -282,7 +282,7 @@ struct Judgement {
         self.authorities = authorities
     }
 
-    /// The judgement of a server; over `http` the authorities say nothing.
+    /// The judgement of a server; over `http` the authorities do not matter.
     init(_ policies: String, of origin: Origin, _ authorities: String) {
         self.init(policies, origin.scheme == .https ? authorities : "")
     }

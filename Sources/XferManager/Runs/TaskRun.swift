@@ -8,16 +8,16 @@ import XferStore
 
 /// One task from `running` to its next state. There is one kind of run for each way to transfer bytes.
 ///
-/// A run commits what a restart has to know before it acts. It commits facts and offsets itself; `RunScheduler`
+/// A run commits the state that a restart needs before it acts. It commits facts and offsets itself; `RunScheduler`
 /// commits the task's next state.
 protocol TaskRun: AttemptMaker {
     var facts: RunState { get set }
     /// The kept part of the response. It is committed with the task's end.
     var keptResponse: KeptResponse? { get }
-    /// True if a later try can continue from this run, so that the transfer is kept when the task fails.
+    /// True if a later attempt can continue from this run, so that the transfer is kept when the task fails.
     var isResumable: Bool { get }
 
-    /// True if the next try should use a new transfer.
+    /// True if the next attempt should use a new transfer.
     var leavesTransfer: Bool { get }
 
     /// The transfer whose claims to disk space end with the run; nil if the run has none.
@@ -111,7 +111,7 @@ struct Overtaken: Error, CustomStringConvertible {
 
 extension TaskRun {
     /// Commits a change of this run together with the pending events, if the task still belongs to this run. The events
-    /// of a task that has ended meanwhile are not appended; what clean-up has to know is still written.
+    /// of a task that has ended meanwhile are not appended; the data for the clean-up is still written.
     ///
     /// - Throws: `Overtaken`, `StoreError`, and the errors of `change`.
     func commit<Answer: Sendable>(

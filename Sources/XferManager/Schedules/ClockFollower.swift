@@ -31,8 +31,8 @@ actor ClockFollower: ManagerPart {
         offset = Self.offset(of: context.services.clock())
     }
 
-    /// Called when the wall clock may have been set: waits keep their remaining length, and what depends on the time of
-    /// day is computed again.
+    /// Called when the wall clock may have been set: waits keep their remaining length, and times of day are computed
+    /// again.
     func onClockSet() async {
         let now = clock()
         let current = Self.offset(of: now)

@@ -7,11 +7,11 @@ import XferStore
 /// The kept bytes of a task that gets another directory: they are copied durably, the change of the directory is
 /// committed, then the old file is deleted.
 ///
-/// Nothing is locked meanwhile. The commit compares the transfer with what was copied, and a task that has been started
-/// is refused before that. Both directories are recorded before the copy is made: after a crash the next start looks in
-/// them for the file that no row names.
+/// Nothing is locked meanwhile. The commit compares the transfer with the copied one, and a task that has been started
+/// is refused before that. Both directories are recorded before the copy is made: after a crash the next start searches
+/// them for the file to which no row refers.
 struct KeptBytesMove: Sendable {
-    /// The transfer as it was read before the copy.
+    /// The transfer that was read before the copy.
     private let transfer: Transfer
     private let source: DirectoryHandle
     private let target: DirectoryHandle
@@ -115,7 +115,7 @@ enum SweptDirectories {
     private static let key = "sweep.directories"
     /// Paths that are admitted have no control characters.
     private static let separator: Character = "\n"
-    /// Beyond it the earliest are forgotten.
+    /// The limit beyond which the earliest leases are removed.
     private static let maxCount = 1000
 
     static func all(in reader: StoreReader) throws -> [String] {

@@ -5,8 +5,8 @@ public import XferModel
 public import XferProtocol
 import XferStore
 
-/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler carry
-/// out what follows. It has no state of its own.
+/// Adds tasks and changes them for callers: decides within a store transaction, commits, and lets the scheduler apply
+/// the consequences. It has no state of its own.
 public struct TaskCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let scheduler: RunScheduler

@@ -19,7 +19,7 @@ struct RunEndRules: Sendable {
     /// True if the answer is the server's and not a portal's; see `NetworkProof`.
     var isAuthentic: Bool
     var failedURLs: FailedURLList
-    /// For the jitter of waits.
+    /// The seed for the jitter of waits.
     var seed: UInt64
     var now: Timestamp
 }
@@ -27,10 +27,10 @@ struct RunEndRules: Sendable {
 /// The work that follows the commit of a run's end.
 struct RunAftermath: Sendable {
     var discardsBytes = false
-    /// Files of the spool directory that no row names any more.
+    /// Files of the spool directory to which no row refers.
     var spoolFiles: [String] = []
 
-    /// After a run whose task was cancelled, paused or removed meanwhile.
+    /// The work after a run whose task was cancelled, paused or removed meanwhile.
     static func ofOvertaken(_ result: RunResult) -> RunAftermath {
         // The bytes are kept if another task holds them.
         var aftermath = RunAftermath(discardsBytes: true)
@@ -123,7 +123,7 @@ extension StoreTransaction {
     }
 
     /// Stores the response of a task that has ended, and removes the sources of a completed upload. Returns the spool
-    /// files that no row names any more.
+    /// files to which no row refers any more.
     private func settleSpool(
         _ task: TransferTask, _ kept: KeptResponse?, at now: Timestamp
     ) throws -> [String] {

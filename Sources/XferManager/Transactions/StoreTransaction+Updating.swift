@@ -40,8 +40,8 @@ extension StoreTransaction {
     /// `move` does not move the bytes.
     ///
     /// - Parameters:
-    ///   - confinement: where the task is confined to from now on; nil leaves that as it is.
-    ///   - restricts: whether the caller lacks the rights of the operator that owns the task; see
+    ///   - confinement: the directory to which the task is confined from now on; nil leaves it unchanged.
+    ///   - restricts: true if the caller lacks the rights of the operator that owns the task; see
     ///     `TaskSpecification.isRestricted`.
     func apply(
         _ changes: TaskChanges, to id: TaskID, directory: FileIdentity?, _ move: KeptBytesMove?,
@@ -100,8 +100,8 @@ extension StoreTransaction {
 }
 
 extension StoreTransaction {
-    /// Throws if a confined task names a hidden file. Another call may have named it since this one was admitted; a
-    /// directory is checked again whenever it is opened.
+    /// Throws if the file of a confined task has a hidden name. Another call may have set it since this one was
+    /// admitted; a directory is checked again whenever it is opened.
     func requireConfinedName(of task: TransferTask) throws {
         let destination = task.specification.destination
         guard destination.confinement != nil, let name = destination.name, HiddenComponents.isHidden(name) else {

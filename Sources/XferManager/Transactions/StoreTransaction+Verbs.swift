@@ -107,7 +107,7 @@ extension StoreTransaction {
     }
 
     /// Returns the names of the task's files in the spool directory that are not needed after the verb. For `.cancel`
-    /// it also deletes the rows that name them.
+    /// it also deletes the rows that refer to them.
     func spoolFiles(
         after verb: TaskVerb, of task: TransferTask
     ) throws -> [String] {
@@ -128,7 +128,7 @@ extension StoreTransaction {
 /// The result of applying a verb so far.
 struct VerbStep {
     var outcome = VerbOutcome()
-    /// To be performed after the commit.
+    /// The effects to perform after the commit.
     var effects: [Effect] = []
     var hasEnded = false
     /// The number of ids that were processed.
@@ -156,8 +156,8 @@ extension StoreReader {
 
     /// True if a running upload can be neither paused nor resumed.
     ///
-    /// That is the case if its first request must not be repeated and the server has not named the upload resource yet:
-    /// the request may already have taken effect.
+    /// That is the case if its first request must not be repeated and the server has not sent the URL of the upload
+    /// resource yet: the request may already have taken effect.
     func mayHaveBegun(_ task: TransferTask) throws -> Bool {
         let specification = task.specification
         guard task.state == .running, specification.kind == .upload,

@@ -12,7 +12,7 @@ struct DeliveryEnd: Sendable {
     var begunAt: Timestamp
     /// The delivery's age counts from then.
     var createdAt: Timestamp
-    /// For the jitter of waits.
+    /// The seed for the jitter of waits.
     var seed: UInt64
     var now: Timestamp
 }
@@ -20,14 +20,14 @@ struct DeliveryEnd: Sendable {
 /// The log message for a committed attempt.
 enum DeliveryLogEntry: Sendable {
     case delivered(wasFailing: Bool)
-    /// The first try in a row that failed.
+    /// The first failed attempt in a row.
     case failing
     case failingStill
     case givenUp
 }
 
 extension StoreTransaction {
-    /// Records how a try ended.
+    /// Records the end of an attempt.
     func settle(_ delivery: WebhookDelivery, _ end: DeliveryEnd) throws(StoreError) -> DeliveryLogEntry {
         var receiver = try receiverState(ofWebhook: delivery.webhook)
         let wasFailing = receiver.failures > 0

@@ -10,7 +10,7 @@ import XferSystem
 public struct WebhookCommands: ManagerPart, Sendable {
     let context: ManagerContext
 
-    /// A webhook, and how its deliveries stand.
+    /// A webhook, and the state of its deliveries.
     public struct Status: Hashable, Sendable {
         public var definition: WebhookDefinition
         public var pending: Int64
@@ -18,7 +18,7 @@ public struct WebhookCommands: ManagerPart, Sendable {
         public var lastDeliveredAt: Timestamp?
         public var lastFailedAt: Timestamp?
         public var lastFailure: String?
-        /// Nothing is sent before; nil if the receiver is not paused.
+        /// The time before which nothing is sent; nil if the receiver is not paused.
         public var pausedUntil: Timestamp?
     }
 

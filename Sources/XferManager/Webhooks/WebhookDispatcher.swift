@@ -11,10 +11,10 @@ import XferSystem
 /// Deliveries are no tasks. They are in no listing, count or event, and take no slot of the scheduler.
 actor WebhookDispatcher: ManagerPart {
     nonisolated let context: ManagerContext
-    /// Tries under way, by the delivery's id.
+    /// The attempts under way, by the delivery's id.
     private var runs: [Int64: WebhookRun] = [:]
     private var slots = DeliverySlots()
-    /// Ended tries whose end is not committed yet.
+    /// Ended attempts whose end is not committed yet.
     private var unsettled: [Int64: (delivery: WebhookDelivery, end: DeliveryEnd)] = [:]
     /// Deliveries that ended since the current read began, which may still return them.
     private var justEnded: Set<Int64> = []
@@ -50,8 +50,8 @@ actor WebhookDispatcher: ManagerPart {
         isPassing = false
     }
 
-    /// Ends waits that a clock ahead of time has begun, and starts what is due. To be called at the start, and when the
-    /// wall clock was set.
+    /// Ends waits that a clock ahead of time has begun, and starts deliveries that are due. Call it at the start, and
+    /// when the wall clock was set.
     func onClockSet() async {
         timer.disarm()
         reached = nil
@@ -66,12 +66,12 @@ actor WebhookDispatcher: ManagerPart {
         await wake()
     }
 
-    /// Stops the tries that these policies and rules would judge otherwise; they are made again under them.
+    /// Stops the attempts that these policies and rules would judge otherwise; they are repeated under them.
     func stopStale(under policies: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) async {
         for run in runs.values where run.trust.isStale(under: policies, rules, at: now) { await run.stop() }
     }
 
-    /// Ends with the tries under way. The engine has to be shut down before.
+    /// Ends with the attempts under way. Shut the engine down before.
     func shutdown() async {
         timer.disarm()
         guard !runs.isEmpty else { return }
@@ -203,7 +203,7 @@ actor WebhookDispatcher: ManagerPart {
         }
     }
 
-    /// Ends the deliveries of a webhook that is not defined any more.
+    /// Ends the deliveries of a webhook that is no longer defined.
     private func giveUpAll(of name: String) async throws {
         let now = clock()
         var receiver = try await store.read { try $0.receiverState(ofWebhook: name) }

@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// One try of a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates),
+/// One attempt at a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates),
 /// without a task.
 ///
 /// It is no task, so it appends no event: no webhook is ever sent anything about a delivery.
@@ -56,9 +56,9 @@ actor WebhookRun: AttemptMaker {
     enum Answer: Sendable {
         /// The response's head, even if the rest did not arrive.
         case head(ResponseHead)
-        /// Why there is no response; holds no secrets.
+        /// The reason why there is no response, without secrets.
         case failure(String)
-        /// The try was stopped, and says nothing about the receiver.
+        /// The attempt was stopped, and is no evidence about the receiver.
         case stopped
     }
 
@@ -85,7 +85,7 @@ actor WebhookRun: AttemptMaker {
         }
     }
 
-    /// The secret is read and the signature computed at each try.
+    /// The header fields. The secret is read and the signature computed at each attempt.
     private func fields() async throws -> [HeaderField] {
         var fields = [
             HeaderField(name: "Content-Type", value: contentType),

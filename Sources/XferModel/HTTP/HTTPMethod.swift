@@ -18,7 +18,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     /// The texts that are methods here, for a sentence that begins with "expected".
     public static let expected = "a method such as GET, POST or PROPFIND, in its own case; not CONNECT or TRACE"
 
-    /// Most bytes of a method.
+    /// The highest number of bytes of a method.
     public static let longest = 64
 
     private init(token: String) { rawValue = token }

@@ -30,7 +30,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var redirect: RedirectPolicy
     /// A PEM file of the authorities that are trusted in place of the service's, absolute; nil is the service's.
     public var authoritiesFile: String?
-    /// Most redirects of one attempt.
+    /// The highest number of redirects of one attempt.
     public var maxRedirects = Self.usualMaxRedirects
     /// True if a redirect may lead from https to http.
     public var allowsDowngrade: Bool

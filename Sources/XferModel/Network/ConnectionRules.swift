@@ -76,7 +76,7 @@ public struct ResolveRule: Hashable, Sendable, Codable, CustomStringConvertible 
     public let port: UInt16
     public let addresses: [IPAddress]
 
-    /// Most addresses of one rule.
+    /// The highest number of addresses of one rule.
     public static let maxAddresses = 16
 
     public init?(_ text: String) {

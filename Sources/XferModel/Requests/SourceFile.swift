@@ -3,7 +3,7 @@ public struct SourceFile: Hashable, Sendable, Codable {
     /// The absolute path in the client's form.
     public var path: String
     public var identity: FileIdentity
-    /// Bytes.
+    /// The length in bytes.
     public var length: Int64
     /// Modification time in nanoseconds since 1970.
     public var modifiedAt: Int64

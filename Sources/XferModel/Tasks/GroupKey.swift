@@ -9,7 +9,7 @@ public struct GroupKey: Hashable, Sendable {
     }
 }
 
-/// Names a lane: the queued tasks of one priority, group, profile and host.
+/// Identifies a lane: the queued tasks of one priority, group, profile and host.
 ///
 /// `order` and `task.move` decide the order within a lane. The lanes of one priority take turns.
 public struct QueueLane: Hashable, Sendable {

@@ -95,7 +95,7 @@ extension TaskSpecification {
 
 /// Limits for the repetition of a failing transfer.
 public struct RetryLimits: Hashable, Sendable, Codable {
-    /// Tries after the first; nil is unlimited within `retryFor`.
+    /// The number of attempts after the first; nil is unlimited within `retryFor`.
     public var maxRetries: Int?
     /// Seconds since the last progress within which it is retried; pauses, other waits and time without a running
     /// daemon do not count.
@@ -121,7 +121,7 @@ extension TaskSpecification: ChoiceSubject {
         public var progressInterval = Patch<Double>.unchanged
         public var segments = Patch<SegmentCount>.unchanged
         public var range = Patch<SourceRange>.unchanged
-        /// Bytes.
+        /// The length in bytes.
         public var maxSize = Patch<Int64>.unchanged
 
         public init() {}

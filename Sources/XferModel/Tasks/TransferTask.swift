@@ -17,7 +17,8 @@ public struct TransferTask: Hashable, Sendable {
     public var batchID: BatchID?
     /// Order within its host: lower starts earlier under `fifo`, later under `lifo`.
     public var rank: Int64
-    /// Tries since the last progress: counts against `max_retries` and sets the backoff; reset by `task.retry`.
+    /// The number of attempts since the last progress: counts against `max_retries` and sets the backoff; reset by
+    /// `task.retry`.
     public var attempts: Int
     /// The furthest committed offset ever: going past it is progress.
     public var furthest: Int64
@@ -89,8 +90,11 @@ public struct TaskOutcome: Hashable, Sendable, Codable {
     public var responseHeaders: [HeaderField] = []
     /// The measurements of the last attempt; nil before its end.
     public var lastAttempt: AttemptTrace? {
-        // A row has no place for it, and a task in memory equals its row.
-        didSet { lastAttempt?.localPort = nil }
+        // A row has no place for these, and a task in memory equals its row.
+        didSet {
+            lastAttempt?.localPort = nil
+            lastAttempt?.addressedHost = nil
+        }
     }
 
     public init() {}

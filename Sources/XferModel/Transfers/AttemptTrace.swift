@@ -7,6 +7,8 @@ public struct AttemptTrace: Hashable, Sendable, Codable {
     public var port: UInt16?
     /// The connection's own port, which distinguishes connections; not kept.
     public var localPort: UInt16?
+    /// The host and port of the URL that `address` is of; nil for a proxy's address. Not kept.
+    public var addressedHost: String?
     /// The protocol of the response, for example `HTTP/1.1`; nil while there is none.
     public var httpVersion: String?
     /// True if a connection was used that had been made for an earlier request.

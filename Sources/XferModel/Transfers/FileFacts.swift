@@ -28,7 +28,7 @@ public struct FileMark: Hashable, Sendable {
 /// Facts that show cheaply that a file is unchanged (stat(2), statx(2)).
 public struct FileFacts: Hashable, Sendable {
     public var mark: FileMark
-    /// Bytes.
+    /// The length in bytes.
     public var length: Int64
     /// Modification time in nanoseconds since 1970.
     public var modifiedAt: Int64

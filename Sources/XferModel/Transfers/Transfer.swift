@@ -107,7 +107,7 @@ public struct SourceEvidence: Hashable, Sendable {
         self.judgement = judgement
     }
 
-    /// Stands for all servers beyond those that are recorded one by one.
+    /// Represents all servers beyond those that are recorded one by one.
     ///
     /// - Parameter settings: identifies the trust settings under which each of them was accepted.
     public static func unlisted(acceptedUnder settings: String) -> SourceEvidence {

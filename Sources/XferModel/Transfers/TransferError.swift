@@ -3,7 +3,7 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var reason: FailureReason
     /// A sentence that helps a person to act; never contains secrets.
     public var message: String
-    /// True if another try may succeed.
+    /// True if another attempt may succeed.
     public var isRetriable: Bool
     public var httpStatus: Int?
     /// libcurl's code, libcurl-errors(3).

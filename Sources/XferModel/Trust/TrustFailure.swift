@@ -31,7 +31,7 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         self.chain = chain
     }
 
-    /// Most certificates of a sent chain that are kept and shown.
+    /// The highest number of certificates of a sent chain that are kept and shown.
     public static let maxChain = 10
 
     /// One sentence with all of it.

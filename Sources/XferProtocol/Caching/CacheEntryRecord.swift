@@ -23,7 +23,7 @@ public struct CacheEntryRecord: WireRecord, Hashable {
 
     /// - Parameters:
     ///   - freshUntil: nil if the entry is stale and has to be validated before use.
-    ///   - isDetailed: whether the record includes header fields and digest.
+    ///   - isDetailed: true if the record includes header fields and digest.
     public init(_ entry: CacheEntry, freshUntil: Timestamp?, isDetailed: Bool = false) {
         let response = entry.response
         id = entry.id

@@ -7,7 +7,7 @@ public struct CacheKeyInput: WireValue, Hashable {
 
     public init(_ rule: CacheKeyRule) { self.rule = rule }
 
-    /// For showing: a text may be a URL with secrets.
+    /// Creates the rule for showing: a text may be a URL with secrets.
     public init(masking rule: CacheKeyRule) {
         self.rule = rule.text.map { CacheKeyRule(text: Redaction.text($0)) } ?? rule
     }

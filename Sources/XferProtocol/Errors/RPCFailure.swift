@@ -5,7 +5,7 @@ public import XferModel
 public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// A number rather than `ErrorCode`: a newer daemon may have others.
     public var code: Int64
-    /// One sentence for people; names the field where one is at fault, never holds secrets.
+    /// One sentence for people with the field at fault, if there is one; never contains secrets.
     public var message: String
     public var data: ErrorData?
 
@@ -15,7 +15,7 @@ public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.data = data
     }
 
-    /// The answer to params that could not be read: −32602 with reason, path and what was expected.
+    /// The answer to params that could not be read: −32602 with reason, path and a description of valid values.
     public init(_ error: WireError) {
         self.init(
             .invalidParams, error.description,

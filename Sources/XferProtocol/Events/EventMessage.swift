@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// An event on the wire: the envelope, and what its type adds.
+/// An event on the wire: the envelope, and the fields of its type.
 public struct EventMessage: WireValue, Hashable {
     /// The sequence number; nil for events that are not durable.
     public var seq: Int64?
@@ -18,7 +18,7 @@ public struct EventMessage: WireValue, Hashable {
     /// The type's own fields: those of its `EventContent`.
     public var body: JSONObject
 
-    /// A durable event as it was recorded.
+    /// Creates the message of a durable event.
     public init(_ event: Event) {
         seq = event.seq
         time = event.time
@@ -37,7 +37,7 @@ public struct EventMessage: WireValue, Hashable {
         body = EventBody(progress).members
     }
 
-    /// `events.overflow`: durable events up to `lastSeq` were delivered, no more follow on this subscription.
+    /// Creates `events.overflow`: durable events up to `lastSeq` were delivered, no more follow on this subscription.
     public init(overflowAfter lastSeq: Int64, at time: Timestamp) {
         self.time = time
         type = OpenEnum(.overflow)
@@ -118,7 +118,7 @@ extension EventMessage {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Any event.
+    /// The schema of any event.
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "Event") { schemas in
             var forms: [JSONValue] = []

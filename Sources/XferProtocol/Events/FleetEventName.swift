@@ -11,7 +11,7 @@ public enum FleetEventName: String, CaseIterable, Sendable {
     case limitChanged = "fleet.limit_changed"
     case created = "fleet.created"
 
-    /// True if events of this type name a task.
+    /// True if events of this type have a task.
     var isAboutTask: Bool { self == .taskReleased || self == .taskChanged }
 }
 

@@ -137,7 +137,7 @@ extension NewTask {
     }
 }
 
-/// `batch.get`: how a batch stands.
+/// `batch.get`: the state of a batch.
 public enum BatchGet: RPCMethod {
     public static let name = "batch.get"
     public static let access = MethodAccess.owners

@@ -138,7 +138,7 @@ extension JSONValue {
     }
 }
 
-/// `cache.remove`: forgets some responses.
+/// `cache.remove`: removes some responses.
 public enum CacheRemove: RPCMethod {
     public static let name = "cache.remove"
     public static let access = MethodAccess.owners
@@ -195,7 +195,7 @@ public enum CacheRemove: RPCMethod {
     }
 }
 
-/// `cache.clear`: forgets everything.
+/// `cache.clear`: removes everything.
 public enum CacheClear: RPCMethod {
     public typealias Params = NoParams
 

@@ -165,7 +165,7 @@ public enum FleetAdd: RPCMethod {
     }
 }
 
-/// `fleet.move`: gives tasks another place.
+/// `fleet.move`: moves tasks to another place.
 public enum FleetMove: RPCMethod {
     public typealias Result = SelectionResult.Listed
 
@@ -201,7 +201,7 @@ public enum FleetMove: RPCMethod {
     }
 }
 
-/// `fleet.drain`: a node takes no more tasks.
+/// `fleet.drain`: makes a node claim no more tasks.
 public enum FleetDrain: RPCMethod {
     public static let name = "fleet.drain"
     public static let access = MethodAccess.operators
@@ -250,7 +250,7 @@ public enum FleetUndrain: RPCMethod {
     ]
 }
 
-/// `fleet.forget`: removes a node that is lost for good.
+/// `fleet.forget`: removes a node that is lost.
 public enum FleetForget: RPCMethod {
     public static let name = "fleet.forget"
     public static let access = MethodAccess.operators

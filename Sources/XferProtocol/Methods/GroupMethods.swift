@@ -119,7 +119,7 @@ enum GroupExample {
     ]
 }
 
-/// `group.set`: changes what is set for a group.
+/// `group.set`: changes the settings of a group.
 public enum GroupSet: RPCMethod {
     public typealias Result = GroupGet.Result
 
@@ -168,7 +168,7 @@ public enum GroupSet: RPCMethod {
     }
 }
 
-/// `group.pause`: holds back a group's starts.
+/// `group.pause`: pauses a group.
 public enum GroupPause: RPCMethod {
     public typealias Result = GroupGet.Result
 
@@ -207,7 +207,7 @@ public enum GroupPause: RPCMethod {
     }
 }
 
-/// `group.resume`: lets a group's tasks start again.
+/// `group.resume`: resumes a group.
 public enum GroupResume: RPCMethod {
     public typealias Params = GroupGet.Params
     public typealias Result = GroupGet.Result
@@ -222,7 +222,7 @@ public enum GroupResume: RPCMethod {
     ]
 }
 
-/// `group.remove`: forgets what is set for a group.
+/// `group.remove`: removes the settings of a group.
 public enum GroupRemove: RPCMethod {
     public typealias Params = GroupGet.Params
 

@@ -5,7 +5,7 @@ enum LeaseMethods {
     static let all: [any RPCMethod.Type] = [LeaseRenew.self]
 }
 
-/// `lease.renew`: says until when the tasks under a lease may run.
+/// `lease.renew`: sets the end of a lease, until which its tasks may run.
 public enum LeaseRenew: RPCMethod {
     public static let name = "lease.renew"
     public static let access = MethodAccess.operators

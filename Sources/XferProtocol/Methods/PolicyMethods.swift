@@ -145,7 +145,7 @@ public enum PolicySet: RPCMethod {
     }
 }
 
-/// `policy.remove`: forgets a trust policy.
+/// `policy.remove`: removes a trust policy.
 public enum PolicyRemove: RPCMethod {
     public typealias Params = PolicyGet.Params
     public typealias Result = Done

@@ -122,7 +122,7 @@ public enum ProfileSet: RPCMethod {
     }
 }
 
-/// `profile.remove`: forgets a profile.
+/// `profile.remove`: removes a profile.
 public enum ProfileRemove: RPCMethod {
     public typealias Params = ProfileGet.Params
     public typealias Result = Done

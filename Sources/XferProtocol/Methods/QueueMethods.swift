@@ -67,7 +67,7 @@ public enum QueueStats: RPCMethod {
     }
 }
 
-/// `queue.pause`: holds back starts.
+/// `queue.pause`: pauses the queue.
 public enum QueuePause: RPCMethod {
     public static let name = "queue.pause"
     public static let access = MethodAccess.operators
@@ -104,7 +104,7 @@ public enum QueuePause: RPCMethod {
     }
 }
 
-/// `queue.resume`: lets tasks start again.
+/// `queue.resume`: resumes the queue.
 public enum QueueResume: RPCMethod {
     public typealias Result = QueuePause.Result
 

@@ -54,7 +54,7 @@ public enum StrictTransportList: RPCMethod {
     }
 }
 
-/// `hsts.clear`: forgets hosts.
+/// `hsts.clear`: removes hosts.
 public enum StrictTransportClear: RPCMethod {
     public static let name = "hsts.clear"
     public static let access = MethodAccess.operators

@@ -22,7 +22,7 @@ public enum TaskRead: RPCMethod {
             ])
     ]
 
-    /// Most bytes of one answer.
+    /// The highest number of bytes of one answer.
     public static let largestPage = TaskResult.largestPage
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -69,7 +69,7 @@ public enum TaskRead: RPCMethod {
             self.version = version
         }
 
-        /// The bytes; nil when `data` is not what `encoding` says.
+        /// The bytes; nil when `data` does not have the form `encoding`.
         public var bytes: [UInt8]? { TaskResult.Encoding.decode(data, encoding) }
 
         public static let summary = "A stretch of a task's bytes."
@@ -88,7 +88,7 @@ public enum TaskRead: RPCMethod {
     }
 }
 
-/// `task.result`: what a server answered to a `data` or `upload` task.
+/// `task.result`: a server's answer to a `data` or `upload` task.
 public enum TaskResult: RPCMethod {
     public static let name = "task.result"
     public static let access = MethodAccess.owners
@@ -112,7 +112,7 @@ public enum TaskResult: RPCMethod {
             ]),
     ]
 
-    /// Most bytes of one answer.
+    /// The highest number of bytes of one answer.
     public static let largestPage: Int64 = 1 << 20
 
     public struct Params: WireInput, WireParams, Hashable {
@@ -189,7 +189,7 @@ public enum TaskResult: RPCMethod {
             self.object = object
         }
 
-        /// The bytes; nil when `data` is not what `encoding` says.
+        /// The bytes; nil when `data` does not have the form `encoding`.
         public var bytes: [UInt8]? { Encoding.decode(data, encoding) }
 
         public static let summary = "A stretch of a response."

@@ -56,7 +56,7 @@ public enum SelectionResult: WireValue, Hashable {
         ]
     }
 
-    /// A task that stayed as it was.
+    /// A task that did not change.
     public struct Unchanged: WireRecord, Hashable {
         public var id = TaskID(0)
         public var state = OpenEnum(TaskState.queued)
@@ -210,7 +210,7 @@ extension MethodExample {
     ]
 }
 
-/// `task.pause`: holds tasks back.
+/// `task.pause`: pauses tasks.
 public enum TaskPause: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -252,7 +252,7 @@ public enum TaskCancel: RPCMethod {
     public static let examples = MethodExample.selection
 }
 
-/// `task.retry`: tries failed tasks again.
+/// `task.retry`: retries failed tasks.
 public enum TaskRetry: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -267,7 +267,7 @@ public enum TaskRetry: RPCMethod {
     public static let examples = MethodExample.selection
 }
 
-/// `task.remove`: forgets ended tasks.
+/// `task.remove`: removes ended tasks.
 public enum TaskRemove: RPCMethod {
     public typealias Result = SelectionResult
 
@@ -319,7 +319,7 @@ public enum TaskRemove: RPCMethod {
     }
 }
 
-/// `task.commit`: publishes what is staged.
+/// `task.commit`: publishes staged files.
 public enum TaskCommit: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult

@@ -91,9 +91,9 @@ public enum TaskList: RPCMethod {
 
     /// The order of the list.
     public enum Order: String, WireEnum {
-        /// By id, oldest first.
+        /// Ascending by id, the oldest first.
         case ascending = "asc"
-        /// By id, newest first.
+        /// Descending by id, the newest first.
         case descending = "desc"
         /// Queued tasks alone, by priority, then lane by lane in the order of their turns, each in its own order.
         case queue

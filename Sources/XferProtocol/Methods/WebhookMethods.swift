@@ -50,7 +50,7 @@ public enum WebhookList: RPCMethod {
     }
 }
 
-/// A receiver of events, and how its deliveries stand.
+/// A receiver of events, and the state of its deliveries.
 public struct WebhookRecord: WireRecord, Hashable {
     public var name = ""
     public var url = ""

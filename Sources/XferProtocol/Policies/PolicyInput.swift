@@ -1,7 +1,7 @@
 import StrictJSON
 public import XferModel
 
-/// A trust policy going in: what `policy.set` takes.
+/// The trust policy in a call of `policy.set`.
 public struct PolicyInput: WireInput, Hashable {
     public var name = ""
     public var mode = TrustPolicy.Mode.none

@@ -29,7 +29,7 @@ public struct ServerReportRecord: WireRecord, Hashable {
     public enum ServerVerdict: String, WireEnum {
         case accepted
         case refused
-        /// No handshake came about.
+        /// No handshake took place.
         case unreachable
     }
 }

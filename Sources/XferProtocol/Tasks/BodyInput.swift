@@ -146,8 +146,7 @@ extension JSONValue {
 }
 
 extension JSONNumber {
-    /// A whole number without fraction and exponent: 1e3 and 1.0 are what their sender would write as 1000 and 1.
-    /// Others as they were written.
+    /// A whole number without fraction and exponent: 1e3 and 1.0 become 1000 and 1. Other numbers are unchanged.
     fileprivate var plainText: String {
         let whole = value.wire
         return whole.integerValue != nil && JSONNumber(value) == self ? whole.text : text

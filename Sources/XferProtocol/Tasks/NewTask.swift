@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// A task's fields going in: what `task.add` takes. Everything but `url`, or `urls` in its place, may be left out.
+/// A task's fields in a call of `task.add`. Everything but `url`, or `urls` in its place, may be left out.
 public struct NewTask: WireInput, Hashable {
     public var url: String?
     public var urls: [String]?
@@ -215,9 +215,9 @@ public enum TaskLimits {
     public static let nameLength = 128
     /// Characters of a label.
     public static let labelLength = 256
-    /// Bytes of `meta` as compact JSON.
+    /// The largest `meta` in bytes, as compact JSON.
     public static let metaSize = 16_384
-    /// Bytes per second.
+    /// The highest rate in bytes per second.
     public static let highestRate: Int64 = 1 << 50
     /// Seconds: ten years.
     public static let longestWait: Int64 = 315_360_000
@@ -235,7 +235,7 @@ extension WireLimit {
 
     static let absolutePath = WireLimit.form("^/", expected: "an absolute path") { $0.hasPrefix("/") }
 
-    /// A path whose last part can name a file.
+    /// A path whose last part can be the name of a file.
     static let fileName = WireLimit.form(
         "(^|/)(?!\\.{1,2}$)[^/]{1,255}$", expected: "a file's name of 1 to 255 bytes, or the path of a file"
     ) { path in

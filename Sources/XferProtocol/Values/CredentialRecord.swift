@@ -77,7 +77,7 @@ public struct CredentialRecord: WireInput, Hashable {
         WireError(.conflictingFields, at: field, expected: "the field to be left out with scheme \(scheme.rawValue)")
     }
 
-    /// The credential that is meant.
+    /// The credential of the record.
     public var credential: Credential {
         let model: Credential.Scheme =
             switch scheme ?? .basic {

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Why a task failed, or why its last try did.
+/// The reason why a task, or its last attempt, failed.
 public struct FailureRecord: WireRecord, Hashable {
     public var reason = OpenEnum(FailureReason.internalError)
     public var message = ""
@@ -14,7 +14,7 @@ public struct FailureRecord: WireRecord, Hashable {
 
     public init() {}
 
-    /// `attempts` is the task's count of tries, where it is known.
+    /// Creates the record. `attempts` is the task's count of attempts, if it is known.
     public init(_ error: TransferError, attempts: Int? = nil) {
         reason = OpenEnum(error.reason)
         message = error.message

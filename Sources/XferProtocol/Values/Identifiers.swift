@@ -66,7 +66,7 @@ extension Owner: WireValue {
     }
 }
 
-/// A task by its id or, within one `task.add`, by how many places before this one it stands: −1 is the one before.
+/// A reference to a task by its id or, within one `task.add`, by its distance: −1 is the task before this one.
 public struct TaskReference: WireValue, Hashable {
     /// Negative when it counts back.
     public let id: TaskID

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// The limits that hold for the queue now.
+/// The limits of the queue that are in force.
 public struct QueueLimits: WireRecord, Hashable {
     public var maxActive = 6
     public var maxActivePerHost = 4

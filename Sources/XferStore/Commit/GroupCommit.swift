@@ -75,7 +75,7 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Refuses new changes and commits the waiting ones; blocks until that is done.
     ///
-    /// - Returns: whether the log may be emptied; see `WALCheckpointer.close`.
+    /// - Returns: true if the log may be emptied; see `WALCheckpointer.close`.
     func close() -> Bool {
         perform(
             state.withLock { state in

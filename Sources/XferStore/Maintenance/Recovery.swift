@@ -12,10 +12,10 @@ extension TaskStore {
     /// - Throws: `newerDatabase` and `foreignFile` only for an undamaged file; `cannotOpen`.
     public static func recover(at path: String, now: Timestamp) throws(StoreError) -> RecoveryReport {
         // A version that no program will reach is damage.
-        if case .ours(let version) = try DatabaseFile.inspect(path), version > Migration.all.count,
+        if case .ours(let version) = try DatabaseFile.inspect(path), version > Migration.newest,
             version < Recovery.implausibleVersion
         {
-            throw .newerDatabase(path: path, found: version, known: Migration.all.count)
+            throw .newerDatabase(path: path, found: version, known: Migration.newest)
         }
         let work = path + ".recovering"
         for suffix in ["", "-wal", "-shm"] { unlink(work + suffix) }

@@ -8,16 +8,15 @@ struct DatabaseExamination {
     /// or VACUUM or another tool changed it.
     let isSealed: Bool
 
-    /// - Parameter inLog: the schema version that results from the log; nil if there is no log, or it does not contain
-    ///   one.
-    /// - Throws: `foreignFile`, `newerDatabase`; `damaged` if statements would read other rows than the tables have.
+    /// - Parameter inLog: the schema version that the log leaves; nil if there is no log, or it does not say.
+    /// - Throws: `foreignFile`, `newerDatabase`, `olderDatabase`; `damaged` if statements would read other rows than the tables have.
     init(_ db: Database, path: String, inLog: Int?) throws {
         version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let application = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let isBlank = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
         guard application == Migration.applicationID || isBlank else { throw StoreError.foreignFile(path: path) }
-        guard version <= Migration.all.count else {
-            throw StoreError.newerDatabase(path: path, found: version, known: Migration.all.count)
+        guard version <= Migration.newest else {
+            throw StoreError.newerDatabase(path: path, found: version, known: Migration.newest)
         }
         guard version >= inLog ?? 0 else {
             throw StoreError.damaged([
@@ -32,13 +31,21 @@ struct DatabaseExamination {
         guard taken == version else {
             throw StoreError.damaged(["the schema has number \(version), expected \(taken) after its last migration"])
         }
+        try Self.refuseOlder(version: version, path: path)
         let isIntact = try SchemaSeal.isIntact(db)
         isSealed = isIntact ?? false
         if !isSealed { try Self.refuseDamagedSchema(db, version: version, wasSealed: isIntact != nil) }
         try Self.refuseLostTasks(db)
     }
 
-    /// Reads the whole database if root pages differ from the recorded ones.
+    /// Refuses a schema that no migration of this program starts from.
+    static func refuseOlder(version: Int, path: String) throws(StoreError) {
+        guard version >= Migration.first else {
+            throw .olderDatabase(path: path, found: version, oldest: Migration.first)
+        }
+    }
+
+    /// Reads the whole database if root pages are not as they were recorded.
     private static func refuseDamagedSchema(_ db: Database, version: Int, wasSealed: Bool) throws {
         var faults = try IntegrityCheck.lostObjects(db, version: version) + IntegrityCheck.sharedRoots(db)
         if faults.isEmpty, wasSealed, try !SchemaSeal.hasRecordedRoots(db) {

@@ -49,7 +49,7 @@ enum DatabaseOpener {
             let queue = try DatabaseQueue(path: path, configuration: configuration(keepingLog: hasLog))
             try queue.writeWithoutTransaction { db in
                 let version = try DatabaseExamination(db, path: path, inLog: inLog).version
-                guard version == Migration.all.count else { return }
+                guard version == Migration.newest else { return }
                 let transaction = StoreTransaction(Connection(db), texts: store.texts)
                 defer { transaction.end() }
                 try transaction.begin()
@@ -100,8 +100,8 @@ enum DatabaseOpener {
         case .foreign: throw .foreignFile(path: path)
         case .ours(let version): newest = max(newest, version)
         }
-        guard newest <= Migration.all.count else {
-            throw .newerDatabase(path: path, found: newest, known: Migration.all.count)
+        guard newest <= Migration.newest else {
+            throw .newerDatabase(path: path, found: newest, known: Migration.newest)
         }
         return try DatabaseFile.refuseDamage(path)
     }
@@ -157,15 +157,15 @@ enum DatabaseOpener {
     private static func migrate(_ db: Database, path: String, inLog: Int?) throws -> Int {
         let examination = try DatabaseExamination(db, path: path, inLog: inLog)
         let version = examination.version
-        if version == Migration.all.count, !examination.isSealed { try SchemaSeal.renew(db) }
-        for (index, migration) in Migration.all.enumerated().dropFirst(version) {
+        if version == Migration.newest, !examination.isSealed { try SchemaSeal.renew(db) }
+        for (number, migration) in Migration.missing(after: version) {
             try db.inTransaction(.immediate) {
                 try db.execute(sql: migration.sql)
                 try db.execute(
-                    sql: "INSERT INTO migration (number, name) VALUES (?, ?)", arguments: [index + 1, migration.name])
+                    sql: "INSERT INTO migration (number, name) VALUES (?, ?)", arguments: [number, migration.name])
                 try db.execute(sql: "PRAGMA application_id = \(Migration.applicationID)")
-                try db.execute(sql: "PRAGMA user_version = \(index + 1)")
-                if index + 1 == Migration.all.count { try SchemaSeal.renew(db) }
+                try db.execute(sql: "PRAGMA user_version = \(number)")
+                if number == Migration.newest { try SchemaSeal.renew(db) }
                 return .commit
             }
         }

@@ -9,7 +9,7 @@ public struct StoredResult: Hashable, Sendable {
     }
 
     public var content: Content
-    /// Bytes.
+    /// The length in bytes.
     public var length: Int64
     /// JSON text of the object parsed from the response.
     public var object: String?

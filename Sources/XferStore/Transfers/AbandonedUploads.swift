@@ -10,7 +10,7 @@ public struct AbandonedUpload: Hashable, Sendable {
     /// The parts of the task that decide the request to its server: owner, request, trust policy, profile and `upload`.
     public let specification: TaskSpecification
     public let abandonedAt: Timestamp
-    /// Tries that failed.
+    /// The number of failed attempts.
     public let attempts: Int
 }
 

@@ -10,13 +10,13 @@ public struct WebhookDelivery: Hashable, Sendable {
     /// The event, in the form of `StoreTexts.event`.
     public let body: String
     public let createdAt: Timestamp
-    /// Tries that failed.
+    /// The number of failed attempts.
     public let attempts: Int
 }
 
 /// The state of a webhook's receiver.
 public struct WebhookReceiverState: Hashable, Sendable {
-    /// Tries that failed since the last accepted one.
+    /// The number of failed attempts since the last accepted one.
     public var failures = 0
     /// The time before which nothing is sent.
     public var pausedUntil: Timestamp?

@@ -15,7 +15,7 @@ extension TestCA {
     ///   - from: when it begins to be valid, relative to now.
     ///   - until: when it ends; nil leaves that out.
     ///   - signer: another certificate than the authority's own.
-    ///   - enclosesSigner: whether the response has the signer's certificate in it.
+    ///   - enclosesSigner: true if the response has the signer's certificate in it.
     public func ocspResponse(
         for leaf: TestCertificate, _ status: Revocation = .good, from: Duration = .seconds(-60),
         until: Duration? = .seconds(3600), signer: TestCertificate? = nil,

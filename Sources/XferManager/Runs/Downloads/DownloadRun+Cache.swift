@@ -114,7 +114,7 @@ extension DownloadRun {
         }
     }
 
-    /// Keeps a verified response, and invalidates what the request made doubtful.
+    /// Stores a verified response, and invalidates responses that the request made doubtful.
     func keepInCache(_ part: PartialFile, length: Int64) async {
         // A mirror's response must not be kept under the URL of the task.
         guard let received, transfer.sourceUse.senders == SourceUse().senders else { return }

@@ -24,8 +24,8 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only
-    /// after this commit.
+    /// Commits that the transfer has no valid bytes, with an event that contains the reason. The file may be
+    /// overwritten only after this commit.
     func dropBytes(because reason: String) async throws {
         let (id, senders, received) = (transfer.id, transfer.sourceUse, control.progress.received)
         let (task, owner, now) = (taskID, specification.owner, services.clock())
@@ -49,7 +49,7 @@ extension DownloadRun {
     }
 
     /// If `error` is `publishLost`, commits that the transfer has neither a publish intent nor bytes, so that the next
-    /// try fetches them again. Returns `error`, or the error of this commit.
+    /// attempt fetches them again. Returns `error`, or the error of this commit.
     func forgettingLost(_ error: FileError) async -> any Error {
         guard case .publishLost = error else { return error }
         let (id, task) = (transfer.id, taskID)
@@ -96,16 +96,16 @@ extension DownloadRun {
     }
 
     /// Returns the change to commit before publishing: it records that all bytes are present, and the final name. See
-    /// `PublishingCandidate.commit`.
+    /// `PublishingStage.Commit`.
     ///
     /// - Parameters:
     ///   - length: the length of the partial file in bytes; nil if the published file is one that a hook made.
     ///   - events: the events to append.
-    ///   - isReported: whether the commit of an earlier intent has appended the events.
+    ///   - isReported: true if the commit of an earlier intent has appended the events.
     func intentChange(
         length: Int64?, reporting events: [EventPayload], unless isReported: NIOLockedValueBox<Bool>,
         in directory: FileIdentity
-    ) -> @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool {
+    ) -> PublishingStage.Commit {
         let whole = length.map { wholeResumeData($0, in: nil) }
         let (id, transferID, facts) = (taskID, transfer.id, outcome)
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil

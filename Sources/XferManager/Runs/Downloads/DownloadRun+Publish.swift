@@ -10,7 +10,7 @@ extension DownloadRun {
     private static var largestGathered: Int64 { 1 << 20 }
 
     /// The final name of the file: the client's, else the server's, else that of a URL (`namingURLs`). Before the
-    /// response's head it is what is known so far; after a restart, what an earlier run recorded of its head.
+    /// response's head it is the name known so far; after a restart, the one from an earlier run's head.
     var finalName: String {
         if let name = specification.destination.name ?? readyName { return name }
         let head = ResponseHead(status: outcome.httpStatus ?? 0, fields: outcome.responseHeaders)
@@ -19,7 +19,7 @@ extension DownloadRun {
             urls: specification.namingURLs(last: outcome.finalURL ?? transfer.resumeData.finalURL))
     }
 
-    /// The final name, as the file system of the directory can hold it: a suggested name is fitted to it.
+    /// The final name in a form that the directory's file system allows: a suggested name is adapted.
     func finalName(in directory: DirectoryHandle) async -> String {
         let name = finalName
         guard specification.destination.name == nil, readyName == nil else { return name }
@@ -27,7 +27,7 @@ extension DownloadRun {
             ? await services.pool(in: directory).run { directory.fitted(name) } : directory.fitted(name)
     }
 
-    /// Throws before the first byte if the file system cannot hold the name that the client gave.
+    /// Throws before the first byte if the file system does not allow the client's name.
     func requireNameable(in directory: DirectoryHandle) async throws {
         guard let name = specification.destination.name else { return }
         guard directory.asksAboutNames else { return try directory.requireNameable(name) }
@@ -56,18 +56,18 @@ extension DownloadRun {
         return try await finish(processed.file, length: processed.length, isProcessed: true, in: directory)
     }
 
-    /// Stages the verified file, or gives it its final name.
+    /// Stages the verified file, or publishes it under its final name.
     ///
-    /// - Parameter isProcessed: whether a hook made the file. Such a file is already prepared and recorded as ready.
+    /// - Parameter isProcessed: true if a hook made the file. Such a file is already prepared and recorded as ready.
     func finish(
-        _ file: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
+        _ part: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
     ) async throws -> RunEnd {
         let isManual = specification.completion.finalize == .manual
         if isManual {
             if !isProcessed {
                 control.enter(.processing)
-                try await prepare(file, length: length, whole: wholeFacts)
-                try await recordReady(file, length: length)
+                try await prepare(part, length: length, whole: wholeFacts)
+                try await recordReady(part, length: length)
             }
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }
@@ -79,28 +79,40 @@ extension DownloadRun {
         }
         var isReady = isProcessed
         if !isReady, length > Self.largestGathered {
-            try await prepare(file, length: length, whole: wholeFacts)
+            try await prepare(part, length: length, whole: wholeFacts)
             isReady = true
         }
         let events = pendingEvents
         let isReported = NIOLockedValueBox(false)
         defer { if isReported.withLockedValue(\.self) { pendingEvents.removeFirst(events.count) } }
-        let candidate = PublishingCandidate(
-            file: file, name: name, policy: policy, control: control,
-            attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
+        let file = PublishingFile(
+            content: .part(part), name: name, policy: policy,
             digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
-            reopen: DestinationDirectory.reopening(directory, for: specification, settings, services),
-            pathPool: services.pool(of: specification.owner, in: directory),
+            place: PublishingPlace(directory, of: specification, settings, services),
+            attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
+            begins: { [control = control] in control.beginPublishing() },
             isLeaseInForce: { [leases = services.leases, lease = specification.schedule.lease] in
                 leases.isInForce(lease)
-            },
-            commit: intentChange(
+            })
+        let end = await services.publishing.publish(
+            file, in: directory,
+            committing: intentChange(
                 length: isProcessed ? nil : length, reporting: events, unless: isReported, in: directory.identity),
             onIntent: { isReported.withLockedValue { $0 = true } })
-        let outcome: PublishingCandidate.Outcome
-        do {
-            outcome = try await services.publishing.publish(candidate)
-        } catch {
+        switch end {
+        case .skipped:
+            return try await skipped(name, in: directory)
+        case .stopped:
+            return .stopped
+        case .published(let intent):
+            transfer.publishIntent = intent
+            for attribute in part.refusedAttributes {
+                let warning = "the file system of \(directory.path) refuses the \(attribute.rawValue) of the file"
+                pendingEvents.append(.taskWarning(warning: warning))
+            }
+            outcome.finalPath = directory.path(of: intent.finalName)
+            return .completed(size: length)
+        case .failed(let error), .uncertain(let error):
             hasIntent = hasIntent || isReported.withLockedValue(\.self)
             guard let error = error as? FileError, error.leavesPublishableBytes else { throw error }
             if isReported.withLockedValue(\.self) {
@@ -108,22 +120,8 @@ extension DownloadRun {
                 isReported.withLockedValue { $0 = false }
             }
             // The bytes stay valid even if their directory has been moved, or their name is taken.
-            if !isProcessed { try await keep(file, length: length) }
+            if !isProcessed { try await keep(part, length: length) }
             throw error
-        }
-        switch outcome {
-        case .skipped:
-            return try await skipped(name, in: directory)
-        case .stopped:
-            return .stopped
-        case .published(let intent):
-            transfer.publishIntent = intent
-            for attribute in file.refusedAttributes {
-                let warning = "the file system of \(directory.path) refuses the \(attribute.rawValue) of the file"
-                pendingEvents.append(.taskWarning(warning: warning))
-            }
-            self.outcome.finalPath = directory.path(of: intent.finalName)
-            return .completed(size: length)
         }
     }
 
@@ -226,7 +224,7 @@ extension FileError {
     /// True if a publish that failed for this may be repeated with the same bytes.
     fileprivate var leavesPublishableBytes: Bool {
         switch self {
-        case .destinationChanged, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true
+        case .destinationChanged, .unanswering, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true
         default: false
         }
     }

@@ -18,7 +18,7 @@ actor DownloadRun: TransferSubscriber {
     /// The digest that proves the bytes to be of one version and whole, even if the task itself demands none; see
     /// `WholeBody`.
     var bindingDigest: Checksum?
-    /// From the last response's head.
+    /// The digest announced in the last response's head.
     var announcedDigest: Checksum?
     var lastModified: String?
     /// The name that was chosen for the file which an earlier run recorded as ready.
@@ -48,7 +48,7 @@ actor DownloadRun: TransferSubscriber {
     /// True if the database has an intent to publish, so that the file may have its name: only the transfer shows that.
     var hasIntent = false
 
-    /// The bytes of a response refused by its head are useless to a later try.
+    /// True if a later attempt can continue. The bytes of a response refused by its head are useless to it.
     var isResumable: Bool { hasIntent || !isRefused && control.progress.received > 0 }
     /// The shared transfer releases its own claim.
     var claimant: TransferID? { nil }
@@ -129,8 +129,8 @@ actor DownloadRun: TransferSubscriber {
         }
     }
 
-    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later
-    /// try.
+    /// Throws if the whole is larger than the task allows, whatever its source; its bytes are useless to a later
+    /// attempt.
     func requireAllowedSize(_ length: Int64) throws(TransferError) {
         guard let most = specification.request.maxSize, length > most else { return }
         isRefused = true

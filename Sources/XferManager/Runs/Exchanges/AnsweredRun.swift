@@ -43,7 +43,7 @@ extension AnsweredRun {
     }
 
     /// Claims space for a response of known length. If it does not fit, this fails the run before the response fills
-    /// the disk that holds the database. The engine refuses a response above `largestResult`.
+    /// the disk of the database. The engine refuses a response above `largestResult`.
     private func makeRoom(for length: Int64?) async throws {
         guard let length, length > settings.largestInlineResult, length <= settings.largestResult else { return }
         try await services.claim(length, by: transfer.id, in: services.spool.directory, for: "a response of \(length)")

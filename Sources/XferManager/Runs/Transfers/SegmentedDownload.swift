@@ -7,10 +7,10 @@ import XferSystem
 /// One round of a download in segments: several attempts fetch parts of the body at the same time, into one partial
 /// file.
 ///
-/// The first connection requests all that is missing. If its response shows that ranges of this version can be
-/// requested, it leaves the rear to further connections. Each response is compared with the known version before a byte
-/// of it is written. While another connection is live, a failure costs a connection and not a try: the round ends as
-/// the last connection ends.
+/// The first connection requests all missing bytes. If its response shows that ranges of this version can be requested,
+/// it leaves the rear to further connections. Each response is compared with the known version before a byte of it is
+/// written. While another connection is live, a failure costs a connection and not an attempt: the round ends with the
+/// last connection.
 ///
 /// Invariant: `run` alone assigns segments, one signal after the other, so that nothing else is decided while it waits
 /// for a connection's answer. Confined to the actor of the transfer, which every method that suspends gets as its
@@ -210,7 +210,7 @@ final class SegmentedDownload {
         }
     }
 
-    /// Commits what a further connection's body is, before a byte of it counts as written.
+    /// Commits the source of a further connection's body, before a byte of it counts as written.
     private func accept(_ body: BodyPlan, of connection: Int, on transfer: isolated SharedTransfer) async throws {
         transfer.acceptBody(from: transfer.sources[connection], at: body.offset, isUnproven: body.isUnproven)
         guard transfer.sources.selector.use != transfer.transfer.sourceUse else { return }
@@ -220,7 +220,7 @@ final class SegmentedDownload {
         try await transfer.commitSourceUse()
     }
 
-    /// Throws unless the response brings the segment, of the known version.
+    /// Throws unless the response contains the segment, of the known version.
     private static func requirePart(_ verdict: HeadVerdict, of segment: Segment) throws(SegmentConnectionLoss) {
         switch verdict {
         case .restart(_, let reason): throw .otherVersion(reason)

@@ -143,7 +143,7 @@ extension SharedTransfer {
         }
     }
 
-    /// Updates what describes the bytes after the only attempt has ended.
+    /// Updates the description of the bytes after the only attempt has ended.
     func describe(after outcome: AttemptOutcome) {
         guard outcome.result != .notModified, response.isAccepted else { return }
         describe(kept.description(of: outcome.resumeData, by: sources[0]))
@@ -157,9 +157,9 @@ extension SharedTransfer {
         return .highest(members.wantedSegments(default: settings.segments) + started.wantedSegments)
     }
 
-    /// The URL a connection's attempts request. It is always one the client gave: redirects are followed again, so that
-    /// each hop passes admission and trust and gets only its own credentials, and a URL signed for one request is not
-    /// reused.
+    /// The URL that a connection's attempts request. It is always one of the client's: redirects are followed again, so
+    /// that each hop passes admission and trust and gets only its own credentials, and a URL signed for one request is
+    /// not reused.
     func source(for connection: Int) -> HTTPURL { specification.sources[sources[connection].source] }
 
     /// The request that all members share. It names accepted types only if all members accept the same; otherwise each
@@ -199,9 +199,9 @@ extension SharedTransfer {
     /// Makes one attempt of a connection.
     ///
     /// - Parameters:
-    ///   - segment: the bytes to fetch; nil is all that is missing after the kept bytes.
-    ///   - isFirst: whether no response has been accepted in this round. Later attempts rely on what the first response
-    ///     has set in `described`.
+    ///   - segment: the bytes to fetch; nil is all missing bytes after the kept ones.
+    ///   - isFirst: true if no response has been accepted in this round. Later attempts rely on the `described` that
+    ///     the first response has set.
     func attempt(
         _ connection: Int, for segment: Segment?, isFirst: Bool, into part: PartialFile,
         unsynced: SharedUnsyncedBytes? = nil,
@@ -303,8 +303,8 @@ extension SharedTransfer {
         if isHeld { await services.engine.proceed(handle.id) }
     }
 
-    /// Handles the head of a server that has no more than is kept (416). If it does not say of which version, only the
-    /// digest can show that the bytes are whole.
+    /// Handles the head of a server that has no more than the kept bytes (416). If it does not state the version, only
+    /// the digest can show that the bytes are complete.
     private func onKeptWhole(_ head: ResponseHead, _ keeping: ResumeData) async throws {
         guard !EntityTag.matchStrongly(keeping.validators.etag, head.etag),
             let digest = demandedDigest ?? response.joinDigest

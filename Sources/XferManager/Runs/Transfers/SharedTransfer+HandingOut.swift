@@ -4,11 +4,11 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Gives each task a file of its own.
+/// Creates a file for each task.
 ///
-/// The last task that holds the bytes gets the original. A task that takes them while others hold them gets a transfer
-/// of its own with a copy in its directory, and publishes that. A task holds the original until it has moved to its
-/// copy, so that no task renames a file that another may be copying.
+/// The last task that uses the bytes gets the original. A task that takes them while others use them gets a transfer of
+/// its own with a copy in its directory, and publishes that. A task uses the original until it has moved to its copy,
+/// so that no task renames a file that another may be copying.
 extension SharedTransfer {
     func handOut(_ body: WholeBody, to run: DownloadRun, in directory: DirectoryHandle) async throws
         -> DownloadRun.OwnedCopy

@@ -31,7 +31,7 @@ extension SharedTransfer {
         }
     }
 
-    /// True if every waiting member gave a digest that the finished bytes must have.
+    /// True if every waiting member demands a digest of the finished bytes.
     var isDigestKnown: Bool {
         SharingRules.isDigestKnown(own: specification.checksum, ofMembers: digestsOfMembers)
     }
@@ -85,12 +85,12 @@ extension SharedTransfer {
         try await commitSourceUse()
     }
 
-    /// Commits which sources sent the bytes, before the file holds any of a further source.
+    /// Commits which sources sent the bytes, before the file contains any of a further source.
     func commitSourceUse() async throws { try await kept.commit(sources.selector.use) }
 
     // MARK: What went wrong
 
-    /// Records a failed attempt of its source. Returns whether another source may do better.
+    /// Records a failed attempt of its source. Returns true if another source may do better.
     func canContinue(after error: TransferError) -> Bool {
         guard sources.selector.hasMirrors, MirrorSelector.concernsSource(error) else { return false }
         setAside(0, error)

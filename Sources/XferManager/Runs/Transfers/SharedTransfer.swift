@@ -49,7 +49,7 @@ actor SharedTransfer: AttemptMaker {
     }
 
     /// - Parameters:
-    ///   - isNew: whether no task has used the transfer before.
+    ///   - isNew: true if no task has used the transfer before.
     ///   - begun: the attempt of the brief run that this transfer continues.
     init(_ context: RunContext, _ transfer: Transfer, isNew: Bool, begun: AttemptHandle? = nil) {
         self.context = context
@@ -113,7 +113,7 @@ actor SharedTransfer: AttemptMaker {
         }
     }
 
-    /// Delivers what changed between the member's last check and its insertion, and starts the transfer if it is idle.
+    /// Delivers the changes between the member's last check and its insertion, and starts the transfer if it is idle.
     private func onJoined(_ id: TaskID) async {
         guard members.waiting[id] != nil else { return }
         if case .whole(let delivery) = state {

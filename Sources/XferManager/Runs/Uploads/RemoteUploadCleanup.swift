@@ -25,8 +25,8 @@ actor RemoteUploadCleanup: ManagerPart {
     /// The highest number of concurrent requests.
     private static let maxAbandonments = 4
 
-    /// Sends the requests that are due. A server that cannot be reached is tried again later. If no upload is recorded,
-    /// no timer is armed.
+    /// Sends the requests that are due. A server that cannot be reached is retried later. If no upload is recorded, no
+    /// timer is armed.
     nonisolated func wake() { Task { await begin(asOf: clock()) } }
 
     private func begin(asOf now: Timestamp) {

@@ -28,7 +28,8 @@ actor UploadRun: AnsweredRun {
         self.facts = facts
     }
 
-    /// The upload resource on the server survives this task's failure, so that a later try continues from it.
+    /// True if the upload resource on the server survives this task's failure, so that a later attempt continues from
+    /// it.
     var isResumable: Bool { recorded != nil || !recordedParts.isEmpty }
 
     func run() async throws -> RunEnd {
@@ -81,9 +82,9 @@ actor UploadRun: AnsweredRun {
         case stopped(mayHaveCreated: Bool)
     }
 
-    /// Sends the requests of a machine one after another, and commits what a restart has to know.
+    /// Sends the requests of a machine one after another, and commits the state that a restart needs.
     ///
-    /// - Parameter part: what the machine sends of the source; nil if its requests send nothing of it.
+    /// - Parameter part: the part of the source that the machine sends; nil if its requests send nothing of it.
     func drive(
         _ made: some UploadMachine, _ part: UploadPart?, sending content: OpenedContent
     ) async throws -> Driven {
@@ -173,7 +174,7 @@ actor UploadRun: AnsweredRun {
 
     // MARK: Commits
 
-    /// Commits what a restart has to know about the upload resource.
+    /// Commits the state of the upload resource that a restart needs.
     func commit(_ record: UploadRecord, of part: UploadPart?, length: Int64) async throws {
         let data: UploadResumeData?
         switch record {
@@ -204,7 +205,7 @@ actor UploadRun: AnsweredRun {
 
     // MARK: Requests
 
-    /// A final response and where its content went.
+    /// A final response and the place of its content.
     struct Answer: Sendable {
         var outcome: AttemptOutcome
         var head: ResponseHead
@@ -249,7 +250,7 @@ actor UploadRun: AnsweredRun {
         return try onFinished(answer.outcome, spill: answer.spill, of: &machine, isInterrupted: isInterrupted)
     }
 
-    /// Handles an interim response. Returns whether to stop the request, because the machine sends another one.
+    /// Handles an interim response. Returns true if to stop the request, because the machine sends another one.
     private func onInterim(
         _ head: ResponseHead, from url: HTTPURL, of machine: inout some UploadMachine, _ part: UploadPart?,
         length: Int64
