@@ -29,8 +29,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchTransfer(TransferID)
     /// A move before or after a task of another lane.
     case otherLane(TaskID)
-    /// The change-set would change a task whose start is not committed; see `UncommittedStarts`. `GroupCommit` executes it
-    /// again once the task is released, and no caller gets this error.
+    /// The change-set would change a task whose start is not committed; see `UncommittedStarts`. `GroupCommit` executes
+    /// it again once the task is released, and no caller gets this error.
     case uncommittedStart(TaskID)
     /// A list's cursor was not made by this program, or belongs to another filter or order.
     case invalidCursor

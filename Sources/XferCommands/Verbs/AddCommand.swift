@@ -8,14 +8,15 @@ struct AddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add downloads, uploads and requests.",
         discussion: """
-            When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. \
-            Without -d, -o and -O files go to the daemon's own download directory. With --wait the response of a \
-            single request of kind data is shown when it has ended. With -o - a download goes to standard output when it \
-            is whole and verified, and the daemon keeps no file.
+            When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. Without -d, -o \
+            and -O files go to the daemon's own download directory. With --wait the response of a single request of \
+            kind data is shown when it has ended. With -o - a download goes to standard output when it is whole and \
+            verified, and the daemon keeps no file.
 
-            The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. Indented \
-            lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and header=NAME: \
-            VALUE. A line that is refused is reported with its number and does not stop the others; then the exit status is 3.
+            The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. \
+            Indented lines below it are aria2's options for it, such as out=NAME, dir=DIR, checksum=sha-256=HEX and \
+            header=NAME: VALUE. A line that is refused is reported with its number and does not stop the others; then \
+            the exit status is 3.
 
               xferctl add https://example.org/file.iso
               xferctl add --wait -o file.iso --checksum sha-256=HEX https://example.org/file.iso

@@ -7,8 +7,8 @@ struct BackupCommand: ParsableCommand {
         commandName: "backup", abstract: "Copy the daemon's database into a new file while it runs.",
         discussion: """
             The daemon writes the file, with mode 0600: it needs a directory that the daemon can write to, under the \
-            system's unit one beneath /var/lib/xferd. The copy contains the queue, the history and the credentials of tasks, \
-            but no partial files and no cached responses. xferd --restore FILE reads it. For operators.
+            system's unit one beneath /var/lib/xferd. The copy contains the queue, the history and the credentials of \
+            tasks, but no partial files and no cached responses. xferd --restore FILE reads it. For operators.
             """)
 
     @Argument(help: ArgumentHelp("A file that does not exist.", valueName: "file"), completion: .file())

@@ -19,8 +19,9 @@ struct BatchCommand: ParsableCommand {
             abstract: "Add a list of URLs as a batch.",
             discussion: """
                 The file has one URL a line, or mirrors with tabs between, and aria2's options below them, as that of \
-                `xferctl add -i`. A line that is refused is reported with its number and does not stop the others; then the exit \
-                status is 3. With --atomic it refuses the whole batch. Priority is low unless --priority is given.
+                `xferctl add -i`. A line that is refused is reported with its number and does not stop the others; \
+                then the exit status is 3. With --atomic it refuses the whole batch. Priority is low unless --priority \
+                is given.
 
                   xferctl batch add -d ~/images -i urls.txt
                   xferctl batch add -i - --max-active 2 --wait < urls.txt

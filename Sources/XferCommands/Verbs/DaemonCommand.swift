@@ -11,9 +11,9 @@ struct DaemonCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daemon", abstract: "Start, show and stop the daemon; print its log.",
         discussion: """
-            `xferctl add` starts a daemon of your own when none runs: by your systemd where that has the unit, else in the \
-            background. A daemon in the background ends with the machine; `xferctl add` starts it again, and its tasks \
-            continue. `client.start: never` in ~/.config/xferd/config.yaml, or --no-start, prevents the start.
+            `xferctl add` starts a daemon of your own when none runs: by your systemd where that has the unit, else in \
+            the background. A daemon in the background ends with the machine; `xferctl add` starts it again, and its \
+            tasks continue. `client.start: never` in ~/.config/xferd/config.yaml, or --no-start, prevents the start.
             """,
         subcommands: [Start.self, Status.self, Stop.self, Log.self], defaultSubcommand: Status.self)
 

@@ -8,10 +8,10 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List tasks.",
         discussion: """
-            Running tasks come first, then waiting ones, queued ones in the order of their starts, and ended ones, \
-            the newest first. Without filters, tasks that ended before today are hidden; --all shows it. Words search tasks by \
-            name, label, group or URL. With --json, --oldest-first and --queue the order is different: by id, the \
-            newest first. --sort reads all matching tasks before it shows the first ones.
+            Running tasks come first, then waiting ones, queued ones in the order of their starts, and ended ones, the \
+            newest first. Without filters, tasks that ended before today are hidden; --all shows it. Words search \
+            tasks by name, label, group or URL. With --json, --oldest-first and --queue the order is different: by id, \
+            the newest first. --sort reads all matching tasks before it shows the first ones.
 
               xferctl list --queue
               xferctl list debian --since yesterday

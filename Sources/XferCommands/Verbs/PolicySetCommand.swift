@@ -8,8 +8,8 @@ struct PolicySetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Write a policy, replacing the one of that name.",
         discussion: """
-            The whole policy is replaced: options that are not given have their defaults. Tasks on connections that the earlier \
-            version judged stop at the next safe point and are judged again.
+            The whole policy is replaced: options that are not given have their defaults. Tasks on connections that \
+            the earlier version judged stop at the next safe point and are judged again.
             """)
 
     @Argument(

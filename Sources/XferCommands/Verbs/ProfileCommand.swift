@@ -8,9 +8,9 @@ struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: "Keep named defaults for requests.",
         discussion: """
-            A task with a profile gets the profile's values for options that it does not set. Existing tasks keep the values that they \
-            got; only the profile's credential, client certificate and cookies are looked up at every attempt. Only \
-            operators may see and write profiles.
+            A task with a profile gets the profile's values for options that it does not set. Existing tasks keep the \
+            values that they got; only the profile's credential, client certificate and cookies are looked up at every \
+            attempt. Only operators may see and write profiles.
             """,
         subcommands: [List.self, Show.self, ProfileSetCommand.self, Remove.self], defaultSubcommand: List.self)
 

@@ -8,8 +8,9 @@ struct ProfileSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Write a profile, replacing the one of that name.",
         discussion: """
-            The whole profile is replaced: options that are not given are unset. Passwords and tokens are prompted for, \
-            read from a file here, or given as a place that the daemon reads at every attempt (--password-from, --bearer-from).
+            The whole profile is replaced: options that are not given are unset. Passwords and tokens are prompted \
+            for, read from a file here, or given as a place that the daemon reads at every attempt (--password-from, \
+            --bearer-from).
 
               xferctl profile set api --base-url https://api.example.org/v1 --bearer-from file:/etc/xferd/token
             """)

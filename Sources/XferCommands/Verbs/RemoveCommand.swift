@@ -8,8 +8,8 @@ struct RemoveCommand: TaskVerb {
         commandName: "remove",
         abstract: "Forget ended tasks, with --files their files, too.",
         discussion: """
-            Only completed, failed and cancelled tasks can be removed. The files that they published stay, unless --files \
-            deletes them; a file that was replaced or changed since then stays in any case.
+            Only completed, failed and cancelled tasks can be removed. The files that they published stay, unless \
+            --files deletes them; a file that was replaced or changed since then stays in any case.
             """,
         aliases: ["rm"])
     static let participle = "removed"

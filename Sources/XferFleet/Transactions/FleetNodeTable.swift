@@ -49,7 +49,7 @@ extension FleetNodeTable {
 
     /// All nodes, by name.
     ///
-    /// - Parameter isCounting: true if to count leases and pinned tasks. Observers of beats leave that out: it is the
+    /// - Parameter isCounting: true to count leases and pinned tasks. Observers of beats leave that out: it is the
     ///   only part whose cost grows with the queue.
     public func list(isCounting: Bool = true) async throws(FleetError) -> [FleetNodeRow] {
         let counts =

@@ -20,7 +20,8 @@ public struct FleetPermit: Hashable, Sendable {
     public var modifiedAt: Int64
 
     public init(
-        claimKey: FleetClaimKey, storage: String, directory: String, part: String, name: String, inode: UInt64, size: Int64,
+        claimKey: FleetClaimKey, storage: String, directory: String, part: String, name: String, inode: UInt64,
+        size: Int64,
         modifiedAt: Int64
     ) {
         self.claimKey = claimKey

@@ -23,7 +23,7 @@ extension FleetFace {
                 try TokenHandlers.requireSocket(context)
                 guard
                     let id = try await attempt({ () throws(FleetError) in try await database.tokens.revoke(params.name)
-                        })
+                    })
                 else { throw ManagerError.tokenNotFound(params.name) }
                 tokens.remove(id)
                 return Done()

@@ -52,7 +52,8 @@ extension NodeAgent {
         let watched = Watched(registration: registration, isClaiming: want > 0)
         guard self.watched != watched else { return }
         self.watched = watched
-        database.nodes.watch(registration, isClaiming: want > 0, every: configuration.interval) { [wakeSignal] in wakeSignal.ring()
+        database.nodes.watch(registration, isClaiming: want > 0, every: configuration.interval) { [wakeSignal] in
+            wakeSignal.ring()
         }
     }
 

@@ -112,7 +112,9 @@ extension NodeWork {
             case .report: ended.append(id)
             case .remove:
                 try await isPartGone ? daemon.discard([id]) : daemon.remove([id])
-                guard let claimKey = claimed.remove(id), let again = tasks.first(where: { $0.claim.claimKey == claimKey }) else {
+                guard let claimKey = claimed.remove(id),
+                    let again = tasks.first(where: { $0.claim.claimKey == claimKey })
+                else {
                     continue
                 }
                 if let fresh = try await daemon.add([again.task]).ids.first { claimed.insert(claimKey, as: fresh) }
@@ -135,7 +137,8 @@ extension NodeWork {
                 claim.claimKey, .failed, detail: Handover.detail(failure, node: configuration.node), result: nil,
                 removing: nil)
         }
-        logger.notice("xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.claimKey.task)"])
+        logger.notice(
+            "xferd refuses a task of the fleet: \(failure.message)", metadata: ["task": "\(claim.claimKey.task)"])
     }
 }
 

@@ -10,8 +10,8 @@ import XferProtocol
 
 /// The fleet's tasks on this node: claims, the daemon's tasks, ends and reports.
 ///
-/// Claims are durable in the database, tasks and their ends in the daemon, so that a step which fails is repeated without
-/// harm.
+/// Claims are durable in the database, tasks and their ends in the daemon, so that a step which fails is repeated
+/// without harm.
 final class NodeWork: NodePart {
     let context: NodeContext
     var claimed = ClaimedTasks()

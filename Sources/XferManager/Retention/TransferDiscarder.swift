@@ -7,8 +7,8 @@ import XferStore
 
 /// Deletes bytes that no task holds any more.
 ///
-/// A transfer without a run, which no scheduling pass can still assign, cannot be joined: if it has no task, that does not
-/// change. `RunScheduler.beginDeleting` makes that hold from the read of its holders to the deletion of its row.
+/// A transfer without a run, which no scheduling pass can still assign, cannot be joined: if it has no task, that does
+/// not change. `RunScheduler.beginDeleting` makes that hold from the read of its holders to the deletion of its row.
 final class TransferDiscarder: ManagerPart, Sendable {
     let context: ManagerContext
     private let scheduler: RunScheduler
@@ -52,8 +52,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
     /// Finds transfers whose task was cancelled, ended or was removed just before a crash, and files that no row names.
     /// This runs in the background, because every transfer is checked.
     ///
-    /// - Parameter last: the last transfer before the first run of this daemon. A run that copies bytes for its task makes
-    ///   the transfer first, and moves the task to it when the copy is whole: until then no task uses it.
+    /// - Parameter last: the last transfer before the first run of this daemon. A run that copies bytes for its task
+    ///   makes the transfer first, and moves the task to it when the copy is whole: until then no task uses it.
     func discardOrphans(upTo last: TransferID) {
         state.withLockedValue { state in
             state.lastOrphan = last
@@ -297,8 +297,8 @@ final class TransferDiscarder: ManagerPart, Sendable {
                 guard let transfer = try reader.transfer(id) else { return true }
                 // A run may be writing to it. Otherwise the transfer's next run deletes it.
                 if name == transfer.replacementName { return false }
-                // The same name in another directory is what an interrupted move has left. Path and inode have to differ:
-                // a path may be an alias, and a directory may get another number when its disk is mounted anew.
+                // The same name in another directory is what an interrupted move has left. Path and inode have to
+                // differ: a path may be an alias, and a directory may get another number when its disk is mounted anew.
                 if name == transfer.partialName {
                     let kept = transfer.partial
                     return afterMove && kept.directory != path && kept.identity.inode != identity?.inode

@@ -140,8 +140,8 @@ struct SchedulingPass: Sendable {
         if !starts.tasks.isEmpty { try tx.settleTurns() }
     }
 
-    /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now, so
-    /// they are started here, under the same limits.
+    /// Starts tasks whose hosts cool down and whose users have resumed them. Their lanes are not in the rotation now,
+    /// so they are started here, under the same limits.
     private mutating func startIgnoringCooldown(in tx: StoreTransaction) throws {
         for id in ignoringCooldown.sorted() where !isFull && scheduler.freeSlots > 0 {
             let task = try StoreError.nilIfUnreadable { try tx.task(id) }
@@ -233,8 +233,8 @@ struct SchedulingPass: Sendable {
         return false
     }
 
-    /// False for a task whose file may have its final name already: only its own transfer knows that it did. Under another
-    /// one it would publish a second file.
+    /// False for a task whose file may have its final name already: only its own transfer knows that it did. Under
+    /// another one it would publish a second file.
     private func mayLeaveItsTransfer(_ task: TransferTask, in tx: StoreTransaction) throws -> Bool {
         guard let id = task.transferID else { return true }
         return try tx.transfer(id)?.publishIntent == nil
@@ -315,7 +315,8 @@ private final class StoredQueue: QueueIndex {
     private var empty: [Priority: LaneExclusions] = [:]
     /// The exclusions of the last search for a lane.
     private var asked = LaneExclusions()
-    /// The lane that was served last, if it is the only one of its priority, and the exclusions under which it was found.
+    /// The lane that was served last, if it is the only one of its priority, and the exclusions under which it was
+    /// found.
     private var only: (lane: QueueLane, excluded: LaneExclusions)?
 
     init(_ tx: StoreTransaction, held: UncommittedStarts?, freeSlots: Int) {

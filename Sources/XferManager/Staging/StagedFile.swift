@@ -94,8 +94,8 @@ struct StagedFile: Sendable {
     /// Publishes the file.
     ///
     /// - Returns: the committed intent, to whose file the name leads; nil if another file has the name, and is kept.
-    /// - Throws: `Overtaken` if the task is not staged any more; `StoreError`; else the reason why the file has no name, or
-    ///   may have it.
+    /// - Throws: `Overtaken` if the task is not staged any more; `StoreError`; else the reason why the file has no
+    ///   name, or may have it.
     func publish(_ services: RunServices, _ settings: ManagerSettings) async throws -> PublishIntent? {
         guard !isSkipped else { return nil }
         let (id, transferID, directoryID) = (task.id, transfer.id, directory.identity)

@@ -3,8 +3,8 @@ import XferThreads
 
 /// The tasks with uncommitted starts: brief runs, whose rows have the state `queued` although the tasks run.
 ///
-/// A transaction adds tasks (`StoreTransaction.addUncommittedStart`), and a rollback removes those that it added: a closure that is
-/// executed again finds the former state.
+/// A transaction adds tasks (`StoreTransaction.addUncommittedStart`), and a rollback removes those that it added: a
+/// closure that is executed again finds the former state.
 ///
 /// Invariant: while the start of a task is not committed, only its run changes its row (`StoreTransaction.asStarter`).
 /// Any other change-set that would change it is rolled back and waits until the task is released, then runs again. So

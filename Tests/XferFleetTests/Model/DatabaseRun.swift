@@ -143,8 +143,11 @@ struct DatabaseRun {
             return
         }
         wrong += model.accept(
-            claims.map { ($0.claimKey.task.rawValue, $0.claimKey.claim.text) }, by: name, want: want, lanes: ClaimRules.lanes)
-        nodes[index].held += claims.map { ModelNode.Held(task: $0.claimKey.task.rawValue, claim: $0.claimKey.claim.text) }
+            claims.map { ($0.claimKey.task.rawValue, $0.claimKey.claim.text) }, by: name, want: want,
+            lanes: ClaimRules.lanes)
+        nodes[index].held += claims.map {
+            ModelNode.Held(task: $0.claimKey.task.rawValue, claim: $0.claimKey.claim.text)
+        }
         let begun = claims.filter { _ in rules.generator.chance(60) }.map(\.claimKey)
         let lost = try await fleet.leases.begin(try registration(index), begun)
         if !lost.isEmpty { wrong.append("lost at begin: \(lost)") }
@@ -176,7 +179,8 @@ struct DatabaseRun {
         let stored = nodes[index].held.filter { model.tasks[$0.task]?.lane.place.storage != nil }
         guard let held = rules.generator.pick(stored) else { return }
         let permit = FleetPermit(
-            claimKey: try Self.claimKey(held), storage: "nas", directory: "", part: ".xfer-t-\(held.task).part", name: "f",
+            claimKey: try Self.claimKey(held), storage: "nas", directory: "", part: ".xfer-t-\(held.task).part",
+            name: "f",
             inode: .max, size: 1, modifiedAt: 2)
         let isValid = model.holds(held.task, held.claim)
         do {
@@ -207,7 +211,8 @@ struct DatabaseRun {
                 if isValid { apply.append { $0.end(held.task, ending) } }
             } else {
                 let declines = rules.generator.chance(40)
-                report.releases.append(FleetRelease(claimKey: claimKey, next: declines ? .decline : .queue, reason: "r"))
+                report.releases.append(
+                    FleetRelease(claimKey: claimKey, next: declines ? .decline : .queue, reason: "r"))
             }
         }
         // The head of a lane is given in the order of the report: the first one goes first.

@@ -250,7 +250,7 @@ actor UploadRun: AnsweredRun {
         return try onFinished(answer.outcome, spill: answer.spill, of: &machine, isInterrupted: isInterrupted)
     }
 
-    /// Handles an interim response. Returns true if to stop the request, because the machine sends another one.
+    /// Handles an interim response. Returns true to stop the request, because the machine sends another one.
     private func onInterim(
         _ head: ResponseHead, from url: HTTPURL, of machine: inout some UploadMachine, _ part: UploadPart?,
         length: Int64
