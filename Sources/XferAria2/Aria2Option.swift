@@ -83,7 +83,7 @@ public enum Aria2Option {
     }
 
     private static let trust = "trust is configured in xferd, by policies and profiles"
-    private static let file = "clients cannot name files of the server"
+    private static let file = "clients cannot refer to files of the server"
     private static let cookies = "cookies belong to profiles of xferd; send one with header"
     private static let service = "this is configured in xferd"
     private static let scheme = "only http and https are supported"

@@ -43,7 +43,7 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
             "node \(node) was registered again by another agent: this one stops. If two machines have one state "
                 + "directory or one name, give one of them its own"
         case .nodeNameTaken(let node):
-            "node \(node) belongs to another store whose agent is not known to be down: choose another name, or run "
+            "node \(node) belongs to another store whose agent may still run: choose another name, or run "
                 + "`xferctl fleet forget \(node)` if that machine is gone"
         case .noSuchNode(let name): "no node \(name)"
         case .noSuchBatch(let id): "no batch \(id)"

@@ -43,7 +43,7 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
         if case .rejected(_, 401, _)? = tried.first?.error {
             return "`xferctl token list` on the daemon's machine shows the tokens, `xferctl token add` makes one"
         }
-        return "see to the URL and the server's certificate; --server-ca FILE names one of your own"
+        return "check the URL and the server's certificate; --server-ca FILE trusts an authority of your own"
     }
 
     /// The sockets that were tried, with the error of each.

@@ -90,7 +90,7 @@ extension AccessOptions {
         case .interrupted: throw CommandFailure(.interrupted, "interrupted; nothing was added")
         case .unavailable:
             throw .usage(
-                "\(option): there is no terminal for the password prompt;  "
+                "\(option): there is no terminal for the password prompt; "
                     + "use --password-file FILE (- is standard input)")
         }
     }

@@ -110,7 +110,7 @@ struct AccessOptions: ParsableArguments {
         if digest, signature != nil { throw ValidationError("--digest and --aws-sigv4 exclude each other.") }
         for (option, user) in [("-u", login), ("--proxy-user", proxyUser)] where user?.contains(":") == true {
             throw ValidationError(
-                "\(option) takes the user's name only: a password on the command line can be read by every user of this "
+                "\(option) expects the user's name only: a password on the command line can be read by every user of this "
                     + "machine. Leave it out to get a prompt, or use --password-file.")
         }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key need each other.") }

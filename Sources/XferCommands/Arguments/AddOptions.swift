@@ -44,7 +44,7 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let this hook of the operator's work on the file before it is published.", valueName: "hook"),
+            "Process the file with this hook of the operator before it is published.", valueName: "hook"),
         completion: .daemon(.hooks))
     var postProcess: String?
 
@@ -184,7 +184,7 @@ struct SchedulingOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Try it although the URL failed for good a while ago, see `xferctl failed-url`.")
+        help: "Make a request although the URL failed permanently a while ago, see `xferctl failed-url`.")
     var retryFailed = true
 
     @Option(

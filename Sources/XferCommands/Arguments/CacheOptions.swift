@@ -13,7 +13,7 @@ struct CacheOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Key of the URL in the cache: a text, or JSON:  {\"ignore_params\": [\"token\"]}, "
+            "Key of the URL in the cache: a text, or JSON: {\"ignore_params\": [\"token\"]}, "
                 + "{\"ignore_query\": true}, {\"host\": \"mirrors\"}.", valueName: "text or json"),
         transform: CacheKeyInput.argument)
     var cacheKey: CacheKeyInput?

@@ -70,7 +70,7 @@ struct ContentOptions: ParsableArguments {
         transform: ByteAmount.argument)
     var chunkSize: ByteAmount?
 
-    @Flag(help: "Let the request that creates a tus upload bring its first bytes.")
+    @Flag(help: "Send the first bytes in the request that creates a tus upload.")
     var creationWithUpload = false
 
     @Option(

@@ -40,7 +40,7 @@ struct ResponseOptions: ParsableArguments {
 /// The profile and the cookies of an added task.
 struct SessionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Take what is not said here from this profile.", valueName: "name"),
+        help: ArgumentHelp("Profile that supplies options left unset here.", valueName: "name"),
         completion: .daemon(.profiles))
     var profile: String?
 

@@ -53,7 +53,7 @@ struct Examination: Sendable {
                 "restart the daemon: systemctl restart xferd (--user for your own), or xferctl daemon stop and start")
         }
         return .problem(
-            "settings", "the configuration file was not taken over: \(problem)",
+            "settings", "the configuration file was not applied: \(problem)",
             "xferd --check-config shows the line; save the file again when it is corrected")
     }
 

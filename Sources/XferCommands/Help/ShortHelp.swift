@@ -31,7 +31,7 @@ enum ShortHelp {
           remove ID     Remove it from the list; --files deletes its file, too.
           limit         Show and set the rate and how many run at a time.
           log ID        Show the events of a task.
-          doctor        Say what is wrong here, and what to do.
+          doctor        Examine the machine and the daemon, and give advice.
 
         `xferctl --help` lists every command, `xferctl COMMAND --help` explains one.
         """

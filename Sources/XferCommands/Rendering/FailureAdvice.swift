@@ -12,8 +12,8 @@ enum FailureAdvice {
             return sentence(status: failure.httpStatus, retry) ?? sentence(reason: failure.reason, id: id)
         case .authFailed? where failure.httpStatus == 401: return login(failure.message, id: id)
         case .checksumMismatch? where failure.message.hasPrefix("the server announced"):
-            return "The server announces this digest itself: it, or what it sends, is wrong. To take the file all the "
-                + "same: \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
+            return "The server announces this digest itself: it, or the file, is wrong. To accept the file anyway, "
+                + "run \(SuggestedCommand.text("update \(id) --announced-digests ignore")), then \(retry)."
         case .checksumMismatch? where failure.message.hasPrefix("another task demands"):
             return "Check the checksum of the other task for the same file; \(retry) fetches it again."
         case .unacceptableType? where failure.message.hasSuffix("which reject_html refuses"):
@@ -85,7 +85,7 @@ enum FailureAdvice {
         case .unexpectedAnswer:
             return
                 "Check what the URL serves now, perhaps behind a sign-in page; the received bytes are kept, and \(retry) "
-                + "asks again."
+                + "repeats the request."
         case .tooManyRedirects, .redirectDenied, .insecureRedirect:
             return "Use the final URL, or allow the redirect (--redirect) when adding it."
         case .rejectedByPolicy: return "Ask the operator of the daemon: its policy forbids this."
@@ -116,7 +116,7 @@ enum FailureAdvice {
             return "Look at what the hook said in the daemon's log, then \(retry); nothing is fetched again."
         case .deadlineExceeded: return "Try it without its deadline with \(retry)."
         case .dependencyFailed: return "See to the task it waited for; when that has completed, \(retry)."
-        case .blockedURL: return "Ask again all the same with \(retry), or see \(SuggestedCommand.text("failed-url"))."
+        case .blockedURL: return "Retry anyway with \(retry), or see \(SuggestedCommand.text("failed-url"))."
         case .onlyIfCachedMiss:
             return "Add it again with another --cache-policy that allows a request."
         case .internalError: return "Look at the daemon's log (journalctl -u xferd, or --user -u xferd), then \(retry)."

@@ -56,7 +56,7 @@ enum FleetText {
             lines.append(
                 "storage:\(SafeText.sanitised(storage)) cannot be read from here: partial files may be left there")
         }
-        return lines + [result.forgotten ? "forgotten: \(name)" : "nothing was done: --yes forgets \(name)"]
+        return lines + [result.forgotten ? "removed: \(name)" : "nothing was done: --yes removes \(name)"]
     }
 
     static func place(_ text: String, option: String) throws(CommandFailure) -> FleetPlace {

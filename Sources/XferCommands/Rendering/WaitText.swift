@@ -12,7 +12,7 @@ enum WaitText {
         switch WaitReason(rawValue: reason) {
         case .retry:
             let cause = task.failure.map { " after \(FailureText.cause($0))" } ?? ""
-            return "next try\(span.isEmpty ? " soon" : span)\(cause)"
+            return "next attempt\(span.isEmpty ? " soon" : span)\(cause)"
         case .network: return "for the network"
         case .schedule: return "for its time" + span
         case .insufficientSpace:

@@ -215,7 +215,7 @@ extension CommandFailure {
         switch code {
         case .methodNotFound: "this daemon is older than xferctl, or the method's name is wrong"
         case .storageUnavailable: "check the daemon's state directory (`xferctl status`); then the daemon continues by itself"
-        case .shuttingDown: "try again when it is up again"
+        case .shuttingDown: "repeat the command when it runs again"
         default: nil
         }
     }

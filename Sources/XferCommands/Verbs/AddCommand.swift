@@ -10,7 +10,7 @@ struct AddCommand: ParsableCommand {
         discussion: """
             When this returns, the daemon has the tasks on disk: they survive crashes and power cuts. Without -d, -o \
             and -O files go to the daemon's own download directory. With --wait the response of a single request of \
-            kind data is shown when it has ended. With -o - a download goes to standard output when it is whole and \
+            kind data is shown when it has ended. With -o - a download is written to standard output when it is complete and \
             verified, and the daemon keeps no file.
 
             The file of -i has one URL a line, or mirrors of the same bytes with tabs between; # begins a comment. \

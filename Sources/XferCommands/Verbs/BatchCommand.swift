@@ -77,7 +77,7 @@ struct BatchCommand: ParsableCommand {
             if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
             if place.slot != nil { throw ValidationError("--slot: a slot has one task, a batch has many.") }
             if file.isStandardOutput { throw ValidationError("-o - takes one URL: use `xferctl add`.") }
-            if file.output != nil { throw ValidationError("-o names one file; use -d for a directory.") }
+            if file.output != nil { throw ValidationError("-o is for one file; use -d for a directory.") }
             try chosen.checkStandardInput(besides: inputFile)
         }
 

@@ -110,7 +110,7 @@ struct FleetCommand: ParsableCommand {
     }
 
     struct Undrain: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a drained node take tasks again.")
+        static let configuration = CommandConfiguration(abstract: "Let a drained node claim tasks again.")
 
         @Argument(help: "The node's name.") var node: String
         @OptionGroup var options: VerbOptions
@@ -140,7 +140,7 @@ struct FleetCommand: ParsableCommand {
 
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a node that is lost for good.",
+            abstract: "Remove a node that is permanently lost.",
             discussion: "Without --yes it only shows the effects on its tasks.")
 
         @Argument(help: "The node's name.") var node: String

@@ -125,7 +125,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Resume: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let its tasks start again.", aliases: ["start"])
+            abstract: "Resume the group.", aliases: ["start"])
 
         @OptionGroup var group: GroupArguments
         @OptionGroup var options: VerbOptions
@@ -144,7 +144,7 @@ struct GroupCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget what is set for a group; its tasks stay.", discussion: "For operators.")
+            abstract: "Remove the settings of a group; its tasks stay.", discussion: "For operators.")
 
         @OptionGroup var group: GroupArguments
         @OptionGroup var options: VerbOptions

@@ -42,7 +42,7 @@ struct LimitCommand: ParsableCommand {
         transform: RateArgument.argument)
     var send: RateArgument?
 
-    @Option(help: ArgumentHelp("Host whose own limits are changed, such as example.org.", valueName: "host"))
+    @Option(help: ArgumentHelp("Host to set limits for, such as example.org.", valueName: "host"))
     var host: String?
 
     @Option(

@@ -43,7 +43,7 @@ struct PolicyCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget a policy.",
+            abstract: "Remove a policy.",
             discussion: "Its hosts are judged by the next less specific policy from then on.")
 
         @Argument(help: "The policy's name.", completion: .daemon(.policies))

@@ -6,7 +6,7 @@ import XferProtocol
 struct RemoveCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Forget ended tasks, with --files their files, too.",
+        abstract: "Remove ended tasks, with --files their files, too.",
         discussion: """
             Only completed, failed and cancelled tasks can be removed. The files that they published stay, unless \
             --files deletes them; a file that was replaced or changed since then stays in any case.

@@ -8,8 +8,8 @@ struct ResultCommand: TaskVerb {
     static let configuration = CommandConfiguration(
         commandName: "result", abstract: "Give the response a data or upload task kept.",
         discussion: """
-            Writes the body as it was received to standard output, or to the file given with -o. A terminal is spared \
-            bytes that are not text. With --object the object that --parse made of it is given instead, as JSON.
+            Writes the body as it was received to standard output, or to the file given with -o. Bytes that are not \
+            text are not written to a terminal. With --object it writes the result of --parse instead, as JSON.
             """)
     static let states: Set<TaskState> = [.completed, .failed]
 
@@ -23,7 +23,7 @@ struct ResultCommand: TaskVerb {
         help: ArgumentHelp("Write to this file; - is standard output.", valueName: "file"))
     var output: String?
 
-    @Flag(help: "Give the object that was made of the body.")
+    @Flag(help: "Write the parsed object.")
     var object = false
 
     @OptionGroup var options: VerbOptions

@@ -10,7 +10,7 @@ struct ResumeCommand: SelectionVerb {
         commandName: "resume",
         abstract: "Resume paused tasks.",
         discussion: """
-            A task that waits for its next try, the network or a host is tried now.
+            A task that waits for its next attempt, the network or a host starts now.
             """,
         aliases: ["start"])
     static let participle = "resumed"

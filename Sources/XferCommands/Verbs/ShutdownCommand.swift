@@ -8,7 +8,7 @@ struct ShutdownCommand: ParsableCommand {
         commandName: "shutdown", abstract: "Stop the daemon.",
         discussion: """
             By default everything is suspended and continues at the next start. Where systemd keeps the daemon, \
-            use systemctl to stop it for good.
+            use systemctl to keep it stopped.
             """)
 
     @Option(

@@ -7,7 +7,7 @@ struct SlotCommand: ParsableCommand {
         commandName: "slot", abstract: "Show, empty or cancel a slot, which one task at a time occupies.",
         discussion: """
             `xferctl add --slot NAME` puts a task into a slot of yours: the task in it is cancelled and ends as \
-            task.superseded. A task leaves its slot when it ends; one that is tried again joins it again.
+            task.superseded. A task leaves its slot when it ends; one that is retried joins it again.
             """,
         subcommands: [Show.self, Detach.self, Cancel.self])
 

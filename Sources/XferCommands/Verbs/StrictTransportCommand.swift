@@ -39,12 +39,12 @@ struct StrictTransportCommand: ParsableCommand {
 
     struct Clear: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget hosts, until they demand https again.")
+            abstract: "Remove hosts, until they demand https again.")
 
         @Argument(help: ArgumentHelp("Names of hosts.", valueName: "host"))
         var hosts: [String] = []
 
-        @Flag(help: "Forget all hosts.")
+        @Flag(help: "Remove all hosts.")
         var all = false
 
         @OptionGroup var options: VerbOptions

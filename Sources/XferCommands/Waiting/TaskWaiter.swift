@@ -167,7 +167,7 @@ struct TaskWaiter {
         } catch {
             // A token that may add alone sees nothing of its tasks.
             guard error.status == .refused else { throw error }
-            throw CommandFailure(.refused, "the transfer continues, but cannot be waited for:  \(error.message)")
+            throw CommandFailure(.refused, "the transfer continues, but cannot be waited for: \(error.message)")
         }
         let found = status.storeID
         if let storeID, storeID != found {

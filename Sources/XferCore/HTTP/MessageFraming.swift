@@ -56,7 +56,7 @@ extension ResponseHead {
             return .invalid("sent Transfer-Encoding, which HTTP/\(majorVersion) does not have")
         }
         guard codings.count == 1, let coding = codings.first, String(coding).equalsIgnoringASCIICase("chunked") else {
-            return .invalid("applied a transfer coding that was not requested:  \(Self.quoted(codings))")
+            return .invalid("applied a transfer coding that was not requested: \(Self.quoted(codings))")
         }
         return .chunked
     }

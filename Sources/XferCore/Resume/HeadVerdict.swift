@@ -96,7 +96,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
         case .noStrongValidator: "the server sent nothing that distinguishes versions"
         case .codedBody: "a content-coded body cannot be continued"
         case .rangeIgnored: "the server sent the whole instead of the range"
-        case .rangeNotSatisfiable: "the server does not have the range any more"
+        case .rangeNotSatisfiable: "the server no longer has the range"
         case .methodWithoutRanges: "only a GET can request the rest"
         case .rangeRefused: "the server refuses to send the rest, and nothing shows that the whole is the same version"
         case .unusableRange(let detail): "the server's range cannot be used: \(detail)"

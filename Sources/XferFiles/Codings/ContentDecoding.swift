@@ -240,7 +240,7 @@ public enum ContentDecodingError: Error, Hashable, Sendable {
         case .tooDense(let coding, let ratio, let received):
             TransferError(
                 .expansionLimit,
-                "\(received) bytes of \(host) in the content coding \(coding.rawValue) stand for more than \(ratio) "
+                "\(received) bytes of \(host) in the content coding \(coding.rawValue) decode to more than \(ratio) "
                     + "times as many (results.max_ratio)",
                 host: host)
         case .file(let error): error.transferError

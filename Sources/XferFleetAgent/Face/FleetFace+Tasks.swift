@@ -88,7 +88,7 @@ extension FleetFace {
             found = try await daemon.digests(of: setting)
         } catch {
             throw RPCFailure(
-                .storageUnavailable, "\(path): the xferd of node \(configuration.node) cannot be reached:  \(error)",
+                .storageUnavailable, "\(path): the xferd of node \(configuration.node) cannot be reached: \(error)",
                 data: ErrorData(reason: "daemon_unavailable", path: path))
         }
         guard let found else {

@@ -74,7 +74,7 @@ struct FleetMetrics: Sendable {
             help: "Age of the oldest queued task by the database's clock; 0 without one.")
         oldest.lines = [([], figures.oldestQueued ?? 0)]
         var unserved = Family(
-            name: "xfer_fleet_unserved", type: "gauge", help: "Queued tasks for whose place no node is available.")
+            name: "xfer_fleet_unserved", type: "gauge", help: "Queued tasks without an available node for their place.")
         unserved.lines = [([], Double(figures.withoutNode))]
         var events = Family(name: "xfer_fleet_events_total", type: "counter", help: "Number of the newest event.")
         events.lines = [([], Double(figures.newestEvent))]

@@ -108,7 +108,7 @@ extension NodeWork {
             } catch {
                 outbox.release(claim.claimKey, .queue, reason: "node \(configuration.node): \(error)")
                 logger.warning(
-                    "shared storage cannot be read:  \(error)", metadata: ["task": "\(claim.claimKey.task)"])
+                    "shared storage cannot be read: \(error)", metadata: ["task": "\(claim.claimKey.task)"])
             }
         }
         let void = Set(try await database.permits.close(registration, closed))

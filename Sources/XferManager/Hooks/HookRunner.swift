@@ -118,7 +118,7 @@ extension HookProcess.End {
         case .exited(let code): "ended with exit code \(code)"
         case .signalled(let number): "was ended by signal \(number)"
         case .timedOut: "did not end in time"
-        case .stopped: "was told to end"
+        case .stopped: "was stopped"
         case .notStarted(let code): "could not be started: \(String(cString: strerror(code)))"
         }
     }

@@ -26,7 +26,7 @@ public enum Metric {
         .gauge, "xferd_tasks", "Tasks in the database, by state.",
         labels: [.one("state", of: TaskState.allCases.map(\.rawValue))])
     static let waitingTasks = MetricFamily(
-        .gauge, "xferd_waiting_tasks", "Waiting tasks by what they wait for.",
+        .gauge, "xferd_waiting_tasks", "Waiting tasks by the reason of the wait.",
         labels: [.one("reason", of: WaitReason.allCases.map(\.rawValue))])
     /// A group is one owner's, so the two labels have as many values as there are groups.
     static let groupTasks = MetricFamily(
@@ -50,7 +50,7 @@ public enum Metric {
         .histogram, "xferd_queue_wait_seconds", "Time from a task's add to its first start.", bounds: durations)
     static let runDuration = MetricFamily(
         .histogram, "xferd_run_duration_seconds",
-        "Time from a task's start to its end, or to the wait for another try.", bounds: durations)
+        "Time from a task's start to its end, or to the wait for another attempt.", bounds: durations)
     static let runningTransfers = MetricFamily(
         .gauge, "xferd_running_transfers", "Transfers that run now.")
     static let queuePaused = MetricFamily(

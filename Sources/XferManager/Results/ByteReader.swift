@@ -203,7 +203,7 @@ public struct ByteReader: ManagerPart, Sendable {
             let facts = try file.facts()
             guard published.isStill(facts), directory.isPlausibleDevice(of: facts, published) else {
                 throw TransferError(
-                    .fileMoveFailed, "\(path) is not the file it published any more: it was replaced or changed")
+                    .fileMoveFailed, "\(path) is no longer the file that it published: it was replaced or changed")
             }
             return try file.read(at: offset, upTo: count)
         }

@@ -68,7 +68,7 @@ extension TransferManager {
     public static func advice(for error: any Error) -> String? {
         switch error as? StoreError {
         case .damaged, .unreadable, .sqlite:
-            "xferd --check-database says what is damaged, xferd --recover keeps what can be read"
+            "xferd --check-database shows the damage, xferd --recover keeps the readable data"
         default: nil
         }
     }

@@ -73,7 +73,7 @@ extension StoreTransaction {
             if result.leavesTransfer {
                 machine.unsubscribe()
                 try discardBytes(
-                    of: &machine, because: "the received bytes are in another task's directory:  \(error.message)",
+                    of: &machine, because: "the received bytes are in another task's directory: \(error.message)",
                     at: rules.now)
                 aftermath.discardsBytes = true
             }

@@ -29,7 +29,7 @@ extension StoreTransaction {
             let path = TaskChanges.path
             throw ManagerError.invalidState(
                 task.id, task.state,
-                reason: "\(path)output within its directory and \(path)on_conflict can change, and what is no part of "
+                reason: "\(path)output within its directory and \(path)on_conflict can change, and fields that are no part of "
                     + "fetching it")
         }
     }

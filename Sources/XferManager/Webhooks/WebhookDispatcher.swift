@@ -208,7 +208,7 @@ actor WebhookDispatcher: ManagerPart {
         let now = clock()
         var receiver = try await store.read { try $0.receiverState(ofWebhook: name) }
         receiver.lastFailedAt = now
-        receiver.lastFailure = "the webhook \"\(name)\" is not defined any more"
+        receiver.lastFailure = "the webhook \"\(name)\" is no longer configured"
         var count = 0
         while true {
             let step = try await store.write(.bulky) { [receiver] tx in

@@ -125,7 +125,7 @@ extension WebhookRun.Answer {
         case .head(let head) where DeliveryRules.isAccepted(head.status): nil
         case .head(let head): ResponseRules.failure(head, from: url, now: now).message
         case .failure(let reason): reason
-        case .stopped: "the try was stopped"
+        case .stopped: "the attempt was stopped"
         }
     }
 }

@@ -46,7 +46,7 @@ public struct CacheEntryRecord: WireRecord, Hashable {
 
     public static let summary = "A response that the cache keeps."
     public static let wireFields: WireFields<Self> = [
-        .required("id", \.id, "Names the entry."),
+        .required("id", \.id, "Identifies the entry."),
         .required("owner", \.owner, "The uid it was fetched for, and is used for."),
         .required("url", \.url, "Requested URL; secrets in it are ***."),
         .optional("final_url", \.finalURL, "URL that sent it, if redirects led elsewhere."),
@@ -74,7 +74,7 @@ extension CacheEntryID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "CacheEntryID") { _ in
             [
-                "description": "Names an entry of the cache; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies an entry of the cache; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }

@@ -10,10 +10,10 @@ extension EventPayload: EventContent {
             event.optional("label", label, "Its label.")
             event.optional("group", group, "Its group.")
         case .taskRestored(let received):
-            event.summary("A task that had a live try when the daemon stopped is going on.")
+            event.summary("A task that was running when the daemon stopped continues.")
             event.required("received", received, "Bytes that were kept.")
         case .taskStarted(let attempt, let offset):
-            event.summary("A try began.")
+            event.summary("An attempt began.")
             event.required("attempt", attempt, "Counts from 1 over the task's life.")
             event.required("offset", offset, "Bytes kept from earlier attempts.")
         case .taskResponse(let status, let total, let etag, let resumed):
@@ -51,7 +51,7 @@ extension EventPayload: EventContent {
             event.summary(
                 "Received bytes are discarded, for another reason than a new version of the source, or sent ones were lost "
                     + "by their server; they are transferred again if the task continues.")
-            event.required("reason", reason, "Why they cannot be used.")
+            event.required("reason", reason, "Reason why they cannot be used.")
             event.required("dropped", dropped, "Bytes that were discarded.")
         case .taskWarning(let warning):
             event.summary("The response has an unexpected property; the task continues.")
@@ -96,7 +96,7 @@ extension EventPayload: EventContent {
             event.end(in: .cancelled)
             event.required("by", by, "The task that is in the slot now.")
         case .taskRemoved:
-            event.summary("A task was forgotten.")
+            event.summary("A task was removed.")
         case .batchCompleted(let batch, let total, let finished, let skipped):
             event.summary(
                 "The last member of a batch has ended. Told once per batch, whatever is retried or removed later.")
@@ -105,7 +105,7 @@ extension EventPayload: EventContent {
             event.required("finished", finished, "Members that have ended: all of them.")
             event.required("skipped", skipped, "Number of those that failed.")
         case .queueIdle(let completed, let failed):
-            event.summary("Nothing is queued, waiting for a time, or running any more.")
+            event.summary("No task is queued, waiting for a time, or running.")
             event.required("completed", completed, "Tasks that are completed.")
             event.required("failed", failed, "Tasks that have failed.")
         case .activityChanged(let active):
@@ -148,7 +148,7 @@ extension EventPayload: EventContent {
             event.summary("The daemon started.")
             event.required("version", version, "Its version.")
             event.required("queued", queued, "Tasks that are queued.")
-            event.required("restored", restored, "Tasks that had a live try when it stopped.")
+            event.required("restored", restored, "Tasks that were running when it stopped.")
         case .daemonStopping(let mode):
             event.summary("The daemon is going down.")
             event.required("mode", mode, "Treatment of unfinished tasks.")

@@ -27,7 +27,7 @@ extension FleetEventName: EventContent {
         case .nodeDown: event.summary("In a fleet: a node is silent for so long that others take its tasks over.")
         case .nodeDraining: event.summary("In a fleet: a node finishes its tasks and claims no more.")
         case .nodeUndrained: event.summary("In a fleet: a node takes tasks again.")
-        case .nodeForgotten: event.summary("In a fleet: a node that is lost for good was removed.")
+        case .nodeForgotten: event.summary("In a fleet: a node that is permanently lost was removed.")
         case .limitChanged:
             event.summary("In a fleet: the limit of a host, of a group or of an owner, or whether a group is paused.")
         case .created: event.summary("In a fleet: its database was made. The first event there is.")

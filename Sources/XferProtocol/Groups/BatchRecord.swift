@@ -29,7 +29,7 @@ public struct BatchRecord: WireRecord, Hashable {
 
     public static let summary = "A batch: tasks that were added together and are counted together."
     public static let wireFields: WireFields<Self> = [
-        .required("id", \.id, "Names the batch."),
+        .required("id", \.id, "Identifies the batch."),
         .required("owner", \.owner, "The uid of the process that added it."),
         .required("group", \.group, "The group its members are in, for group.* and filters."),
         .required("total", \.total, "Members it was added with."),
@@ -78,7 +78,7 @@ extension BatchID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "BatchID") { _ in
             [
-                "description": "Names a batch; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies a batch; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }
@@ -119,7 +119,7 @@ public struct BatchEntry: WireValue, Hashable {
             [
                 "description": .string(
                     "A URL, or an object with a task's fields as task.add takes them, but group and client_key. "
-                        + "Anything else is reported as a bad entry.")
+                        + "Anything else is reported as an invalid entry.")
             ]
         }
     }

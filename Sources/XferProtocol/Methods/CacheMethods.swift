@@ -202,7 +202,7 @@ public enum CacheClear: RPCMethod {
     public static let name = "cache.clear"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "Forgets everything the cache keeps; operators only."
+    public static let summary = "Removes all cached responses; operators only."
     public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
     public static let examples = [
         MethodExample("all of it", params: [:], result: ["removed_count": 12, "removed_size": 1_048_576])
@@ -221,7 +221,7 @@ public enum CacheClear: RPCMethod {
 
         public static let summary = "Amount that was removed."
         public static let wireFields: WireFields<Self> = [
-            .required("removed_count", \.removedCount, "Responses that were forgotten."),
+            .required("removed_count", \.removedCount, "Responses that were removed."),
             .required("removed_size", \.removedSize, "Bytes of their contents."),
         ]
     }
@@ -235,7 +235,7 @@ public enum CacheTrim: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Applies the cache's limits now, or narrower ones this once: what was not used for max_age goes; if there is more "
+        "Applies the cache's limits now, or narrower ones this once: responses not used for max_age are removed; if there is more "
         + "than max_bytes, the least recently used go until it is under half of that. Operators only."
     public static let errors: [ErrorCode] = [.permissionDenied, .storageUnavailable]
     public static let examples = [

@@ -67,7 +67,7 @@ public enum DaemonStatus: RPCMethod {
             .optional("degraded_reason", \.degradedReason, "The reason: what cannot be written, and why."),
             .optional(
                 "config_problem", \.configurationProblem,
-                "Why the configuration file was not taken over when it was read last; for operators."),
+                "Reason why the configuration file was not applied when it was last read; for operators."),
             .optional(
                 "restart_keys", \.keysWaitingForRestart,
                 "Keys of the configuration whose new values wait for a restart; for operators."),

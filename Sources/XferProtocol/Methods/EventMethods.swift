@@ -67,7 +67,7 @@ public enum EventsSubscribe: RPCMethod {
 
         public static let summary = "The subscription."
         public static let wireFields: WireFields<Self> = [
-            .required("subscription", \.subscription, "Names the subscription on this connection."),
+            .required("subscription", \.subscription, "Identifies the subscription on this connection."),
             .required("last_seq", \.lastSeq, "The last sequence number given out at the time of the call."),
             .optional("gap", \.gap, "True when events after since are no longer kept."),
             .optional("first_seq", \.firstSeq, "With gap: the oldest event that is kept; the replay begins there."),

@@ -13,7 +13,7 @@ public enum FailedURLList: RPCMethod {
     public static let scope = MethodScope.read
     public static let isBulk = true
     public static let summary =
-        "URLs that failed for good a while ago: adding one fails at once with blocked_url unless it says retry_failed. "
+        "URLs that failed permanently a while ago: adding one fails at once with blocked_url unless retry_failed is set. "
         + "The caller's own, or every user's for an operator, page by page."
     public static let examples = [
         MethodExample(

@@ -47,7 +47,7 @@ public enum FleetStatus: RPCMethod {
 
         public static let summary = "The fleet as a node sees it."
         public static let wireFields: WireFields<Self> = [
-            .required("fleet", \.fleet, "Names the fleet; changes with a new database."),
+            .required("fleet", \.fleet, "Identifies the fleet; changes with a new database."),
             .required("node", \.node, "The node that answers."),
             .required("version", \.version, "The version of its xfer-fleet."),
             .required("schema", \.schema, "The number of the database's schema."),
@@ -86,7 +86,7 @@ public struct FleetNodeRecord: WireRecord, Hashable {
 
     public static let summary = "A node of the fleet."
     public static let wireFields: WireFields<Self> = [
-        .required("name", \.name, "Names the node."),
+        .required("name", \.name, "Identifies the node."),
         .required("state", \.state, "State of its beats, as seen by the node that answers."),
         .required("draining", \.draining, "True if it claims no new tasks."),
         .required("places", \.places, "Places whose tasks it claims, besides those for it alone."),
@@ -243,7 +243,7 @@ public enum FleetUndrain: RPCMethod {
     public static let name = "fleet.undrain"
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
-    public static let summary = "Lets a drained node take tasks again. Answered by xfer-fleet."
+    public static let summary = "Lets a drained node claim tasks again. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.notFound, .storageUnavailable]
     public static let examples = [
         MethodExample("after maintenance", params: ["node": "a"], result: ["node": FleetExample.liveNode])
@@ -258,7 +258,7 @@ public enum FleetForget: RPCMethod {
     public static let summary =
         "Removes a node that does not come back. Without confirm it only returns the effects on its tasks: those for any node "
         + "are queued again, unfinished ones for it alone fail. Its partial files on shared storages are removed where this "
-        + "node has them mounted. A live node is not forgotten. Answered by xfer-fleet."
+        + "node has them mounted. A live node is not removed. Answered by xfer-fleet."
     public static let errors: [ErrorCode] = [.notFound, .invalidState, .storageUnavailable]
     public static let examples = [
         MethodExample(

@@ -58,7 +58,7 @@ public enum GroupGet: RPCMethod {
     public static let name = "group.get"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
-    public static let summary = "A group: what is set for it, and its tasks by state."
+    public static let summary = "A group: its settings, and its tasks by state."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample("a paused group", params: ["name": "isos"], result: ["group": GroupExample.paused])
@@ -215,7 +215,7 @@ public enum GroupResume: RPCMethod {
     public static let name = "group.resume"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
-    public static let summary = "Lets a group's tasks start again. Tasks that are paused themselves stay so."
+    public static let summary = "Resumes a group. Tasks that are paused themselves stay paused."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("continue", params: ["name": "isos"], result: ["group": GroupExample.running])
@@ -230,7 +230,7 @@ public enum GroupRemove: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Forgets what is set for a group: its limit and its pause. Its tasks stay in it, and it is there as long as they "
+        "Removes the settings of a group: its limit and its pause. Its tasks stay in it, and the group exists as long as they "
         + "are. Operators only."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [

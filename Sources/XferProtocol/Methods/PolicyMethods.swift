@@ -140,7 +140,7 @@ public enum PolicySet: RPCMethod {
 
         public static let summary = "The new policy."
         public static let wireFields: WireFields<Self> = [
-            .required("policy", \.policy, "The whole policy: what it does not say has its default.")
+            .required("policy", \.policy, "The whole policy: fields left unset have their defaults.")
         ]
     }
 }
@@ -154,8 +154,8 @@ public enum PolicyRemove: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Forgets a trust policy: its hosts are judged by the next less specific one. Refused with in_use while an "
-        + "unfinished task names it."
+        "Removes a trust policy: its hosts are judged by the next less specific one. Refused with in_use while an "
+        + "unfinished task refers to it."
     public static let errors: [ErrorCode] = [.notFound, .conflict, .storageUnavailable]
     public static let examples = [MethodExample("by name", params: ["name": "mirror"], result: [:])]
 }
@@ -168,7 +168,7 @@ public enum PolicyTest: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Shakes hands with a URL's server and says how it is judged by the policies a task would be held to; asks for "
+        "Performs a handshake with a URL's server and returns its judgement by the policies that apply to a task; requests "
         + "nothing."
     public static let errors: [ErrorCode] = [.notFound, .rejectedByPolicy]
     public static let examples = [
@@ -219,7 +219,7 @@ public enum PolicyPin: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Shows a server's certificates after the ordinary check. A client that pins what it shows trusts the network once."
+        "Shows a server's certificates after the ordinary check. A client that pins these certificates trusts the network once."
     public static let errors: [ErrorCode] = [.rejectedByPolicy]
     public static let examples = [
         MethodExample(

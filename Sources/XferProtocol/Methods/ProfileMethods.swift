@@ -88,7 +88,7 @@ public enum ProfileSet: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Writes a profile, replacing the one of that name. Tasks that exist keep what they took over from it; only its "
+        "Writes a profile, replacing the one of that name. Existing tasks keep the values that they got from it; only its "
         + "credential, client certificate and cookies are looked up by its name at every attempt."
     public static let errors: [ErrorCode] = [.conflict, .storageUnavailable]
     public static let examples = [
@@ -117,7 +117,7 @@ public enum ProfileSet: RPCMethod {
 
         public static let summary = "The new profile."
         public static let wireFields: WireFields<Self> = [
-            .required("profile", \.profile, "The whole profile: what it does not say has no default here.")
+            .required("profile", \.profile, "The whole profile: fields left unset have no default here.")
         ]
     }
 }

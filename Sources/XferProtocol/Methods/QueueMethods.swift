@@ -112,7 +112,7 @@ public enum QueueResume: RPCMethod {
     public static let access = MethodAccess.operators
     public static let scope = MethodScope.operate
     public static let summary =
-        "Lets tasks start again. Tasks that are paused themselves stay so; with now, waiting ones try at once."
+        "Resumes the queue. Tasks that are paused themselves stay paused; with now, waiting ones start at once."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples = [
         MethodExample("continue", params: [:], result: ["paused": false]),

@@ -46,7 +46,7 @@ public enum TaskAdd: RPCMethod {
     }
 
     fileprivate static let seqSummary =
-        "The events of what was added come after this number: events.subscribe with this since misses none."
+        "The events of the added tasks have greater numbers: events.subscribe with this since misses none."
 
     /// The answer for one task.
     public struct One: WireRecord, Hashable {

@@ -7,7 +7,7 @@ public enum TaskRead: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "A stretch of a task's bytes: of a download that has not ended what it has committed so far, of a staged one its file, "
+        "A range of a task's bytes: for a download that has not ended, the bytes committed so far; for a staged one, its file; "
         + "of a completed one the published file, if it still is the one that was published (inode, time of birth, size and time); "
         + "of data tasks and uploads the response that is kept, of a running data task what has arrived. "
         + "Pages with different versions belong to different files: then begin again."
@@ -94,7 +94,7 @@ public enum TaskResult: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "A stretch of the response a data or upload task kept, and the object that was made of it. "
+        "A range of the stored response of a data or upload task, and the parsed object. "
         + "Kept 7 days, also beside the error of a task that failed for its status, type or content."
     public static let errors: [ErrorCode] = [.notFound, .invalidState]
 

@@ -71,7 +71,7 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionUnchanged"
-        public static let summary = "A task that stayed as it was."
+        public static let summary = "A task that did not change."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."), .required("state", \.state, "The state it is in."),
             .optional(
@@ -233,7 +233,7 @@ public enum TaskResume: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues paused tasks again; waiting ones try now, unless they wait for their own conditions (schedule, dependency, lease)."
+        "Queues paused tasks again; waiting ones start now, unless they wait for their own conditions (schedule, dependency, lease)."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
@@ -275,7 +275,7 @@ public enum TaskRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Forgets terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
+        "Removes terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
         + "with their owners' rights; a file that was replaced since is kept and listed. Tasks whose files cannot be "
         + "deleted stay."
     public static let errors: [ErrorCode] = [.storageUnavailable]
@@ -330,7 +330,7 @@ public enum TaskCommit: RPCMethod {
     public static let summary =
         "Publishes staged downloads (finalize manual) under their final names. All ids are checked before the first file "
         + "gets its name; one that cannot be published, because its name is taken, the disk is full or its bytes were "
-        + "touched, stays staged, and the answer is a conflict whose reason is one of a failed task's. Committing a "
+        + "changed, stays staged, and the answer is a conflict with one of the reasons of failed tasks. Committing a "
         + "completed task changes nothing."
     public static let errors: [ErrorCode] = [.conflict, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection

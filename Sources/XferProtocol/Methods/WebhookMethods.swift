@@ -82,7 +82,7 @@ public struct WebhookRecord: WireRecord, Hashable {
     public static let wireFields: WireFields<Self> = [
         .required("name", \.name, "Its name."),
         .required("url", \.url, "URL to which events are sent; secrets in it are ***."),
-        .required("events", \.events, "The types that are sent; none: only the ends of tasks that name it."),
+        .required("events", \.events, "The types that are sent; none: only the ends of tasks that refer to it."),
         .optional("filter", \.filter, "Conditions for events of these types; owners are uids."),
         .required("signed", \.signed, "True if deliveries are signed."),
         .required("guests", \.guests, "True if tasks of users who are no operators may refer to it."),
@@ -92,7 +92,7 @@ public struct WebhookRecord: WireRecord, Hashable {
         .optional("last_failed_at", \.lastFailedAt, "Time of the last failed attempt."),
         .optional("last_failure", \.lastFailure, "Reason of the failure, without secrets."),
         .optional(
-            "paused_until", \.pausedUntil, "While the receiver accepts nothing: when the next delivery is tried."),
+            "paused_until", \.pausedUntil, "While the receiver accepts nothing: time of the next attempt."),
     ]
 }
 
@@ -103,7 +103,7 @@ public enum WebhookTest: RPCMethod {
     public static let scope = MethodScope.operate
     public static let summary =
         "Sends an event of the type webhook.test to a receiver at once, signed like a delivery, and answers what became "
-        + "of it. It is tried once, and nothing is kept of it."
+        + "of it. It is sent once, and nothing of it is stored."
     public static let examples = [
         MethodExample(
             "accepted", params: ["name": "deploy"], result: ["accepted": true, "status": 204, "duration": 0.12]),

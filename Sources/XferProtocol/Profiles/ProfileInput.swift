@@ -20,7 +20,7 @@ public struct ProfileInput: WireInput, Hashable {
     public init() {}
     public init(name: String) { self.name = name }
 
-    public static let summary = "Defaults for the requests of the tasks that name it."
+    public static let summary = "Defaults for the requests of the tasks that refer to it."
     public static let wireFields = WireFields<Self>(
         sections: [
             .required("name", \.name, "Lower-case letters, digits, -, _ and .", .length(1...64), example: "api"),

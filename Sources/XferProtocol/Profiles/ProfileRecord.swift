@@ -36,7 +36,7 @@ public struct ProfileRecord: WireRecord, Hashable {
         maxSendRate = profile.maxSendRate
     }
 
-    public static let summary = "Defaults for the requests of the tasks that name it; secrets are ***."
+    public static let summary = "Defaults for the requests of the tasks that refer to it; secrets are ***."
     public static let wireFields = WireFields<Self>(
         sections: [
             .required("name", \.name, "The profile's name."),

@@ -22,8 +22,8 @@ public struct BodyInput: WireInput, Hashable {
             "charset", \.charset,
             "The encoding of the form's text, named in Content-Type unless headers has one; default utf-8."),
         .patch("json", \.json, "Any JSON; Content-Type is application/json unless headers has one."),
-        .optional("raw", \.raw, "Text, sent as UTF-8; headers say what it is."),
-        .optional("base64", \.base64, "Bytes; headers say what they are."),
+        .optional("raw", \.raw, "Text, sent as UTF-8; its type is set in headers."),
+        .optional("base64", \.base64, "Bytes; their type is set in headers."),
         .optional(
             "file", \.file, "Absolute path of a file that is streamed; it must not change before it was sent.",
             .length(1...TaskLimits.pathLength), .absolutePath

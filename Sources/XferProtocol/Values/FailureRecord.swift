@@ -27,7 +27,7 @@ public struct FailureRecord: WireRecord, Hashable {
         self.attempts = attempts
     }
 
-    public static let summary = "Why a task failed, or why its last try did."
+    public static let summary = "Reason why a task, or its last attempt, failed."
     public static let wireFields: WireFields<Self> = [
         .required("reason", \.reason, "One of a closed list."),
         .required("message", \.message, "A sentence that helps a person to act; without secrets."),

@@ -27,7 +27,7 @@ extension TaskID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "TaskID") { _ in
             [
-                "description": "Names a task; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies a task; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }
@@ -44,7 +44,7 @@ extension TransferID: WireValue {
     public static func schema(in schemas: inout WireSchemas) -> JSONValue {
         schemas.reference(to: "TransferID") { _ in
             [
-                "description": "Names a transfer; never reused.", "type": "integer", "minimum": 1,
+                "description": "Identifies a transfer; never reused.", "type": "integer", "minimum": 1,
                 "maximum": .integer(WireID.range.upperBound),
             ]
         }

@@ -46,7 +46,7 @@ public struct StateCounts: WireRecord, Hashable {
         .required("paused", \.paused, "Held back by the user."),
         .required("staged", \.staged, "Whole, and waiting for a commit."),
         .required("completed", \.completed, "Done."),
-        .required("failed", \.failed, "Failed for good."),
+        .required("failed", \.failed, "Failed permanently."),
         .required("cancelled", \.cancelled, "Cancelled."),
     ]
 }

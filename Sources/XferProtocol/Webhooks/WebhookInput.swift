@@ -23,7 +23,7 @@ public struct WebhookInput: WireInput, Hashable {
         .optional(
             "events", \.events,
             "The types that are sent; default those that end a task. An empty list sends only the ends of tasks that "
-                + "name the webhook.", .count(0...EventType.allCases.count), example: ["task.completed"]),
+                + "refer to the webhook.", .count(0...EventType.allCases.count), example: ["task.completed"]),
         .optional(
             "secret", \.secret, "Place from which the key of the signature is read at every attempt; without it nothing is signed."),
         .optional("filter", \.filter, "Conditions for events of these types; default all."),

@@ -160,10 +160,10 @@ public enum FieldAccess: String, Sendable, CaseIterable {
     public var summary: String {
         switch self {
         case .operators: "Operators only."
-        case .ownFiles: "Guests may name only files beneath their roots that they could use themselves."
-        case .guestHooks: "Guests may name only hooks and webhooks that are configured for guests."
+        case .ownFiles: "For guests: only files beneath their roots that they could use themselves."
+        case .guestHooks: "For guests: only hooks and webhooks that are configured for guests."
         case .grantedPriority: "Guests may give at most the priority granted to them."
-        case .ownUID: "Guests may name only themselves."
+        case .ownUID: "For guests: only themselves."
         case .noProfileSecrets: "Guests may not send a profile's secrets elsewhere with it."
         }
     }

@@ -11,10 +11,10 @@ import XferModel
         var task = TaskSummary(id: 1, name: "a", state: "waiting", waitReason: "retry", failure: status)
         task.waitUntil = now.advanced(by: .seconds(3))
         #expect(
-            WaitText.sentence(task, now: now) == "next try in 3s after a:80 answered 503 (Service Unavailable)")
+            WaitText.sentence(task, now: now) == "next attempt in 3s after a:80 answered 503 (Service Unavailable)")
         let lost = TaskSummary.Failure(reason: "connection_lost", message: "long story")
         (task.waitUntil, task.failure) = (nil, lost)
-        #expect(WaitText.sentence(task, now: now) == "next try soon after connection lost")
+        #expect(WaitText.sentence(task, now: now) == "next attempt soon after connection lost")
     }
 
     @Test func aFullDiskNamesTheDiskTheNeedAndTheReserve() {

@@ -157,7 +157,7 @@ import XferTestSupport
             try await manager.store.read { try $0.webhookWithDeliveries(after: "") } == nil
         }
         let receiver = try await manager.store.read { try $0.receiverState(ofWebhook: "away") }
-        #expect(receiver.lastFailure == "the webhook \"away\" is not defined any more")
+        #expect(receiver.lastFailure == "the webhook \"away\" is no longer configured")
         let asked = fixture.server.requests(to: "/away").count
         _ = try await endATask(in: manager, fixture)
         try await eventually("the other is asked") { fixture.server.requests(to: "/gone").count == 2 }

@@ -26,7 +26,7 @@ struct ExistingFile: Sendable {
         let has = found.map { "has \($0.description)" } ?? "is no regular file"
         throw TransferError(
             .destinationExists,
-            "\(directory.path(of: name)) exists and \(has), but the task demands \(demanded.description); it is kept as it is"
+            "\(directory.path(of: name)) exists and \(has), but the task demands \(demanded.description); it stays unchanged"
         )
     }
 

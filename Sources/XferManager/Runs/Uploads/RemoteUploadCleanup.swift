@@ -182,7 +182,7 @@ actor RemoteUploadCleanupRun: AttemptMaker {
         }
         if let head = ended.head, !head.isRedirect { return head }
         if case .failed(let error) = ended.result { throw error }
-        throw TransferError(.connectionLost, "the try was stopped")
+        throw TransferError(.connectionLost, "the attempt was stopped")
     }
 
     private var cancellation: UploadRequest? {
