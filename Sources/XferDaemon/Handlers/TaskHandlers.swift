@@ -13,7 +13,7 @@ struct TaskHandlers: Sendable {
     let owners: TaskOwners
     /// The turns of waits for many tasks.
     let turns = BulkTurns(limit: RPCLimits().bulkRequests)
-    /// The turns of changes to what a filter selects.
+    /// The turns of changes to the tasks of a filter.
     let changes = BulkTurns(limit: RPCLimits().bulkRequests)
     /// The present defaults for fields that a new task does not set.
     let defaults: @Sendable () -> TaskDefaults
@@ -214,8 +214,8 @@ struct TaskHandlers: Sendable {
         return .ids(result)
     }
 
-    /// Runs `body`, which may change any number of tasks, when it is the caller's turn. A client that is gone ends its
-    /// call no sooner: a requested change is carried out.
+    /// Runs `body`, which may change any number of tasks, when it is the caller's turn. A client that disconnects does
+    /// not end its call earlier: a requested change is carried out.
     private func inTurn<Value>(
         _ context: CallContext, _ body: () async throws -> Value
     ) async throws -> Value {

@@ -10,7 +10,7 @@ public struct TaskSelection: WireInput, WireParams, Hashable {
     public init(ids: [TaskID]) { self.ids = ids }
     public init(filter: TaskFilter) { self.filter = filter }
 
-    public static let summary = "Which tasks: ids or a filter."
+    public static let summary = "The tasks: ids or a filter."
     public static let wireFields: WireFields<Self> = [
         .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
         .optional(
@@ -47,16 +47,16 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionListed"
-        public static let summary = "What became of the tasks that were named."
+        public static let summary = "Result for each of the listed tasks."
         public static let wireFields: WireFields<Self> = [
             .required("changed", \.changed, "Tasks that changed."),
-            .required("unchanged", \.unchanged, "Tasks whose state left nothing to do, or did not allow it."),
+            .required("unchanged", \.unchanged, "Tasks whose state needed no change, or did not allow it."),
             .required("missing", \.missing, "Ids that do not exist or belong to others."),
-            .optional("files", \.files, "Of task.remove with files: what became of them."),
+            .optional("files", \.files, "For task.remove with files: the result for the files."),
         ]
     }
 
-    /// A task that stayed as it was.
+    /// A task that did not change.
     public struct Unchanged: WireRecord, Hashable {
         public var id = TaskID(0)
         public var state = OpenEnum(TaskState.queued)
@@ -71,7 +71,7 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionUnchanged"
-        public static let summary = "A task that stayed as it was."
+        public static let summary = "A task that did not change."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task."), .required("state", \.state, "The state it is in."),
             .optional(
@@ -98,13 +98,13 @@ public enum SelectionResult: WireValue, Hashable {
         }
 
         public static let schemaName = "SelectionCounted"
-        public static let summary = "How many of the tasks that matched changed."
+        public static let summary = "Number of matching tasks that changed."
         public static let wireFields: WireFields<Self> = [
             .required("changed_count", \.changedCount, "Tasks that changed."),
             .required("unchanged_count", \.unchangedCount, "Tasks that did not."),
             .optional("refused_count", \.refusedCount, "Staged tasks that task.commit could not publish now."),
             .optional("refused", \.refused, "The first 100 of them, with the reasons."),
-            .optional("files", \.files, "Of task.remove with files: what became of them."),
+            .optional("files", \.files, "For task.remove with files: the result for the files."),
         ]
     }
 
@@ -143,11 +143,11 @@ public enum SelectionResult: WireValue, Hashable {
             (self.deleted, self.kept, self.keptCount) = (deleted, kept, keptCount)
         }
 
-        public static let summary = "What became of the files of tasks that were removed with them."
+        public static let summary = "Result for the files of tasks that were removed with them."
         public static let wireFields: WireFields<Self> = [
             .required("deleted", \.deleted, "Files that were deleted, or had been before."),
             .required("kept", \.kept, "Files that were not, at most 1,000 of them."),
-            .required("kept_count", \.keptCount, "How many were not."),
+            .required("kept_count", \.keptCount, "Number of files that were not deleted."),
         ]
     }
 
@@ -166,7 +166,7 @@ public enum SelectionResult: WireValue, Hashable {
         public static let summary = "A file that was not deleted."
         public static let wireFields: WireFields<Self> = [
             .required("id", \.id, "The task that published a file of this name."),
-            .required("path", \.path, "Where the file is."),
+            .required("path", \.path, "Path of the file."),
             .required("reason", \.reason, "Why it was not deleted."),
         ]
     }
@@ -210,7 +210,7 @@ extension MethodExample {
     ]
 }
 
-/// `task.pause`: holds tasks back.
+/// `task.pause`: pauses tasks.
 public enum TaskPause: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -233,7 +233,7 @@ public enum TaskResume: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues paused tasks again; waiting ones try now, unless they wait for their own conditions (schedule, dependency, lease)."
+        "Queues paused tasks again; waiting ones start now, unless they wait for their own conditions (schedule, dependency, lease)."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
@@ -252,7 +252,7 @@ public enum TaskCancel: RPCMethod {
     public static let examples = MethodExample.selection
 }
 
-/// `task.retry`: tries failed tasks again.
+/// `task.retry`: retries failed tasks.
 public enum TaskRetry: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -261,13 +261,13 @@ public enum TaskRetry: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues failed tasks again as the same tasks, with the bytes they kept and their tries counted anew; cancelled ones from "
+        "Queues failed tasks again as the same tasks, with the bytes they kept and a new count of attempts; cancelled ones from "
         + "their first byte, by a filter only if it names their state; suspects, too."
     public static let errors: [ErrorCode] = [.storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
 
-/// `task.remove`: forgets ended tasks.
+/// `task.remove`: removes ended tasks.
 public enum TaskRemove: RPCMethod {
     public typealias Result = SelectionResult
 
@@ -275,8 +275,8 @@ public enum TaskRemove: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Forgets terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
-        + "with their owners' rights; a file that is another one by now is kept and listed. Tasks whose files cannot be "
+        "Removes terminal tasks and deletes their kept partial bytes. With files it deletes the files that they published, too, "
+        + "with their owners' rights; a file that was replaced since is kept and listed. Tasks whose files cannot be "
         + "deleted stay."
     public static let errors: [ErrorCode] = [.storageUnavailable]
     public static let examples =
@@ -301,12 +301,12 @@ public enum TaskRemove: RPCMethod {
             self.files = files ? true : nil
         }
 
-        public static let summary = "Which tasks: ids or a filter."
+        public static let summary = "The tasks: ids or a filter."
         public static let wireFields: WireFields<Self> = [
             .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
             .optional(
                 "filter", \.filter, "All tasks that match and exist at the call, step by step; not atomic."),
-            .optional("files", \.files, "Whether the files that they published are deleted; default false."),
+            .optional("files", \.files, "True to delete the files that they published; default false."),
         ]
 
         public func validate() throws(WireError) { try selection.validate() }
@@ -319,7 +319,7 @@ public enum TaskRemove: RPCMethod {
     }
 }
 
-/// `task.commit`: publishes what is staged.
+/// `task.commit`: publishes staged files.
 public enum TaskCommit: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -328,9 +328,9 @@ public enum TaskCommit: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Publishes staged downloads (finalize manual) under their final names. All ids are looked at before the first file "
+        "Publishes staged downloads (finalize manual) under their final names. All ids are checked before the first file "
         + "gets its name; one that cannot be published, because its name is taken, the disk is full or its bytes were "
-        + "touched, stays staged, and the answer is a conflict whose reason is one of a failed task's. Committing a "
+        + "changed, stays staged, and the answer is a conflict with one of the reasons of failed tasks. Committing a "
         + "completed task changes nothing."
     public static let errors: [ErrorCode] = [.conflict, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
@@ -375,10 +375,10 @@ public enum TaskMove: RPCMethod {
             self.target = target
         }
 
-        public static let summary = "Which tasks, and where to."
+        public static let summary = "The tasks, and their new place."
         public static let wireFields: WireFields<Self> = [
             .required("ids", \.ids, "The tasks.", .count(1...TaskLimits.batchSize)),
-            .required("to", \.to, "Where to."),
+            .required("to", \.to, "The new place."),
             .optional("target", \.target, "The task to stand before or after."),
         ]
 
