@@ -19,6 +19,8 @@ extension QueueOrder: WireEnum {}
 extension FinalizeMode: WireEnum {}
 extension NetworkState: WireEnum {}
 extension EventType: WireEnum {}
+extension OperationVerb: WireEnum {}
+extension OperationState: WireEnum {}
 
 /// Stored as a number so that it sorts, written as a word.
 extension Priority: WireEnum {

@@ -13,7 +13,7 @@ struct Migration: Sendable {
         .webhooks, .tokens, .cheapRemovals, .briefRuns, .eventSeries,
         .answerDoubts, .hostCooldowns, .lastAttempts,
         .cooldownCauses, .secureHosts, .tokenDirectories, .openDependencies,
-        .storedBytes, .uploadParts,
+        .storedBytes, .uploadParts, .operations,
     ]
 
     /// `PRAGMA application_id`: "xfer" in ASCII, by which file(1) and this program recognise its databases.
