@@ -39,12 +39,20 @@ public struct MountTable: Sendable {
         return found
     }
 
-    /// The device number, as stat(2) reports it, of the mount in which a path lies by its text; nil if no mount is known.
+    /// The device number, as stat(2) reports it, of the mount in which a path lies by its text; nil if no mount is
+    /// known.
     public func device(of path: String) -> UInt64? {
         mount(of: ResolvedPath.tidy(path)).map { xfer_device(UInt64(clamping: $0.major), UInt64(clamping: $0.minor)) }
     }
 
-    /// The type of the file system with this device number, stat(2); nil if no mount has it, as for subvolumes of btrfs.
+    /// True if a mount has this device number, stat(2). Subvolumes of btrfs have numbers that no mount has.
+    public func hasDevice(_ device: UInt64) -> Bool {
+        let (major, minor) = (xfer_major(device), xfer_minor(device))
+        return mounts.contains { $0.major == major && $0.minor == minor }
+    }
+
+    /// The type of the file system with this device number, stat(2); nil if no mount has it, as for subvolumes of
+    /// btrfs.
     static func type(ofDevice device: UInt64) -> String? {
         let (major, minor) = (xfer_major(device), xfer_minor(device))
         return MountTable().mounts.last { $0.major == major && $0.minor == minor }?.type

@@ -36,6 +36,8 @@ extension DirectoryHandle {
         try requireSingleName(name)
         try requireSingleName(privateName)
         try requireStillWritable()
+        // A crash may have come between the placeholder of the private name and the rename; see `renameKeeping`.
+        if try exists(name) { try removePlaceholder(privateName, for: name) }
         let isRepeated = try exists(privateName)
         if isRepeated {
             guard try holds(published, under: privateName, digest: digest) else {

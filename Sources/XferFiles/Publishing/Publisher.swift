@@ -169,11 +169,14 @@ public struct Publisher: Sendable {
     }
 
     /// Gives the file its partial name back, so that its bytes are kept as before `rename`. Does nothing if another
-    /// file has the final name.
+    /// file has the final name. Does not sync the directory.
+    ///
+    /// - Throws: `nameTaken` if another file has the partial name; else as `rename`.
     public func withdraw(_ intent: PublishIntent, to partName: String) throws(FileError) {
         guard isPart(try directory.status(of: intent.finalName), of: intent) else { return }
-        guard try renameKeeping(intent.finalName, partName) == .published else { return }
-        try directory.sync()
+        guard try renameKeeping(intent.finalName, partName) == .published else {
+            throw .nameTaken(path: directory.path(of: partName))
+        }
     }
 }
 
@@ -298,13 +301,22 @@ extension Publisher {
         if !isThere, !hasPart { isThere = try isPublishedByFacts(intent) }
         guard isThere else {
             if hasPart { try directory.removePlaceholder(intent.finalName, for: partName) }
+            // A name that was taken away must not come back after a power cut, without its intent.
+            try directory.sync()
             return hasPart ? .repeat : .lost
         }
         // Both names: the crash came between link and unlink.
         if hasPart { try directory.remove(partName) }
-        handOver(intent)
-        try directory.sync()
+        try finish(intent)
         return .done
+    }
+
+    /// Completes what was begun for a file that has its name.
+    private func finish(_ intent: PublishIntent) throws(FileError) {
+        handOver(intent)
+        // Without a journal the file is synced once it has its name; see `DirectoryHandle.sync(named:)`.
+        if !directory.traits.journalsLinks { try directory.syncFile(named: intent.finalName) }
+        try directory.sync()
     }
 
     /// Recovers a file that had no name before its final one, and was not found by its mark or its digest.
@@ -316,8 +328,7 @@ extension Publisher {
             found.identity.inode == intent.part.identity.inode, found.length == intent.part.length,
             found.modifiedAt == intent.part.modifiedAt
         else { return .repeat }
-        handOver(intent)
-        try directory.sync()
+        try finish(intent)
         return .done
     }
 

@@ -10,12 +10,12 @@ public struct UnnamedFile: Sendable {
     public let directory: DirectoryHandle
     private let handle: Descriptor
 
-    /// Writes a file with this content, mode and modification time, owned by the directory's heir. Nil if the file system
-    /// has no unnamed files, or lies on another machine.
+    /// Writes a file with this content, mode and modification time, owned by the directory's heir. Returns nil if the
+    /// file system has no unnamed files, or is on another machine.
     ///
     /// - Parameters:
     ///   - mode: permission bits, 0 … 0o777.
-    ///   - yieldsToDirectory: as `Publisher.Attributes.yieldsToDirectory`.
+    ///   - yieldsToDirectory: see `Publisher.Attributes.yieldsToDirectory`.
     ///   - modifiedAt: nil leaves the time of the writing.
     /// - Throws: `notWritable`, `system`.
     public static func create(
@@ -82,5 +82,15 @@ extension DirectoryHandle {
     public func sync(named files: [UnnamedFile]) throws(FileError) {
         if !traits.journalsLinks { for file in files { try file.sync() } }
         try sync()
+    }
+
+    /// Syncs a file that has its name already. A file that is gone is none.
+    func syncFile(named name: String) throws(FileError) {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        switch openDescriptor(at: descriptor, name, flags: flags) {
+        case .value(let handle): try perform("write out", on: path(of: name)) { fsync(handle.raw) }
+        case .failure(let code) where [ENOENT, EACCES].contains(code): break
+        case .failure(let code): throw .system(operation: "open", path: path(of: name), code: code)
+        }
     }
 }

@@ -13,8 +13,6 @@ struct BriefBody: Sendable {
     let head: ResponseHead
     let finalURL: HTTPURL
     var trace: AttemptTrace?
-    /// Names that other files or tasks took in earlier rounds.
-    var taken: Set<String> = []
 
     /// The final name of the file, as `DownloadRun.finalName`.
     var name: String {
@@ -41,20 +39,18 @@ struct BriefBody: Sendable {
     }
 }
 
-/// Publishes the bodies of brief runs, many of one directory at a time: writes and syncs the files, commits their
-/// intents, links their names, syncs the directory, commits the ends. Two commits for all of them.
+/// Publishes the bodies of brief runs, many of one directory at a time: writes and syncs the files, lets a
+/// `PublishingRound` give them their names, commits the ends. Two commits for all of them.
 struct BriefPublisher: Sendable {
     /// The highest number of files in one round.
     static let largestRound = 64
     /// The highest number of names that a file may lose to others, before an ordinary run publishes it.
-    private static let mostNameRaces = 20
+    private static let mostLostNames = 20
 
-    /// What became of a round.
+    /// The results of a round.
     struct Outcome: Sendable {
         /// Tasks whose end is committed.
         var completed: [TaskID] = []
-        /// Bodies whose names were taken meanwhile: the next round gives them others.
-        var again: [BriefBody] = []
         /// Tasks that an ordinary run has to continue, because something is wrong or unusual.
         var others: [TaskID] = []
         /// Tasks whose files have their names, while the name is not known to last, or the end could not be committed.
@@ -62,20 +58,6 @@ struct BriefPublisher: Sendable {
         var unsettled: [TaskID] = []
         /// The directory of the files.
         var directory: DirectoryHandle?
-    }
-
-    /// A file that is to get a name.
-    private struct File: Sendable {
-        let body: BriefBody
-        let file: UnnamedFile
-        let intent: PublishIntent
-
-        /// The body, for a round in which the name is known to be taken.
-        var again: BriefBody {
-            var body = body
-            body.taken.insert(intent.finalName)
-            return body
-        }
     }
 
     let services: RunServices
@@ -86,9 +68,11 @@ struct BriefPublisher: Sendable {
     func publish(_ bodies: [BriefBody]) async -> Outcome {
         var outcome = Outcome()
         guard let first = bodies.first else { return outcome }
-        let written: (files: [File], others: [TaskID])
+        let written: [BriefBody]
+        var round: PublishingRound
+        let directory: DirectoryHandle
         do {
-            let directory = try await openDirectory(of: first.task.specification)
+            directory = try await openDirectory(of: first.task.specification)
             outcome.directory = directory
             let place = BriefRun.place(of: first.task.id)
             let length = bodies.reduce(0) { $0 + Int64(clamping: $1.bytes.count) }
@@ -99,19 +83,27 @@ struct BriefPublisher: Sendable {
                 await services.pool(in: directory).run { [self] in write(bodies, in: directory) }
             }
             guard let found else { throw FileError.cancelled }
-            written = found
+            (written, round) = found
         } catch {
             // An ordinary run finds out what is wrong, and reports it.
             outcome.others = bodies.map(\.task.id)
             return outcome
         }
-        outcome.others = written.others
-        let intended = await commitIntents(written.files, &outcome)
-        guard !intended.isEmpty else { return outcome }
-        await commitEnds(await giveNames(to: intended), &outcome)
-        let again = outcome.again
-        outcome.again = again.filter { $0.taken.count < Self.mostNameRaces }
-        outcome.others += again.filter { $0.taken.count >= Self.mostNameRaces }.map(\.task.id)
+        let ids = Set(written.map(\.task.id))
+        outcome.others = bodies.map(\.task.id).filter { !ids.contains($0) }
+        var published: [(body: BriefBody, path: String)] = []
+        var unnamed: [Int] = []
+        await round.carryOut { [store = services.store] intended in
+            await Self.commit(intended.map { (written[$0.file].task, $0.intent) }, in: directory.identity, to: store)
+        } onEnd: { number, end in
+            switch end {
+            case .published(let intent): published.append((written[number], directory.path(of: intent.finalName)))
+            case .uncertain: outcome.unsettled.append(written[number].task.id)
+            case .skipped, .stopped, .failed: unnamed.append(number)
+            }
+        }
+        outcome.others += unnamed.filter { !round.isIntended($0) }.map { written[$0].task.id }
+        await commitEnds(published, without: unnamed.filter(round.isIntended).map { written[$0].task.id }, &outcome)
         return outcome
     }
 
@@ -135,52 +127,36 @@ struct BriefPublisher: Sendable {
 
     // MARK: Files
 
-    /// Writes the files, makes them durable and chooses their names. Blocks.
-    private func write(_ bodies: [BriefBody], in directory: DirectoryHandle) -> (files: [File], others: [TaskID]) {
-        var files: [(body: BriefBody, file: UnnamedFile)] = []
-        var others: [TaskID] = []
-        for body in bodies {
-            do {
-                guard services.leases.isInForce(body.lease), try hasItsDigest(body),
-                    let file = try create(body, in: directory)
-                else {
-                    others.append(body.task.id)
-                    continue
-                }
-                files.append((body, file))
-            } catch {
-                others.append(body.task.id)
-            }
+    /// Writes the files, makes them durable and chooses their names. Returns the bodies that have a file. Blocks.
+    private func write(_ bodies: [BriefBody], in directory: DirectoryHandle) -> ([BriefBody], PublishingRound) {
+        // A body whose file cannot be made is left to an ordinary run, which finds out what is wrong.
+        let written = bodies.compactMap { body in
+            (try? create(body, in: directory)).map { (body: body, file: $0) }
         }
-        let publisher = Publisher(directory: directory)
-        var names: Set<String> = []
-        var ready: [File] = []
-        for (body, file) in files {
-            do throws(FileError) {
-                try file.sync()
-                let destination = body.task.specification.destination
-                let policy = destination.onConflict == .overwrite ? ConflictPolicy.fail : destination.onConflict
-                let wanted = destination.name ?? directory.fitted(body.name)
-                let choice = try publisher.chooseName(for: wanted, policy: policy) { name in
-                    body.taken.contains(name) || names.contains(name)
-                }
-                guard case .publish(let name, _) = choice else { continue }
-                names.insert(name)
-                let intent = PublishIntent(finalName: name, part: try file.facts(), digest: body.digest)
-                ready.append(File(body: body, file: file, intent: intent))
-            } catch {
-                others.append(body.task.id)
-            }
+        let place = bodies.first.map { PublishingPlace(directory, of: $0.task.specification, settings, services) }
+        let files = written.compactMap { body, file -> (body: BriefBody, file: PublishingFile)? in
+            guard let place, (try? file.sync()) != nil else { return nil }
+            let destination = body.task.specification.destination
+            let file = PublishingFile(
+                content: .unnamed(file), name: destination.name ?? directory.fitted(body.name),
+                // An ordinary run replaces a file.
+                policy: destination.onConflict == .overwrite ? .fail : destination.onConflict, digest: body.digest,
+                place: place,
+                isLeaseInForce: { [leases = services.leases, lease = body.lease] in leases.isInForce(lease) })
+            return (body, file)
         }
-        return (ready, others)
+        var round = PublishingRound(
+            files.map(\.file), in: directory, on: services.pool(in: directory), mostLostNames: Self.mostLostNames)
+        round.performOnDisk()
+        return (files.map(\.body), round)
     }
 
-    private func hasItsDigest(_ body: BriefBody) throws(FileError) -> Bool {
-        guard let digest = body.digest else { return true }
-        return try FileDigest.compute(body.bytes, algorithm: digest.algorithm) == digest
-    }
-
+    /// Nil if the body is not what was demanded, or the directory has no unnamed files.
     private func create(_ body: BriefBody, in directory: DirectoryHandle) throws(FileError) -> UnnamedFile? {
+        guard services.leases.isInForce(body.lease) else { return nil }
+        if let digest = body.digest {
+            guard try FileDigest.compute(body.bytes, algorithm: digest.algorithm) == digest else { return nil }
+        }
         let destination = body.task.specification.destination
         let modified = destination.usesRemoteTime ? body.head.lastModified.flatMap(HTTPDate.parse) : nil
         return try UnnamedFile.create(
@@ -188,145 +164,45 @@ struct BriefPublisher: Sendable {
             yieldsToDirectory: destination.mode == nil, modifiedAt: modified)
     }
 
-    // MARK: Intents
+    // MARK: Commits
 
-    /// Commits the intents. Returns the files that may be linked.
-    private func commitIntents(_ files: [File], _ outcome: inout Outcome) async -> [File] {
-        guard !files.isEmpty else { return [] }
-        let wanted = files.map { (task: $0.body.task.id, asked: $0.body.task, intent: $0.intent) }
-        let directory = files[0].file.directory.identity
+    /// Commits intents in one transaction; see `PublishingRound.Commit`.
+    private static func commit(
+        _ intents: [(task: TransferTask, intent: PublishIntent)], in directory: FileIdentity, to store: TaskStore
+    ) async -> [Result<Bool, any Error>] {
         do {
-            let refused = try await services.store.write { tx in
-                var refused: Set<TaskID> = []
-                for file in wanted {
-                    guard try tx.isQueued(file.asked) else { throw Overtaken() }
-                    if let holder = try tx.holder(ofName: file.intent.finalName, in: directory), holder != file.task {
-                        refused.insert(file.task)
-                    }
+            return try await store.write { tx in
+                let results = try intents.map { task, intent -> Result<Bool, any Error> in
+                    guard try tx.isQueued(task) else { return .failure(Overtaken()) }
+                    let holder = try tx.holder(ofName: intent.finalName, in: directory)
+                    return .success(holder == nil || holder == task.id)
                 }
-                try tx.insertBriefIntents(wanted.filter { !refused.contains($0.task) }.map { ($0.task, $0.intent) })
-                return refused
+                let accepted = zip(intents, results).filter { (try? $1.get()) == true }.map(\.0)
+                try tx.insertBriefIntents(accepted.map { ($0.task.id, $0.intent) })
+                return results
             }
-            for file in files where refused.contains(file.body.task.id) { outcome.again.append(file.again) }
-            return files.filter { !refused.contains($0.body.task.id) }
         } catch {
-            outcome.others += files.map(\.body.task.id)
-            return []
+            return intents.map { _ in .failure(error) }
         }
     }
 
-    // MARK: Names
-
-    private enum LinkResult: Sendable {
-        /// The name leads to the file, and will after a power cut.
-        case published
-        /// The file has the name, but its directory could not be synced, or the name could not be taken away.
-        case uncertain
-        case nameTaken
-        case failed
-    }
-
-    private typealias Linked = [(file: File, result: LinkResult)]
-
-    /// Gives the files their names while the path leads to their directory. If it does not any more afterwards, takes
-    /// the names away again.
-    private func giveNames(to files: [File]) async -> Linked {
-        guard let first = files.first else { return [] }
-        let (directory, owner) = (first.file.directory, first.body.task.owner)
-        let reopen = DestinationDirectory.reopening(
-            directory, for: first.body.task.specification, settings, services)
-        let isInPlace: @Sendable () -> Bool = {
-            (try? DirectoryPath.requireLeading(to: directory, for: first.intent.finalName, reopen)) != nil
-        }
-        let failed: Linked = files.map { ($0, .failed) }
-        if settings.isOperator(owner) {
-            return await services.pool(in: directory).run { [self] in
-                guard isInPlace() else { return failed }
-                let linked = link(files)
-                return isInPlace() ? linked : withdraw(linked)
-            }
-        }
-        guard await isSoon(isInPlace, owner, directory) else { return failed }
-        let linked = await services.pool(in: directory).run { [self] in link(files) }
-        if await isSoon(isInPlace, owner, directory) { return linked }
-        return await services.pool(in: directory).run { [self] in withdraw(linked) }
-    }
-
-    /// False also if the check takes too long.
-    private func isSoon(
-        _ check: @escaping @Sendable () -> Bool, _ owner: Owner, _ directory: DirectoryHandle
-    ) async -> Bool {
-        (try? await result(within: PathPools.patience) { [pool = services.pool(of: owner, in: directory)] in
-            await pool.run(check)
-        }) ?? false
-    }
-
-    /// Takes away the names that were given. Blocks.
-    private func withdraw(_ linked: Linked) -> Linked {
-        guard let directory = linked.first?.file.file.directory else { return [] }
-        let publisher = Publisher(directory: directory)
-        let withdrawn = linked.map { file, result -> (file: File, result: LinkResult) in
-            guard result == .published || result == .uncertain else { return (file, result) }
-            let isGone = (try? publisher.removeName(file.intent)) != nil
-            return (file, isGone ? .failed : .uncertain)
-        }
-        guard (try? directory.sync()) != nil else {
-            return withdrawn.map { ($0.file, $0.result == .failed ? .uncertain : $0.result) }
-        }
-        return withdrawn
-    }
-
-    /// Gives the files their names and makes the names durable. Blocks.
-    private func link(_ files: [File]) -> Linked {
-        guard let directory = files.first?.file.directory else { return [] }
-        let linked = files.map { file -> (file: File, result: LinkResult) in
-            // The commit of the intents may have taken long, and another daemon may have the task now.
-            guard services.leases.isInForce(file.body.lease) else { return (file, .failed) }
-            do throws(FileError) {
-                return (file, try file.file.link(as: file.intent.finalName) == .published ? .published : .nameTaken)
-            } catch {
-                return (file, .failed)
-            }
-        }
-        do throws(FileError) {
-            try directory.sync(named: linked.filter { $0.result == .published }.map(\.file.file))
-        } catch {
-            return linked.map { ($0.file, $0.result == .published ? .uncertain : $0.result) }
-        }
-        return linked
-    }
-
-    // MARK: Ends
-
-    private func commitEnds(_ linked: [(file: File, result: LinkResult)], _ outcome: inout Outcome) async {
-        var ends: [(body: BriefBody, path: String)] = []
-        var without: [TaskID] = []
-        for (file, result) in linked {
-            let id = file.body.task.id
-            switch result {
-            case .published: ends.append((file.body, file.file.directory.path(of: file.intent.finalName)))
-            case .uncertain: outcome.unsettled.append(id)
-            case .nameTaken:
-                outcome.again.append(file.again)
-                without.append(id)
-            case .failed:
-                outcome.others.append(id)
-                without.append(id)
-            }
-        }
+    /// Commits the ends of published files, and that others have no name.
+    private func commitEnds(
+        _ ends: [(body: BriefBody, path: String)], without unnamed: [TaskID], _ outcome: inout Outcome
+    ) async {
+        guard !ends.isEmpty || !unnamed.isEmpty else { return }
         let now = services.clock()
         do {
-            try await services.store.write { [ends, without, failedURLs] tx in
+            try await services.store.write { [failedURLs] tx in
                 try tx.asHolder { try tx.recordBriefEnds(ends, failedURLs, at: now) }
-                if !without.isEmpty { try tx.removeBriefIntents(of: without) }
+                if !unnamed.isEmpty { try tx.removeBriefIntents(of: unnamed) }
             }
             outcome.completed = ends.map(\.body.task.id)
+            outcome.others += unnamed
         } catch {
             services.logger.report("ends of downloads could not be recorded", error)
             // The intents of all are still there.
-            outcome.unsettled = linked.map(\.file.body.task.id)
-            outcome.again.removeAll { without.contains($0.task.id) }
-            outcome.others.removeAll { without.contains($0) }
+            outcome.unsettled += ends.map(\.body.task.id) + unnamed
         }
     }
 }

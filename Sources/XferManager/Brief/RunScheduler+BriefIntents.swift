@@ -38,7 +38,10 @@ extension RunScheduler {
         do {
             let directory = try await publisher.openDirectory(of: task.specification)
             return try await services.pool(in: directory).run {
-                try Publisher(directory: directory).isPublished(intent)
+                if try Publisher(directory: directory).isPublished(intent) { return true }
+                // A name that was taken away must not come back after a power cut, without its intent.
+                try directory.sync()
+                return false
             }
         } catch {
             silent.insert(place)

@@ -81,6 +81,11 @@ final class PathPools: Sendable {
         return lanes.withLockedValue { lanes in
             if let lane = lanes[device] { return lane }
             if lanes.count >= Self.mostLanes {
+                // A mount that is made again has another number each time. Work on the old one keeps its threads.
+                let mounts = MountTable.present
+                lanes = lanes.filter { mounts.hasDevice($0.key) }
+            }
+            if lanes.count >= Self.mostLanes {
                 let shared = lanes.keys.sorted()[Int(clamping: device % UInt64(clamping: Self.mostLanes))]
                 return lanes[shared]
             }

@@ -15,7 +15,6 @@ final class RunServices: Sendable {
     let paths: PathPools
     /// The threads for work of minutes on the service's own files, so that checkpoints never wait for it.
     let digests: BlockingPool
-    let durability: DurabilityGroup
     let publishing: PublishingStage
     let directories: OpenDirectories
     /// Directories as adds find and make them.
@@ -34,7 +33,7 @@ final class RunServices: Sendable {
     let hooks: HookRunner
     let renewal: CredentialRenewal
     let leases = TaskLeases()
-    /// Whether answers over the present network are the servers'.
+    /// The proof that answers over the present network are the servers'.
     let networkProof = NIOLockedValueBox(NetworkProof())
     let clock: WallClock
     /// Decides whether something is old enough to be deleted.
@@ -42,10 +41,8 @@ final class RunServices: Sendable {
     let logger: Logger
 
     init(
-        store: TaskStore, engine: TransferEngine, paths: PathPools,
-        durability: DurabilityGroup, publishing: PublishingStage, directories: OpenDirectories,
-        admitted: DirectoryAdmission,
-        rights: OwnerRights,
+        store: TaskStore, engine: TransferEngine, paths: PathPools, publishing: PublishingStage,
+        directories: OpenDirectories, admitted: DirectoryAdmission, rights: OwnerRights,
         spool: SpoolDirectory, reader: @escaping ResponseReader, space: NIOLockedValueBox<SpaceLedger>,
         policies: NIOLockedValueBox<PolicyRegistry>, admission: NIOLockedValueBox<AdmissionRules>,
         access: AccessResolver, cookies: CookieJars, cache: ResponseCache, hooks: HookRunner,
@@ -56,7 +53,6 @@ final class RunServices: Sendable {
         pool = paths.service
         self.paths = paths
         digests = paths.digests
-        self.durability = durability
         self.publishing = publishing
         self.directories = directories
         self.admitted = admitted

@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Publishes a staged file step by step. Between the steps `StagedPublishing` commits the next one.
+/// A staged file that is about to be published.
 struct StagedFile: Sendable {
     let task: TransferTask
     let transfer: Transfer
@@ -12,26 +12,12 @@ struct StagedFile: Sendable {
     let directory: DirectoryHandle
     let file: PartialFile
     let length: Int64
-    /// The file's metadata, once it is known to be the staged file.
-    private var facts: FileFacts
-    /// Names that another task or program has taken since this began.
-    private var taken: Set<String> = []
-    /// The final name; set by `choose`.
-    private(set) var choice: Publisher.NameChoice = .skip
+    /// True if another file has the name, and the policy is to keep that one.
+    private var isSkipped = false
 
     var taskID: TaskID { task.id }
 
     var finalName: String { task.specification.destination.name ?? ready.finalName }
-
-    var intent: PublishIntent? {
-        guard case .publish(let name, _) = choice else { return nil }
-        return PublishIntent(finalName: name, part: facts, digest: ready.digest)
-    }
-
-    var isReplacing: Bool {
-        guard case .publish(_, let isReplacing) = choice else { return false }
-        return isReplacing
-    }
 
     /// Opens the file and checks that it is the staged one.
     ///
@@ -50,9 +36,7 @@ struct StagedFile: Sendable {
             throw FileError.publishLost(path: directory.path(of: ready.name))
         }
         length = try file.length()
-        facts = try file.facts()
         try await requireSame(services, settings)
-        facts = try await services.pool(in: directory).run { [file] () throws(FileError) in try file.facts() }
     }
 
     /// Compares the length first, then the other metadata. If metadata differs, the digest decides.
@@ -83,56 +67,61 @@ struct StagedFile: Sendable {
         }
     }
 
-    /// Chooses the final name by the current contents of the directory.
-    mutating func choose(_ services: RunServices, _ settings: ManagerSettings) async throws {
+    /// Throws if the file cannot get its name by the present content of the directory, before another file of the same
+    /// call has got its own.
+    mutating func requirePublishable(_ services: RunServices, _ settings: ManagerSettings) async throws {
         let (directory, name, policy) = (directory, finalName, task.specification.destination.onConflict)
-        let taken = taken
-        choice = try await services.pool(in: directory).run {
-            try Publisher(directory: directory).chooseName(for: name, policy: policy, isReserved: taken.contains)
+        let choice = try await services.pool(in: directory).run {
+            try Publisher(directory: directory).chooseName(for: name, policy: policy)
         }
-        guard case .publish(let name, true) = choice else {
-            if choice == .skip {
-                try await ExistingFile(
-                    name: name, directory: directory, specification: task.specification, services: services
-                ).requireDemandedDigest()
-            }
-            return
+        switch choice {
+        case .skip:
+            isSkipped = true
+            try await requireSkippable(services)
+        case .publish(let name, true):
+            try await ReplacingRules.requireReplaceable(name, in: directory, by: task.specification, services, settings)
+        case .publish: break
         }
-        try await ReplacingRules.requireReplaceable(name, in: directory, by: task.specification, services, settings)
     }
 
-    /// Excludes a name that was taken meanwhile from the next choice.
-    mutating func onNameTaken() {
-        if let intent { taken.insert(intent.finalName) }
+    /// Throws if the file that keeps the name has not the digest that is demanded.
+    private func requireSkippable(_ services: RunServices) async throws {
+        try await ExistingFile(
+            name: finalName, directory: directory, specification: task.specification, services: services
+        ).requireDemandedDigest()
     }
 
-    /// Renames the file as the committed intent says; false if the name was taken meanwhile.
-    func rename(_ services: RunServices, _ settings: ManagerSettings) async throws -> Bool {
-        guard let intent else { return true }
-        let (directory, file, name, isReplacing) = (directory, file, ready.name, isReplacing)
-        let reopen = DestinationDirectory.reopening(directory, for: task.specification, settings, services)
-        let (leases, lease) = (services.leases, task.specification.schedule.lease)
-        let outcome = try await services.pool(of: task.owner, in: directory).run {
-            guard leases.isInForce(lease) else {
-                throw TransferError(.fileMoveFailed, "its lease is over: another daemon may have the task")
-            }
-            try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)
-            return try Publisher(directory: directory).rename(name, as: intent, isReplacing: isReplacing)
+    /// Publishes the file.
+    ///
+    /// - Returns: the committed intent, to whose file the name leads; nil if another file has the name, and is kept.
+    /// - Throws: `Overtaken` if the task is not staged any more; `StoreError`; else the reason why the file has no name, or
+    ///   may have it.
+    func publish(_ services: RunServices, _ settings: ManagerSettings) async throws -> PublishIntent? {
+        guard !isSkipped else { return nil }
+        let (id, transferID, directoryID) = (task.id, transfer.id, directory.identity)
+        let published = PublishingFile(
+            content: .part(file), name: finalName, policy: task.specification.destination.onConflict,
+            digest: ready.digest, place: PublishingPlace(directory, of: task.specification, settings, services),
+            isLeaseInForce: { [leases = services.leases, lease = task.specification.schedule.lease] in
+                leases.isInForce(lease)
+            })
+        let outcome = await services.publishing.publish(published, in: directory) { tx, intent, isReplacing in
+            guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }), task.state == .staged,
+                task.transferID == transferID
+            else { throw Overtaken() }
+            guard try isReplacing || tx.reserve(intent.finalName, in: directoryID, by: id) else { return false }
+            try tx.setPublishIntent(intent, of: transferID)
+            return true
         }
-        guard outcome == .published else { return false }
-        try await services.durability.sync(directory)
-        try await services.pool(of: task.owner, in: directory).run {
-            let publisher = Publisher(directory: directory)
-            do {
-                try DirectoryPath.requireLeading(to: directory, for: intent.finalName, reopen)
-                try publisher.requirePublished(intent)
-                file.handOver()
-            } catch {
-                if !isReplacing { try publisher.withdraw(intent, to: name) }
-                throw error
-            }
+        switch outcome {
+        case .published(let intent): return intent
+        case .skipped, .stopped:
+            try await requireSkippable(services)
+            return nil
+        case .failed(FileError.cancelled):
+            throw TransferError(.fileMoveFailed, "its lease is over: another daemon may have the task")
+        case .failed(let error), .uncertain(let error): throw error
         }
-        return true
     }
 }
 

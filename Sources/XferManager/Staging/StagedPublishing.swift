@@ -158,13 +158,16 @@ public actor StagedPublishing: ManagerPart {
 
     /// The result of naming the files. After a refusal the rest stays staged.
     private struct Named {
-        var files: [StagedFile] = []
+        /// The files that have their names, with the intents, or need none.
+        var files: [(file: StagedFile, intent: PublishIntent?)] = []
+        /// Tasks that are not staged any more.
+        var overtaken: [TaskID] = []
         /// Tasks that failed after their files had got their names; they are completed.
         var settled: Set<TaskID> = []
         var refusal: ManagerError?
     }
 
-    /// Opens and checks a staged task's file, and chooses its name.
+    /// Opens and checks a staged task's file.
     private func open(_ task: TransferTask) async throws -> StagedFile {
         let (id, transferID) = (task.id, task.transferID)
         let found = try await store.read { reader in
@@ -178,82 +181,36 @@ public actor StagedPublishing: ManagerPart {
         let directory = try await DestinationDirectory.open(
             transfer.partial, for: task.owner, task.specification.destination.confinement, settings, services)
         var file = try await StagedFile(task, transfer, ready, in: directory, services, settings)
-        try await file.choose(services, settings)
+        try await file.requirePublishable(services, settings)
         return file
     }
 
-    /// Commits each intent and gives the files their names. Ends at the first file that cannot get one.
+    /// Gives the files their names, those of one directory together.
     private func name(_ staged: [StagedFile]) async throws -> Named {
         var named = Named()
-        var waiting = staged
-        for _ in 0..<Self.maxRounds where !waiting.isEmpty {
-            let intended = try await commitIntents(of: waiting)
-            var again: [StagedFile] = []
-            for var file in waiting {
-                do {
-                    switch intended[file.taskID] {
-                    case .gone?, nil:
-                        named.files.append(file)
-                        continue
-                    case .intended?:
-                        if try await file.rename(services, settings) {
-                            named.files.append(file)
-                            continue
-                        }
-                    case .taken?: break
+        let (services, settings) = (services, settings)
+        let results = await withTaskGroup(of: (Int, Result<PublishIntent?, any Error>).self) { group in
+            for (index, file) in staged.enumerated() {
+                group.addTask {
+                    do {
+                        return (index, .success(try await file.publish(services, settings)))
+                    } catch {
+                        return (index, .failure(error))
                     }
-                    file.onNameTaken()
-                    try await file.choose(services, settings)
-                    again.append(file)
-                } catch let error where !(error is StoreError) {
-                    await giveUp(file, because: error, in: &named)
                 }
             }
-            waiting = again
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
-        for file in waiting {
-            let error = TransferError(.fileMoveFailed, "other files take every name before this one can")
-            await giveUp(file, because: error, in: &named)
+        for (index, file) in staged.enumerated() {
+            do {
+                named.files.append((file, try results[index]?.get()))
+            } catch is Overtaken {
+                named.overtaken.append(file.taskID)
+            } catch let error where !(error is StoreError) {
+                await giveUp(file, because: error, in: &named)
+            }
         }
         return named
-    }
-
-    private static var maxRounds: Int { 1000 }
-
-    private enum Intended {
-        case intended
-        /// Another task holds the name.
-        case taken
-        /// The task is not staged any more.
-        case gone
-    }
-
-    private func commitIntents(of files: [StagedFile]) async throws -> [TaskID: Intended] {
-        try await store.write { tx in
-            var intended: [TaskID: Intended] = [:]
-            for file in files {
-                let id = file.taskID
-                guard let task = try StoreError.nilIfUnreadable({ try tx.task(id) }), task.state == .staged,
-                    task.transferID == file.transfer.id
-                else {
-                    intended[id] = .gone
-                    continue
-                }
-                guard let intent = file.intent else {
-                    intended[id] = .intended
-                    continue
-                }
-                guard
-                    try file.isReplacing || tx.reserve(intent.finalName, in: file.directory.identity, by: id)
-                else {
-                    intended[id] = .taken
-                    continue
-                }
-                try tx.setPublishIntent(intent, of: file.transfer.id)
-                intended[id] = .intended
-            }
-            return intended
-        }
     }
 
     /// Leaves a task staged, unless its file turns out to have its final name.
@@ -274,17 +231,18 @@ public actor StagedPublishing: ManagerPart {
     }
 
     private func complete(_ named: Named) async throws -> Ended {
-        guard !named.files.isEmpty else { return Ended() }
+        guard !named.files.isEmpty || !named.overtaken.isEmpty else { return Ended() }
         let now = clock()
         let failedURLs = failedURLs
-        let files = named.files.map { file in
+        let files = named.files.map { file, intent in
             (
                 id: file.taskID, transfer: file.transfer.id, length: file.length,
-                path: file.directory.path(of: file.intent?.finalName ?? file.finalName), isSkipped: file.intent == nil
+                path: file.directory.path(of: intent?.finalName ?? file.finalName), isSkipped: intent == nil
             )
         }
-        return try await store.write { tx in
+        return try await store.write { [overtaken = named.overtaken] tx in
             var ended = Ended()
+            for id in overtaken { ended.others[id] = try tx.task(id)?.state }
             for file in files {
                 guard let task = try tx.task(file.id), task.transferID == file.transfer, task.state == .staged else {
                     // A cancellation takes precedence, and the published file is deleted.

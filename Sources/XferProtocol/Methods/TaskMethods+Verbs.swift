@@ -30,7 +30,7 @@ public enum TaskPause: RPCMethod {
     public static let examples = MethodExample.selection
 }
 
-/// `task.resume`: lets paused tasks go on.
+/// `task.resume`: resumes paused tasks.
 public enum TaskResume: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -165,7 +165,7 @@ public enum TaskMove: RPCMethod {
             result: ["changed": [17], "unchanged": [], "missing": []]),
     ]
 
-    /// Where to.
+    /// The new place.
     public enum Position: String, WireEnum {
         case top, bottom, before, after
     }

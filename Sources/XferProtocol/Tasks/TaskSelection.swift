@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// What the verbs on several tasks take: ids, in one transaction, or a filter, in chunks.
+/// The selection of tasks for verbs: ids, in one transaction, or a filter, in chunks.
 public struct TaskSelection: WireInput, WireParams, Hashable {
     public var ids: [TaskID]?
     public var filter: TaskFilter?
@@ -38,7 +38,7 @@ public struct TaskSelection: WireInput, WireParams, Hashable {
     }
 }
 
-/// What became of the tasks a verb was called on. A state that does not allow the verb is no error.
+/// The result of a verb for each of its tasks. A state that does not allow the verb is no error.
 public enum SelectionResult: WireValue, Hashable {
     case ids(Listed)
     case filter(Counted)
@@ -164,7 +164,7 @@ public enum SelectionResult: WireValue, Hashable {
         ]
     }
 
-    /// What became of the files of tasks that were removed with them.
+    /// The result of removing the files of tasks that were removed with them.
     public struct RemovedFiles: WireRecord, Hashable {
         public var deleted = 0
         public var kept: [KeptFile] = []
@@ -204,7 +204,7 @@ public enum SelectionResult: WireValue, Hashable {
         ]
     }
 
-    /// Of `task.remove` with files.
+    /// The files of `task.remove` with files.
     public var files: RemovedFiles? {
         switch self {
         case .ids(let listed): listed.files

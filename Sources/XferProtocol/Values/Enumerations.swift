@@ -22,7 +22,7 @@ extension EventType: WireEnum {}
 extension OperationVerb: WireEnum {}
 extension OperationState: WireEnum {}
 
-/// Stored as a number so that it sorts, written as a word.
+/// A priority is stored as a number so that it sorts, and written as a name.
 extension Priority: WireEnum {
     public var wireName: String {
         switch self {
@@ -38,7 +38,7 @@ extension Priority: WireEnum {
     }
 }
 
-/// Whether kept bytes may be continued without a validator.
+/// The rule for continuing kept bytes without a validator.
 public enum ResumeMode: String, WireEnum {
     /// Only under a validator, else from the beginning.
     case auto

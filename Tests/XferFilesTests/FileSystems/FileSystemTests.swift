@@ -160,6 +160,7 @@ import XferModel
         func type(_ path: String) -> String? { table.mount(of: path)?.type }
         #expect(type("/mnt/na s/x") == "fuse.sshfs" && type("/mnt/na") == "btrfs" && type("/mnt2") == "ext4")
         #expect(type("/") == "ext4" && type("/mnt") == "btrfs")
+        #expect(table.device(of: "/mnt2").map(table.hasDevice) == true && !MountTable(text: []).hasDevice(1))
         #expect(!MountTable().mounts.isEmpty)
     }
 }

@@ -46,6 +46,16 @@ import XferModel
         #expect(try base.names() == ["file"])
     }
 
+    /// Without a journal the file is synced again, before its name.
+    @Test func aPublishInterruptedAfterTheRenameIsDoneWithoutAJournal() throws {
+        var traits = directory.traits
+        traits.journalsLinks = false
+        let poor = Publisher(directory: try base.handle(traits))
+        #expect(try poor.rename("part", as: intent, isReplacing: false) == .published)
+        #expect(try poor.recover(intent, partName: "part") == .done)
+        #expect(try base.names() == ["file"])
+    }
+
     @Test func aPublishWhoseFileWasRemovedIsLost() throws {
         #expect(try publisher.rename("part", as: intent, isReplacing: false) == .published)
         rename(base.at("file"), base.at("elsewhere"))

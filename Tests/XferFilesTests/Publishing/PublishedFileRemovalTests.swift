@@ -37,6 +37,21 @@ import XferModel
         #expect(try base.names().isEmpty)
     }
 
+    /// Where files can neither be renamed without replacing nor linked, the crash comes between the placeholder of the
+    /// private name and the rename.
+    @Test func aRepeatedCallReplacesItsPlaceholderAndNoOtherFile() throws {
+        let poor = try base.handle(lacking: [.exclusiveRename, .hardLinks])
+        func remove() throws(FileError) -> PublishedFileRemoval {
+            try poor.removePublished(published, named: "file", privateName: "private", digest: digest)
+        }
+        try base.write("private", "fil")
+        #expect(throws: FileError.nameTaken(path: poor.path(of: "private"))) { try remove() }
+        #expect(base.read("file") == "whole" && base.read("private") == "fil")
+        try base.write("private", "file")
+        #expect(try remove() == .removed)
+        #expect(try base.names().isEmpty)
+    }
+
     @Test func aRepeatedCallLeavesTheFileThatGotTheNameMeanwhile() throws {
         #expect(rename(base.at("file"), base.at("private")) == 0)
         try base.write("file", "other")

@@ -29,11 +29,11 @@ struct PublishingStageTests {
         #expect(try fixture.published == ["file"])
         let outcomes = results.map { result -> String in
             switch result {
-            case .success(.published): "published"
-            case .success(.skipped): "skipped"
-            case .success(.stopped): "stopped"
-            case .failure(FileError.nameTaken): "taken"
-            case .failure(let error): "\(error)"
+            case .published: "published"
+            case .skipped: "skipped"
+            case .stopped: "stopped"
+            case .failed(FileError.nameTaken): "taken"
+            case .failed(let error), .uncertain(let error): "\(error)"
             }
         }
         let other = policy == .skip ? "skipped" : "taken"
@@ -52,7 +52,7 @@ struct PublishingStageTests {
         let results = await fixture.results(names: ["a", "b", "c"], .rename) { number, control in
             if number == 1 { _ = control.requestStop() }
         }
-        guard case .success(.stopped) = results[1] else {
+        guard case .stopped = results[1] else {
             Issue.record("\(results[1])")
             return
         }
@@ -73,7 +73,7 @@ struct PublishingStageTests {
             guard number == 2 else { return }
             FileTree.remove("\(fixture.path)/\(fixture.partName(number))")
         }
-        guard case .failure(FileError.partChanged) = results[2] else {
+        guard case .failed(FileError.partChanged) = results[2] else {
             Issue.record("\(results[2])")
             return
         }
@@ -90,6 +90,22 @@ struct PublishingStageTests {
         #expect(fixture.knownAtCommit == [false, true])
     }
 
+    /// An operator's path or a guest's leads elsewhere before the round, or once its files have their names: only that
+    /// owner's files are concerned, and they get the names of their parts back.
+    @Test(arguments: [1000, 1002], [0, 1])
+    func filesWhosePathIsLostHaveNoNameAndTheOthersDo(uid: UInt32, openings: Int) async throws {
+        let fixture = try StageFixture(lostAfter: [Owner(uid: uid): openings])
+        let results = await fixture.results(names: ["a", "b", "c"], .rename)
+        let lost = Int(uid) - 1000
+        guard case .failed(FileError.destinationChanged) = results[lost] else {
+            Issue.record("\(results[lost])")
+            return
+        }
+        let others = Set(["a", "b", "c"]).subtracting([["a", "b", "c"][lost]])
+        #expect(try fixture.published == others)
+        #expect(FileTree.exists("\(fixture.path)/\(fixture.partName(lost))"))
+    }
+
     @Test func aPublishedFileHasItsMode() async throws {
         let fixture = try StageFixture(held: ["file", "file (1)"])
         _ = try await fixture.publish(names: ["file", "file"], .rename)
@@ -100,9 +116,13 @@ struct PublishingStageTests {
 /// A stage with a database and a directory, and files that are whole.
 private final class StageFixture: Sendable {
     let directory: DirectoryHandle
-    private let place: TemporaryDirectory
+    private let temporary: TemporaryDirectory
     private let stage: PublishingStage
-    private let pathPool = BlockingPool()
+    private let guestPool = BlockingPool()
+    /// How often each owner's path was opened.
+    private let openings = NIOLockedValueBox<[Owner: Int]>([:])
+    /// The number of openings after which an owner's path does not lead to the directory any more.
+    private let lostAfter: [Owner: Int]
     private let store: TaskStore
     private let held: Set<String>
     private let snatched: NIOLockedValueBox<Set<String>>
@@ -124,18 +144,36 @@ private final class StageFixture: Sendable {
     /// - Parameters:
     ///   - held: names that other tasks hold.
     ///   - snatched: names that other files take once an intent names them.
-    init(held: Set<String> = [], snatched: Set<String> = []) throws {
+    ///   - lostAfter: the number of openings after which an owner's path does not lead to the directory any more.
+    init(held: Set<String> = [], snatched: Set<String> = [], lostAfter: [Owner: Int] = [:]) throws {
         self.held = held
+        self.lostAfter = lostAfter
         self.snatched = NIOLockedValueBox(snatched)
-        place = try TemporaryDirectory("xfer-stage")
-        let downloads = try place.makeDirectory("downloads")
+        temporary = try TemporaryDirectory("xfer-stage")
+        let downloads = try temporary.makeDirectory("downloads")
         directory = try DirectoryHandle(ofService: downloads)
         store = try TaskStore.open(
-            StoreConfiguration(path: place.file("xferd.sqlite"), onCommit: { _ in }, onDegradedChange: { _ in }))
-        stage = PublishingStage(store: store)
+            StoreConfiguration(path: temporary.file("xferd.sqlite"), onCommit: { _ in }, onDegradedChange: { _ in }))
+        stage = PublishingStage(store: store, pool: { [pool = BlockingPool()] _ in pool })
     }
 
     deinit { try? store.close() }
+
+    /// The place of a file: a guest's for every third one, with the paths that were moved away.
+    private func place(_ number: Int) -> PublishingPlace {
+        let owner = Owner(uid: UInt32(clamping: 1000 + number % 3))
+        return PublishingPlace(
+            key: PublishingPlace.Key(path: path, owner: owner, confinement: nil),
+            reopen: { [directory, openings, lostAfter] in
+                let count = openings.withLockedValue { openings in
+                    openings[owner, default: 0] += 1
+                    return openings[owner, default: 0]
+                }
+                if let limit = lostAfter[owner], count > limit { throw FileError.missing(path: directory.path) }
+                return directory
+            },
+            guestPool: number % 3 == 2 ? guestPool : nil)
+    }
 
     func partName(_ number: Int) -> String { ".part-\(number)" }
 
@@ -145,7 +183,7 @@ private final class StageFixture: Sendable {
     func publish(names: [String], _ policy: ConflictPolicy) async throws -> Set<String> {
         Set(
             try await results(names: names, policy).map { result in
-                guard case .published(let intent) = try result.get() else {
+                guard case .published(let intent) = result else {
                     throw TransferError(.internalError, "\(result)")
                 }
                 return intent.finalName
@@ -155,50 +193,47 @@ private final class StageFixture: Sendable {
     func results(
         names wanted: [String], _ policy: ConflictPolicy,
         meddle: @escaping @Sendable (Int, RunControl) -> Void = { _, _ in }
-    ) async -> [Result<PublishingCandidate.Outcome, any Error>] {
-        await withTaskGroup(of: (Int, Result<PublishingCandidate.Outcome, any Error>).self) { group in
+    ) async -> [PublishingRound.Outcome] {
+        await withTaskGroup(of: (Int, PublishingRound.Outcome).self) { group in
             for (number, name) in wanted.enumerated() {
                 group.addTask {
-                    let result = await Result { try await self.publish(number, as: name, policy, meddle) }
-                    return (number, result)
+                    do {
+                        return (number, try await self.publish(number, as: name, policy, meddle))
+                    } catch {
+                        return (number, .failed(error))
+                    }
                 }
             }
-            return await group.reduce(into: [(Int, Result<PublishingCandidate.Outcome, any Error>)]()) { $0.append($1) }
+            return await group.reduce(into: [(Int, PublishingRound.Outcome)]()) { $0.append($1) }
                 .sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
     private func publish(
         _ number: Int, as name: String, _ policy: ConflictPolicy, _ meddle: (Int, RunControl) -> Void
-    ) async throws -> PublishingCandidate.Outcome {
+    ) async throws -> PublishingRound.Outcome {
         let file = try PartialFile.create(in: directory, named: partName(number))
         try FileTree.write("file \(number)", to: "\(path)/\(partName(number))")
         let control = RunControl(kind: .download)
         meddle(number, control)
-        let outcome = try await stage.publish(
-            PublishingCandidate(
-                file: file, name: name, policy: policy, control: control,
+        let outcome = await stage.publish(
+            PublishingFile(
+                content: .part(file), name: name, policy: policy, digest: nil, place: place(number),
                 attributes: Publisher.Attributes(length: Int64("file \(number)".utf8.count), mode: 0o640),
-                digest: nil, reopen: { [directory] in directory }, pathPool: pathPool,
-                isLeaseInForce: { true },
-                commit: { [held, commitCount, snatched, isKnown, known, path] tx, intent, _ in
-                    guard !held.contains(intent.finalName) else { return false }
-                    commitCount.withLockedValue { $0 += 1 }
-                    known.withLockedValue { $0.append(isKnown.withLockedValue(\.self)) }
-                    try tx.setSetting("intent \(number)", intent.finalName)
-                    if snatched.withLockedValue({ $0.remove(intent.finalName) }) != nil {
-                        try FileTree.write("another", to: "\(path)/\(intent.finalName)")
-                    }
-                    return true
-                },
-                onIntent: { [isKnown] in isKnown.withLockedValue { $0 = true } }))
+                begins: { control.beginPublishing() }),
+            in: directory,
+            committing: { [held, commitCount, snatched, isKnown, known, path] tx, intent, _ in
+                guard !held.contains(intent.finalName) else { return false }
+                commitCount.withLockedValue { $0 += 1 }
+                known.withLockedValue { $0.append(isKnown.withLockedValue(\.self)) }
+                try tx.setSetting("intent \(number)", intent.finalName)
+                if snatched.withLockedValue({ $0.remove(intent.finalName) }) != nil {
+                    try FileTree.write("another", to: "\(path)/\(intent.finalName)")
+                }
+                return true
+            },
+            onIntent: { [isKnown] in isKnown.withLockedValue { $0 = true } })
         if case .published(let intent) = outcome { names.withLockedValue { $0[number] = intent.finalName } }
         return outcome
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

@@ -24,8 +24,8 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only after
-    /// this commit.
+    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only
+    /// after this commit.
     func dropBytes(because reason: String) async throws {
         let (id, senders, received) = (transfer.id, transfer.sourceUse, control.progress.received)
         let (task, owner, now) = (taskID, specification.owner, services.clock())
@@ -77,7 +77,7 @@ extension DownloadRun {
 
     /// Excludes the source that sent bytes with a wrong digest, after the bytes were discarded.
     ///
-    /// It becomes a suspect first, and may send the whole body once more, past caches; see `MirrorSelector.suspect`.
+    /// It becomes a suspect first, and may send the whole body again, past caches; see `MirrorSelector.suspect`.
     /// Returns false if no source is left.
     func suspectSources(because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)
@@ -96,7 +96,7 @@ extension DownloadRun {
     }
 
     /// Returns the change to commit before publishing: it records that all bytes are present, and the final name. See
-    /// `PublishingCandidate.commit`.
+    /// `PublishingStage.Commit`.
     ///
     /// - Parameters:
     ///   - length: the length of the partial file in bytes; nil if the published file is one that a hook made.
@@ -105,7 +105,7 @@ extension DownloadRun {
     func intentChange(
         length: Int64?, telling events: [EventPayload], unless isTold: NIOLockedValueBox<Bool>,
         in directory: FileIdentity
-    ) -> @Sendable (StoreTransaction, PublishIntent, Bool) throws -> Bool {
+    ) -> PublishingStage.Commit {
         let whole = length.map { wholeResumeData($0, in: nil) }
         let (id, transferID, facts) = (taskID, transfer.id, outcome)
         let sources = isOriginal ? trust.unrecordedSources(isLast: false) : nil

@@ -60,14 +60,14 @@ extension DownloadRun {
     ///
     /// - Parameter isProcessed: whether a hook made the file. Such a file is already prepared and recorded as ready.
     func finish(
-        _ file: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
+        _ part: PartialFile, length: Int64, isProcessed: Bool = false, in directory: DirectoryHandle
     ) async throws -> RunEnd {
         let isManual = specification.completion.finalize == .manual
         if isManual {
             if !isProcessed {
                 control.enter(.processing)
-                try await prepare(file, length: length, whole: wholeFacts)
-                try await recordReady(file, length: length)
+                try await prepare(part, length: length, whole: wholeFacts)
+                try await recordReady(part, length: length)
             }
             return control.beginPublishing() ? .staged(size: length) : .stopped
         }
@@ -79,28 +79,40 @@ extension DownloadRun {
         }
         var isReady = isProcessed
         if !isReady, length > Self.largestGathered {
-            try await prepare(file, length: length, whole: wholeFacts)
+            try await prepare(part, length: length, whole: wholeFacts)
             isReady = true
         }
         let news = pendingEvents
         let isTold = NIOLockedValueBox(false)
         defer { if isTold.withLockedValue(\.self) { pendingEvents.removeFirst(news.count) } }
-        let candidate = PublishingCandidate(
-            file: file, name: name, policy: policy, control: control,
-            attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
+        let file = PublishingFile(
+            content: .part(part), name: name, policy: policy,
             digest: isProcessed ? nil : specification.checksum ?? announcedDigest,
-            reopen: DestinationDirectory.reopening(directory, for: specification, settings, services),
-            pathPool: services.pool(of: specification.owner, in: directory),
+            place: PublishingPlace(directory, of: specification, settings, services),
+            attributes: isReady ? nil : attributes(length: length, whole: wholeFacts),
+            begins: { [control = control] in control.beginPublishing() },
             isLeaseInForce: { [leases = services.leases, lease = specification.schedule.lease] in
                 leases.isInForce(lease)
-            },
-            commit: intentChange(
+            })
+        let end = await services.publishing.publish(
+            file, in: directory,
+            committing: intentChange(
                 length: isProcessed ? nil : length, telling: news, unless: isTold, in: directory.identity),
             onIntent: { isTold.withLockedValue { $0 = true } })
-        let outcome: PublishingCandidate.Outcome
-        do {
-            outcome = try await services.publishing.publish(candidate)
-        } catch {
+        switch end {
+        case .skipped:
+            return try await skipped(name, in: directory)
+        case .stopped:
+            return .stopped
+        case .published(let intent):
+            transfer.publishIntent = intent
+            for attribute in part.refusedAttributes {
+                let warning = "the file system of \(directory.path) refuses the \(attribute.rawValue) of the file"
+                pendingEvents.append(.taskWarning(warning: warning))
+            }
+            outcome.finalPath = directory.path(of: intent.finalName)
+            return .completed(size: length)
+        case .failed(let error), .uncertain(let error):
             hasIntent = hasIntent || isTold.withLockedValue(\.self)
             guard let error = error as? FileError, error.leavesPublishableBytes else { throw error }
             if isTold.withLockedValue(\.self) {
@@ -108,22 +120,8 @@ extension DownloadRun {
                 isTold.withLockedValue { $0 = false }
             }
             // The bytes stay valid even if their directory has been moved, or their name is taken.
-            if !isProcessed { try await keep(file, length: length) }
+            if !isProcessed { try await keep(part, length: length) }
             throw error
-        }
-        switch outcome {
-        case .skipped:
-            return try await skipped(name, in: directory)
-        case .stopped:
-            return .stopped
-        case .published(let intent):
-            transfer.publishIntent = intent
-            for attribute in file.refusedAttributes {
-                let warning = "the file system of \(directory.path) refuses the \(attribute.rawValue) of the file"
-                pendingEvents.append(.taskWarning(warning: warning))
-            }
-            self.outcome.finalPath = directory.path(of: intent.finalName)
-            return .completed(size: length)
         }
     }
 
@@ -212,7 +210,8 @@ extension TaskSpecification {
     /// The URLs that may give the file its name, in order of preference.
     ///
     /// A redirect leads from `latest` to the file's own name. With `update` and `verify` the file to compare has to be
-    /// known before the request; and with mirrors the name must not depend on which of them answers. There the first URL comes first.
+    /// known before the request; and with mirrors the name must not depend on which of them answers. There the first
+    /// URL comes first.
     ///
     /// - Parameter last: the URL that sent the response; nil if that is unknown.
     func namingURLs(last: HTTPURL?) -> [HTTPURL] {
@@ -222,10 +221,10 @@ extension TaskSpecification {
 }
 
 extension FileError {
-    /// Whether a publish that failed for this may be repeated with the same bytes.
+    /// True if a publish that failed for this may be repeated with the same bytes.
     fileprivate var leavesPublishableBytes: Bool {
         switch self {
-        case .destinationChanged, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true
+        case .destinationChanged, .unanswering, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true
         default: false
         }
     }
