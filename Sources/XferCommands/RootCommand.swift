@@ -29,8 +29,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
-                    StrictTransportCommand.self,
+                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self,
+                    OperationCommand.self, FailedURLCommand.self, StrictTransportCommand.self,
                     CacheCommand.self, LimitCommand.self, HostsCommand.self, PolicyCommand.self, ProfileCommand.self,
                     HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,
