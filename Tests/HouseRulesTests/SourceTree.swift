@@ -83,8 +83,11 @@ extension Substring {
         var (line, text) = (self, text)
         return line.withUTF8 { line in
             text.withUTF8 { text in
-                guard let start = line.baseAddress, let sought = text.baseAddress else { return text.isEmpty }
-                return memmem(start, line.count, sought, text.count) != nil
+                guard let first = text.first else { return true }
+                guard line.count >= text.count else { return false }
+                return (0...line.count - text.count).contains { start in
+                    line[start] == first && line[start..<start + text.count].elementsEqual(text)
+                }
             }
         }
     }
