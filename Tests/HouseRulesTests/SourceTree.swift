@@ -83,11 +83,14 @@ extension Substring {
         var (line, text) = (self, text)
         return line.withUTF8 { line in
             text.withUTF8 { text in
-                guard let first = text.first else { return true }
-                guard line.count >= text.count else { return false }
-                return (0...line.count - text.count).contains { start in
-                    line[start] == first && line[start..<start + text.count].elementsEqual(text)
+                guard var start = line.baseAddress, let sought = text.baseAddress else { return text.isEmpty }
+                let end = start + line.count
+                while end - start >= text.count, let found = memchr(start, Int32(sought.pointee), end - start) {
+                    start = UnsafePointer(found.assumingMemoryBound(to: UInt8.self))
+                    if end - start >= text.count, memcmp(start, sought, text.count) == 0 { return true }
+                    start += 1
                 }
+                return false
             }
         }
     }
