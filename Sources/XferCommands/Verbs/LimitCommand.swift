@@ -14,12 +14,12 @@ struct LimitCommand: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("Most transfers at once, or `default`.", valueName: "count"),
+        help: ArgumentHelp("Highest number of transfers at once, or `default`.", valueName: "count"),
         transform: LimitArgument<Int>.argument)
     var maxActive: LimitArgument<Int>?
 
     @Option(
-        help: ArgumentHelp("Most transfers at once from one host, or `default`.", valueName: "count"),
+        help: ArgumentHelp("Highest number of transfers at once from one host, or `default`.", valueName: "count"),
         transform: LimitArgument<Int>.argument)
     var maxActivePerHost: LimitArgument<Int>?
 
@@ -46,13 +46,13 @@ struct LimitCommand: ParsableCommand {
     var host: String?
 
     @Option(
-        help: ArgumentHelp("Most connections to the host, or `default`.", valueName: "count"),
+        help: ArgumentHelp("Highest number of connections to the host, or `default`.", valueName: "count"),
         transform: LimitArgument<Int>.argument)
     var connections: LimitArgument<Int>?
 
     @Option(
         help: ArgumentHelp(
-            "Most requests to the host that begin within a minute, evenly spaced, or `default`.", valueName: "count"),
+            "Highest number of requests to the host that begin within a minute, evenly spaced, or `default`.", valueName: "count"),
         transform: LimitArgument<Int>.argument)
     var requestsPerMinute: LimitArgument<Int>?
 
