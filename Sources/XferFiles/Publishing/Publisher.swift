@@ -49,8 +49,8 @@ public struct Publisher: Sendable {
         try part.sync(.everything)
     }
 
-    /// As `prepare`, for several parts of the directory, with one fsync for its entries. For each part, in order, nil
-    /// or its error.
+    /// Prepares several parts of the directory with one fsync for its entries. Returns for each part, in order, nil or
+    /// its error.
     public func prepare(_ parts: [(part: PartialFile, attributes: Attributes)]) -> [FileError?] {
         var failures = parts.map { part, attributes -> FileError? in
             do throws(FileError) {
@@ -135,7 +135,7 @@ public struct Publisher: Sendable {
         }
     }
 
-    /// Whether an entry is the part of the intent.
+    /// True if an entry is the part of the intent.
     ///
     /// Its device is the part's own, which overlayfs may number otherwise than the directory; or the directory's, since
     /// a device's number may change over a restart, and the directory was identified by other means. Where a file may
@@ -250,7 +250,7 @@ extension PartialFile {
 }
 
 extension Publisher {
-    /// As `PartialFile.handOver`, of a file that a former process published.
+    /// Hands over a file that a former process published; see `PartialFile.handOver`.
     func handOver(_ intent: PublishIntent) {
         guard let heir = directory.heir,
             case .value(let handle) = openDescriptor(
@@ -345,7 +345,7 @@ extension Publisher {
             && directory.traits.isSameTime(found.modifiedAt, as: intent.part.modifiedAt)
     }
 
-    /// Whether the final name leads to the very file of the intent, with unchanged content.
+    /// True if the final name leads to the very file of the intent, with unchanged content.
     ///
     /// An inode number may be reused at once. The time of birth, the generation, the length and the modification time
     /// together identify the file. If the file system has neither of the first two or changes inode numbers, or the

@@ -51,7 +51,7 @@ public struct ProfileInput: WireInput, Hashable {
         ], (TaskFields.conditions + TaskFields.connections).fields(ofProfile: \.choices),
         [
             .optional(
-                "max_active", \.maxActive, "Most transfers of its tasks at once.", .range(GroupLimits.activeRange)),
+                "max_active", \.maxActive, "Highest number of transfers of its tasks at once.", .range(GroupLimits.activeRange)),
             .optional(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second that its tasks may receive together; 0 is unlimited.",

@@ -56,7 +56,7 @@ public struct ProfileRecord: WireRecord, Hashable {
             .optional("cache_key", \.cacheKey, "Parts of URLs that the cache ignores.")
         ], (TaskFields.conditions + TaskFields.connections).fields(ofProfileRecord: \.choices),
         [
-            .optional("max_active", \.maxActive, "Most transfers of its tasks at once."),
+            .optional("max_active", \.maxActive, "Highest number of transfers of its tasks at once."),
             .optional(
                 "max_recv_rate", \.maxReceiveRate,
                 "Bytes per second that its tasks may receive together; 0 is unlimited."),

@@ -184,7 +184,7 @@ extension DownloadRun {
     /// Checks the known digests; the length has been checked before. On a mismatch it drops the bytes and throws.
     private func verify(_ part: PartialFile, length: Int64) async throws {
         let demands = DigestDemand.all(
-            own: specification.checksum, holding: bindingDigest, announced: announcedDigest)
+            own: specification.checksum, binding: bindingDigest, announced: announcedDigest)
         for demand in demands {
             let source =
                 switch demand.origin {
