@@ -279,10 +279,7 @@ public actor StagedPublishing: ManagerPart {
         let directory = try await DestinationDirectory.open(
             transfer.partial, for: task.owner, task.specification.destination.confinement, settings, services)
         let partName = found.ready?.name ?? transfer.partialName
-        let recovery = try await services.pool(in: directory).run {
-            try Publisher(directory: directory).recover(intent, partName: partName)
-        }
-        let isDone = recovery == .done
+        let isDone = try await services.recover(intent, partName: partName, in: directory) == .done
         let size = found.ready?.facts?.length ?? transfer.resumeData.committedByteCount
         let (now, failedURLs) = (clock(), failedURLs)
         let path = directory.path(of: intent.finalName)
