@@ -44,6 +44,7 @@ public enum DaemonStatus: RPCMethod {
         public var degradedReason: String?
         public var configurationProblem: String?
         public var keysWaitingForRestart: [String]?
+        public var fileSystems: [FileSystemRecord]?
         public var shuttingDown = false
         public var counts = StateCounts()
         public var network = OpenEnum(NetworkState.unknown)
@@ -71,6 +72,9 @@ public enum DaemonStatus: RPCMethod {
             .optional(
                 "restart_keys", \.keysWaitingForRestart,
                 "Keys of the configuration whose new values wait for a restart; for operators."),
+            .optional(
+                "file_systems", \.fileSystems,
+                "The file systems that it has used and that are still mounted; for operators."),
             .required("shutting_down", \.shuttingDown, "Whether it is about to stop and takes no new work."),
             .required("counts", \.counts, "Tasks by state."),
             .required("network", \.network, "What network.changed said last."),

@@ -16,6 +16,7 @@ public struct TaskRecord: WireRecord, Hashable {
     public var ranges: [SegmentRecord]?
     public var stagedFile: StagedFileRecord?
     public var discarded: DiscardRecord?
+    public var fileSystem: FileSystemRecord?
 
     public var url: String?
     public var urls: [String]?
@@ -102,6 +103,9 @@ public struct TaskRecord: WireRecord, Hashable {
                 "discarded", \.discarded,
                 "The last time that received bytes of this download were discarded, as long as the event is kept. task.get gives it, listings only when asked."
             ),
+            .optional(
+                "file_system", \.fileSystem,
+                "The file system of its directory, if xferd has used it. task.get gives it, listings only when asked."),
             .optional("url", \.url, "What is fetched, the first of urls; secrets in it are ***."),
             .optional(
                 "urls", \.urls,
