@@ -117,8 +117,8 @@ let package = Package(
         library("XferModel"),
         library("XferCore", ["XferModel", deque, structuredFields]),
 
-        // The system's clocks, socket addresses and errors.
-        library("XferSystem", ["XferModel"]),
+        // The system's clocks, processes, socket addresses and errors.
+        library("XferSystem", ["CLinux", "XferModel"]),
 
         // Threads, and what they share.
         library("XferThreads", ["CCrash", "CLinux"]),
@@ -129,12 +129,14 @@ let package = Package(
             "XferCurl",
             ["CCurl", "CLinux", "XferSystem", "XferThreads", "XferTrust", "XferModel", "XferCore", nioLocks]),
         library("XferFiles", ["CCodings", "CLinux", "COpenSSL", "XferThreads", "XferModel", systemPackage]),
-        library("XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite]),
+        library(
+            "XferStore", ["CSQLite", "StrictJSON", "XferThreads", "XferModel", grdb, sqlite],
+            embedded: ["Migrations/schema-20.sql"]),
         library("XferNetwork", ["CLinux", "XferSystem", "XferThreads", "XferModel"]),
         coldLibrary("XferPostgres", ["CLinux", "CPostgres", "XferThreads"]),
 
         // The fleet's tables and transactions.
-        coldLibrary("XferFleet", ["XferPostgres", "XferCore", "XferModel"]),
+        coldLibrary("XferFleet", ["XferPostgres", "XferCore", "XferModel"], embedded: ["Schema"]),
 
         // The wire.
         library("XferProtocol", ["StrictJSON", "XferModel"]),
@@ -212,11 +214,12 @@ let package = Package(
         library(
             "XferTestSupport",
             [
-                "StrictJSON", "XferModel", "XferCore", "XferProtocol", "XferClient", "CLinux", "COpenSSL", nioCore,
+                "StrictJSON", "XferModel", "XferCore", "XferSystem", "XferProtocol", "XferClient", "CLinux", "COpenSSL",
+                nioCore,
                 nioPosix, nioHTTP1, nioLocks, systemPackage,
             ], settings: unoptimised),
         tests("HouseRulesTests", []),
-        tests("XferTestSupportTests", ["XferTestSupport", "XferModel"]),
+        tests("XferTestSupportTests", ["XferTestSupport", "XferSystem", "XferModel"]),
         tests("StrictJSONTests", ["StrictJSON", "XferTestSupport"]),
         tests("XferModelTests", ["XferModel", "XferTestSupport"]),
         tests("XferCoreTests", ["XferCore", "XferModel", "XferTestSupport"]),

@@ -36,7 +36,7 @@ import XferPostgres
         for number in 0..<max(1, agents) {
             let fleet = try await FleetDatabase.open(settings).0
             nodes.append(
-                try await fleet.register(
+                try await fleet.nodes.register(
                     FleetNodeDescription(name: "bench\(number)", slots: 64, storeID: "\(number)", version: "bench")))
             fleets.append(fleet)
         }
@@ -44,11 +44,11 @@ import XferPostgres
     }
 
     private func run(fill: Int, hold: Duration) async throws {
-        show("adds singly", try await rate { fleet, _ in try await fleet.add([Self.task(0)]).count })
+        show("adds singly", try await rate { fleet, _ in try await fleet.tasks.add([Self.task(0)]).count })
         show(
             "adds by 1,000",
             try await rate { fleet, _ in
-                try await fleet.add((0..<1000).map { Self.task($0) }).count
+                try await fleet.tasks.add((0..<1000).map { Self.task($0) }).count
             })
         try await drain()
 
@@ -56,10 +56,10 @@ import XferPostgres
         show("claims and ends by 64", try await rate { try await Self.cycle($0, $1, 64) })
         try await drain()
 
-        for _ in 0..<100 { _ = try await fleets[0].add((0..<1000).map { _ in Self.task(0) }) }
-        try await fleets[0].setHost("h0.example", maxActive: 1000)
+        for _ in 0..<100 { _ = try await fleets[0].tasks.add((0..<1000).map { _ in Self.task(0) }) }
+        try await fleets[0].limits.setHost("h0.example", maxActive: 1000)
         show("claims and ends by 32, one limited host", try await rate { try await Self.cycle($0, $1, 32) })
-        try await fleets[0].setHost("h0.example", maxActive: nil)
+        try await fleets[0].limits.setHost("h0.example", maxActive: nil)
         try await drain()
 
         let begin = ContinuousClock.now
@@ -89,10 +89,10 @@ import XferPostgres
     /// Claims `want` tasks and ends them; gives how many.
     private static func cycle(_ fleet: FleetDatabase, _ node: FleetRegistration, _ want: Int) async throws -> Int {
         var cursor = FleetClaimCursor(after: Int64.random(in: 0..<64))
-        let claims = try await fleet.claim(node, want: want, cursor: &cursor)
+        let claims = try await fleet.leases.claim(node, want: want, cursor: &cursor)
         var report = FleetReport()
         report.ends = claims.map { FleetEnd(hold: $0.hold, ending: .completed, detail: #"{"bytes":4096}"#) }
-        _ = try await fleet.report(node, report)
+        _ = try await fleet.leases.report(node, report)
         return claims.count
     }
 
@@ -108,7 +108,7 @@ import XferPostgres
             for (number, fleet) in fleets.enumerated() {
                 group.addTask {
                     for first in stride(from: number * 1000, to: count, by: fleets.count * 1000) {
-                        _ = try await fleet.add((first..<min(first + 1000, count)).map { Self.task($0) })
+                        _ = try await fleet.tasks.add((first..<min(first + 1000, count)).map { Self.task($0) })
                     }
                 }
             }
@@ -119,7 +119,7 @@ import XferPostgres
     /// Ends all there is, so that the next figure begins with an empty queue.
     private func drain() async throws {
         while try await Self.cycle(fleets[0], nodes[0], 200) > 0 {}
-        while try await fleets[0].trim(keepEvents: 1, history: .zero) {}
+        while try await fleets[0].events.trim(keepEvents: 1, history: .zero) {}
     }
 
     /// What all agents do together in a second.

@@ -1,7 +1,7 @@
-/// The Unicode encodings that JSON texts of other senders have.
+/// The Unicode encodings of JSON texts from other senders.
 ///
-/// RFC 8259 §8.1 asks for UTF-8 without a byte order mark, and lets receivers ignore one. Earlier specifications allowed
-/// UTF-16 and UTF-32, which Foundation's JSONSerialization, and so AFNetworking, reads.
+/// RFC 8259 §8.1 requires UTF-8 without a byte order mark, and lets receivers ignore one. Earlier specifications
+/// allowed UTF-16 and UTF-32, which Foundation's JSONSerialization, and so AFNetworking, reads.
 public enum JSONEncodings {
     /// The text in UTF-8 without a byte order mark; nil if the bytes are not valid in their encoding.
     ///
@@ -23,7 +23,7 @@ public enum JSONEncodings {
         return decoded.map { Array($0.utf8) }
     }
 
-    /// Bytes of a code unit, their order, and the length of the byte order mark.
+    /// The size of a code unit in bytes, the byte order, and the length of the byte order mark.
     private static func form(of bytes: [UInt8]) -> (unit: Int, isLittleEndian: Bool, start: Int) {
         let marks: [(bytes: [UInt8], unit: Int, isLittleEndian: Bool)] = [
             ([0xef, 0xbb, 0xbf], 1, false), ([0xff, 0xfe, 0, 0], 4, true), ([0, 0, 0xfe, 0xff], 4, false),

@@ -1,14 +1,15 @@
-/// A JSON number that is no 64-bit integer, as it was written (RFC 8259 §6): a double does not hold every one.
+/// A JSON number that is no 64-bit integer, in its original notation (RFC 8259 §6), because a double cannot represent
+/// every such number.
 ///
 /// Numbers are equal if their decimal values are, whatever their notation: `1.0`, `1` and `1e0`.
 public struct JSONNumber: Sendable {
     /// The number as JSON; `null` for infinities and NaN, which JSON does not have.
     public let text: String
 
-    /// With the fewest digits that read back as the same double.
+    /// Creates the number with the fewest digits that read back as the same double.
     public init(_ value: Double) { text = value.isFinite ? value.description : "null" }
 
-    /// - Parameter text: a number by JSON's grammar.
+    /// - Parameter text: a number that follows JSON's grammar.
     init(written text: String) { self.text = text }
 
     /// The nearest double; NaN if there is none.
@@ -18,7 +19,7 @@ public struct JSONNumber: Sendable {
     private struct Decimal: Hashable {
         var isNegative = false
         var digits: [UInt8] = []
-        /// Nil if it does not fit: then the text stands for itself.
+        /// The power of ten of the last digit, or nil if it does not fit an `Int`. Then the texts are compared.
         var exponent: Int? = 0
         var text: String?
     }

@@ -74,7 +74,7 @@ private struct Digits {
         overflowed = overflowed || first || second
     }
 
-    /// The digits as an integer. Nil if they do not fit a signed 64-bit integer, and for `-0`, which is no integer.
+    /// The digits as an integer, or nil if they do not fit a signed 64-bit integer, and for `-0`, which is no integer.
     func integer(isNegative: Bool) -> Int64? {
         if overflowed { return nil }
         if !isNegative { return Int64(exactly: value) }
@@ -82,7 +82,7 @@ private struct Digits {
         return value <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- value) : nil
     }
 
-    /// Whether the number has a double without a doubt: 64-bit digits and a small power of ten. For others the text
+    /// True if the number certainly has a double: 64-bit digits and a small power of ten. For other numbers the text
     /// itself has to be converted.
     func isSurelyFinite(exponent: Int) -> Bool { !overflowed && exponent < 288 }
 }

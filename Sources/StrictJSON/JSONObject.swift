@@ -97,7 +97,7 @@ struct JSONKey: Hashable {
 }
 
 extension String {
-    /// Whether both are the same sequence of UTF-8 bytes.
+    /// True if both are the same sequence of UTF-8 bytes.
     func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && (utf8.elementsEqual(other.utf8))
     }

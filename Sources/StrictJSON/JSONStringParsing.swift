@@ -41,7 +41,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads one escape sequence at `position` and appends the character for which it stands.
+    /// Reads one escape sequence at `position` and appends the character that it represents.
     private mutating func escape() throws(JSONSyntaxError) {
         guard position + 1 < bytes.count else { throw JSONSyntaxError(.unexpectedEnd, offset: bytes.count) }
         let meaning: UInt8

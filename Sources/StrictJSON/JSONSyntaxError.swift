@@ -1,4 +1,4 @@
-/// Why `JSONParser` rejects a text, and where.
+/// The reason for which `JSONParser` rejects a text, and the place in the text.
 public struct JSONSyntaxError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         case invalidUTF8
@@ -6,7 +6,7 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
         /// A byte that the grammar does not allow at this place, for example in a misspelt literal or after a
         /// superfluous comma.
         case unexpectedByte
-        /// Not RFC 8259's grammar (leading zero, no digit where one has to be), or too large for a double.
+        /// A number that violates RFC 8259's grammar (a leading zero, a missing digit), or is too large for a double.
         case invalidNumber
         /// A raw control character, an unknown escape or half a surrogate pair.
         case invalidString

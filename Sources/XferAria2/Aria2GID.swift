@@ -37,7 +37,7 @@ public struct Aria2GID: Hashable, Sendable, CustomStringConvertible {
     /// Digits of a GID; a shorter text is a prefix.
     public static let digits = 16
 
-    /// Whether `text` is a GID or the beginning of one.
+    /// True if `text` is a GID or the beginning of one.
     public static func isPrefix(_ text: String) -> Bool { (1...digits).contains(text.utf8.count) && isHex(text) }
 
     /// Ids of tasks on the wire end there, see `TaskID`.
@@ -63,7 +63,8 @@ public struct Aria2GID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Makes the GIDs of two databases differ: ids of tasks begin anew with a new database, and clients keep GIDs.
+/// A number that makes the GIDs of two databases differ: ids of tasks start from the beginning with a new database, and
+/// clients keep GIDs.
 public struct Aria2Seed: Hashable, Sendable {
     let bits: UInt64
 

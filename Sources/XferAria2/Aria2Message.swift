@@ -72,7 +72,7 @@ extension Aria2Call {
 /// The answer to one call, and whether it holds a call whose token was wrong or missing.
 public struct Aria2Answer: Sendable {
     public let text: [UInt8]
-    /// What HTTP answers.
+    /// The HTTP status of the answer.
     public let status: Int
 
     /// The answer to one call.
@@ -138,7 +138,7 @@ public struct Aria2Slice: Hashable, Sendable {
         self.count = min(max(0, count), Self.maxCount)
     }
 
-    /// How many of the first elements have to be known.
+    /// The number of first elements that have to be known.
     public var needed: Int {
         guard offset >= 0 else { return Int(clamping: Self.reach) }
         return Int(clamping: min(offset, Self.reach) + min(count, Self.maxCount))
@@ -154,7 +154,7 @@ public struct Aria2Slice: Hashable, Sendable {
     }
 }
 
-/// Where `changePosition` moves a download.
+/// The place to which `changePosition` moves a download.
 public enum Aria2Position: String, Sendable, CaseIterable {
     case set = "POS_SET"
     case current = "POS_CUR"

@@ -38,13 +38,13 @@ public enum Aria2Method: String, Sendable, CaseIterable {
     case listNotifications = "system.listNotifications"
 }
 
-/// What clients are told without asking, over a WebSocket.
+/// The notifications that clients get over a WebSocket.
 public enum Aria2Notification: String, Sendable, CaseIterable {
     case start = "aria2.onDownloadStart"
     case pause = "aria2.onDownloadPause"
     case stop = "aria2.onDownloadStop"
     case complete = "aria2.onDownloadComplete"
     case error = "aria2.onDownloadError"
-    /// Of BitTorrent; listed because aria2 lists it, never sent.
+    /// A notification of BitTorrent; listed because aria2 lists it, never sent.
     case bitTorrentComplete = "aria2.onBtDownloadComplete"
 }

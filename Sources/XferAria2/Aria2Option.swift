@@ -38,7 +38,7 @@ public enum Aria2Option {
         case remoteTime = "remote-time"
     }
 
-    /// What becomes of an option.
+    /// The treatment of an option.
     public enum Treatment: Hashable, Sendable {
         case mapped(Mapped)
         /// It has no effect here, and cannot change trust, credentials, integrity or the destination.

@@ -42,7 +42,7 @@ extension Aria2Options {
         return task
     }
 
-    /// What `changeOption` changes; nil if no option means anything here.
+    /// The changes that `changeOption` requests; nil if no option applies to the service.
     public func changes(for url: String) throws(Aria2Fault) -> TaskChanges? {
         for option in [Aria2Option.Mapped.pause, .gid, .user, .password] where values[option] != nil {
             throw .option(option.rawValue, "it cannot be changed after the download was added")
@@ -168,7 +168,7 @@ extension Aria2Options {
     }
 }
 
-/// How tasks that were added through the facade are told from others.
+/// The marker that distinguishes tasks that were added through the facade.
 public enum Aria2Marker {
     /// The group of all tasks that the facade adds, and by default of all that it shows.
     public static let group = "aria2"

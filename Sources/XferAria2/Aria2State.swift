@@ -10,9 +10,9 @@ public enum Aria2State: String, Sendable, CaseIterable {
     case complete
     case removed
 
-    /// What a task's state is to aria2.
+    /// Creates aria2's state from a task's.
     ///
-    /// A staged task waits for a command as a paused one does. A state of a newer service counts as waiting.
+    /// A staged task waits for a command like a paused one. A state of a newer service counts as waiting.
     public init(_ state: TaskState?) {
         self =
             switch state {
@@ -25,7 +25,7 @@ public enum Aria2State: String, Sendable, CaseIterable {
             }
     }
 
-    /// Whether the download is among those of `tellStopped`.
+    /// True if the download is among those of `tellStopped`.
     public var isStopped: Bool { [.error, .complete, .removed].contains(self) }
 
     /// The states of tasks that `tellWaiting` lists behind the queued ones.
@@ -34,14 +34,14 @@ public enum Aria2State: String, Sendable, CaseIterable {
     public static let stopped: [TaskState] = [.completed, .failed, .cancelled]
 }
 
-/// What clients do with one download.
+/// The actions of clients on one download.
 public enum Aria2Verb: String, Sendable, CaseIterable {
     case pause
     case unpause
     case remove
     case removeResult
 
-    /// What a verb comes to.
+    /// The effect of a verb.
     public enum Effect: Hashable, Sendable {
         /// `task.pause`, `task.resume` or `task.cancel` is called. Its answer decides, as the state may have changed.
         case call
@@ -88,7 +88,7 @@ extension Aria2Notification {
         .durable(.taskCompleted), .durable(.taskFailed),
     ]
 
-    /// What a client is notified of; nil if aria2 has nothing for it.
+    /// Creates the notification of an event; nil if aria2 has none for it.
     public init?(_ event: EventMessage) {
         switch event.type.value {
         // Each try is announced; aria2 announces a download that becomes active, and retries silently.

@@ -3,7 +3,7 @@ import XferModel
 import XferProtocol
 
 extension Aria2Status {
-    /// What `getOption` answers: the options that were chosen, secrets masked.
+    /// The result of `getOption`: the options that were chosen, secrets masked.
     public var options: JSONValue {
         var object: JSONObject = ["gid": .string(gid.description)]
         func set(_ option: Aria2Option.Mapped, _ text: String?) {

@@ -58,7 +58,7 @@ public struct Aria2Status: Sendable {
     private var total: Int64 { max(0, task.progress?.total ?? 0) }
     private var rate: Int64 { state == .active ? task.progress?.rate ?? 0 : 0 }
 
-    /// As `errorCode` says it.
+    /// The number in `errorCode`.
     public var errorNumber: Int {
         switch state {
         case .error: Aria2ErrorNumber.number(of: task.error?.reason.value, status: task.error?.httpStatus)
@@ -104,7 +104,7 @@ public struct Aria2Status: Sendable {
 
     public var urls: [String] { task.urls ?? task.url.map { [$0] } ?? [] }
 
-    /// The server that is asked now.
+    /// The server of the present request.
     public var servers: JSONValue {
         let url = urls.first ?? ""
         return [
@@ -140,16 +140,16 @@ extension Aria2Status.Key {
     }
 }
 
-/// Fields of tasks that are asked for.
+/// The requested fields of tasks.
 public struct Aria2Columns: Sendable {
     public let fields: TaskColumns
 
     init(_ names: [String]) { fields = TaskColumns(names) ?? .listing }
 
-    /// What `getOption` needs, which is nearly everything.
+    /// The fields for `getOption`: nearly all.
     public static let all = Aria2Columns(TaskColumns.listing.names)
 
-    /// What `getServers` needs.
+    /// The fields for `getServers`.
     public static let servers = Aria2Columns(
         Aria2Status.Key.columns(for: [.files, .downloadSpeed]).fields.names + ["final_url"])
 }

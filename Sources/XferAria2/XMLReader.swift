@@ -56,7 +56,7 @@ struct XMLReader {
         return text.utf8.contains(UInt8(ascii: "&")) ? try Self.resolved(text) : text
     }
 
-    /// Only white space may follow.
+    /// Checks that only white space follows.
     mutating func end() throws(XMLRPCFault) {
         skipSpace()
         guard position == bytes.count else { throw XMLRPCFault("something follows the call") }

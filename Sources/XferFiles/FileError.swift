@@ -11,7 +11,7 @@ public enum FileError: Error, Hashable, Sendable {
     case containsNUL(path: String)
     /// A path leads outside the allowed roots, by its text or through a symbolic link.
     case outsideRoots(path: String, roots: [String])
-    /// A path lies in one of the service's own directories: state, configuration or credentials.
+    /// A path is in one of the service's own directories: state, configuration or credentials.
     case forbidden(path: String, roots: [String])
     /// A path leads outside the directory beneath which a client on the network may write.
     case outsideConfinement(path: String, directory: String)
@@ -19,9 +19,9 @@ public enum FileError: Error, Hashable, Sendable {
     case hidden(path: String, home: String?)
     /// A file or directory does not exist.
     case missing(path: String)
-    /// The file system where a path lay when it was last used is not mounted.
+    /// The file system that contained a path at its last use is not mounted.
     case unmounted(path: String, mountPoint: String)
-    /// The file system where a path lies does not answer.
+    /// The file system that contains a path does not answer.
     case unanswering(path: String, mountPoint: String)
     /// A path that has to name a directory names a file.
     case notADirectory(path: String)

@@ -1,26 +1,23 @@
 public import XferPostgres
 
-/// The fleet's tables in PostgreSQL: every method is one transaction, and has committed when it returns.
+/// The fleet's tables in PostgreSQL, with the transactions of each: every method is one transaction, and has committed
+/// when it returns.
 ///
-/// Nearly every transaction is one call of a function of the schema (`Migrations`), so that no lock is held while an
+/// Nearly every transaction is one call of a function of the schema (`Schema`), so that no lock is kept while an
 /// answer travels to an agent or while an agent hangs.
 ///
-/// An error with `isOutcomeUnknown` means that the connection broke in the middle of the commit: read before you
-/// repeat, or repeat what is safe to repeat (adds with a `client_key`, reports, beats). After such an error of `claim`,
-/// `leases` has claims that the agent does not know.
+/// An error with `isOutcomeUnknown` means that the connection broke during the commit. Read before you repeat, or
+/// repeat only calls that are safe to repeat (adds with a `client_key`, reports, beats). After such an error of
+/// `leases.claim`, `leases.list` contains claims that are unknown to the agent.
 public final class FleetDatabase: Sendable {
-    /// A beat waits for no other call.
-    let beats: PostgresConnection
-    /// The agent's own loop.
-    let work: PostgresConnection
-    /// What clients ask.
-    let calls: PostgresConnection
+    let connections: FleetConnections
 
     private init(_ settings: PostgresSettings) throws(FleetError) {
         do throws(PostgresError) {
-            beats = try PostgresConnection(settings, name: "fleet-beats")
-            work = try PostgresConnection(settings, name: "fleet-work")
-            calls = try PostgresConnection(settings, name: "fleet-calls")
+            connections = FleetConnections(
+                beats: try PostgresConnection(settings, name: "fleet-beats"),
+                work: try PostgresConnection(settings, name: "fleet-work"),
+                calls: try PostgresConnection(settings, name: "fleet-calls"))
         } catch {
             throw .database(error)
         }
@@ -35,8 +32,8 @@ public final class FleetDatabase: Sendable {
     {
         let database = try FleetDatabase(settings)
         do throws(FleetError) {
-            let warnings = try await ServerCheck.check(database.work)
-            try await FleetSchema.check(database.work)
+            let warnings = try await ServerCheck.check(database.connections.work)
+            try await FleetSchema.check(database.connections.work)
             return (database, warnings)
         } catch {
             database.close()
@@ -61,11 +58,23 @@ public final class FleetDatabase: Sendable {
     }
 
     /// Ends the connections. Calls that wait fail.
-    public func close() { for connection in [beats, work, calls] { connection.close() } }
+    public func close() {
+        for connection in [connections.beats, connections.work, connections.calls] { connection.close() }
+    }
+
+    public var tasks: FleetTaskTable { FleetTaskTable(connections: connections) }
+    public var batches: FleetBatchTable { FleetBatchTable(connections: connections) }
+    public var nodes: FleetNodeTable { FleetNodeTable(connections: connections) }
+    public var leases: FleetLeaseTable { FleetLeaseTable(connections: connections) }
+    public var permits: FleetPermitTable { FleetPermitTable(connections: connections) }
+    public var takeovers: FleetTakeovers { FleetTakeovers(connections: connections) }
+    public var limits: FleetLimitTable { FleetLimitTable(connections: connections) }
+    public var tokens: FleetTokenTable { FleetTokenTable(connections: connections) }
+    public var events: FleetEventTable { FleetEventTable(connections: connections) }
 }
 
 extension PostgresConnection {
-    /// As `execute`, with the errors that the schema's functions raise.
+    /// Executes a statement, and throws the errors that the schema's functions raise.
     func run(_ sql: String, _ parameters: [String?] = [], node: String = "") async throws(FleetError) -> PostgresResult
     {
         do throws(PostgresError) {

@@ -9,6 +9,8 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Made or migrated by a newer program: the schema's number, the oldest program's that may use it, and this
     /// program's.
     case newerSchema(found: Int, minimum: Int, known: Int)
+    /// Made by a development version: the schema's number and the oldest that can be migrated.
+    case olderSchema(found: Int, oldest: Int)
     /// `xfer-fleet migrate` has not been run: the schema's number (0 for none) and this program's.
     case notMigrated(found: Int, known: Int)
     /// A newer registration of the same node exists: this agent stops and releases nothing.
@@ -30,6 +32,9 @@ public enum FleetError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerSchema(let found, let minimum, let known):
             "the fleet's database has schema \(found), which needs a program that knows \(minimum); this one knows "
                 + "\(known): upgrade xfer-fleet on this node"
+        case .olderSchema(let found, let oldest):
+            "the fleet's database has schema \(found), expected \(oldest) or higher: it was made by a development version. "
+                + "Drop its tables, or use another database"
         case .notMigrated(0, _):
             "the fleet's database has no tables yet: run `xfer-fleet migrate`"
         case .notMigrated(let found, let known):

@@ -1,11 +1,11 @@
 import XferPostgres
 
-/// Which schema the database has, and how it gets this program's.
+/// The schema of the database, and its migration to this program's schema.
 public enum FleetSchema {
     /// The schema that this program makes.
-    public static var known: Int { FleetMigration.all.count }
+    public static var known: Int { FleetMigration.newest }
 
-    /// The number of steps taken, and the fewest that a program must know; nil without tables.
+    /// The number of the last step taken, and of the last that a program must know; nil without tables.
     private struct Found {
         let schema: Int
         let minimum: Int
@@ -39,10 +39,8 @@ public enum FleetSchema {
                 let isThere = try transaction.execute(exists).count > 0
                 let found = isThere ? try Self.found(try transaction.execute(read)) : nil
                 let from = found?.schema ?? 0
-                guard from < known else { return found }
-                for migration in FleetMigration.all[from...] {
-                    for statement in migration.statements { _ = try transaction.execute(statement) }
-                }
+                guard from < known, from == 0 || from >= FleetMigration.first else { return found }
+                for statement in FleetMigration.statements(after: from) { _ = try transaction.execute(statement) }
                 let write =
                     found == nil
                     ? "INSERT INTO fleet_meta (schema, minimum) VALUES ($1::integer, $2::integer)"
@@ -55,6 +53,9 @@ public enum FleetSchema {
         }
         if let found, found.minimum > known {
             throw .newerSchema(found: found.schema, minimum: found.minimum, known: known)
+        }
+        if let found, found.schema < FleetMigration.first {
+            throw .olderSchema(found: found.schema, oldest: FleetMigration.first)
         }
         return (found?.schema ?? 0, max(found?.schema ?? 0, known))
     }

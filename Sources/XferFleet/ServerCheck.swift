@@ -1,6 +1,6 @@
 import XferPostgres
 
-/// Whether a server keeps what it answers.
+/// Checks that a server's settings make its answers durable.
 enum ServerCheck {
     private static let sql = """
         SELECT current_setting('server_version_num'), current_setting('server_version'), pg_is_in_recovery(),

@@ -1,8 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// The result of `work`; nil if it takes longer than `limit`. The work goes on then, and its result is dropped.
+/// The result of `work`; nil if it takes longer than `limit`. The work continues then, and its result is dropped.
 ///
-/// For what may hang, such as a path on a file system that does not answer: a task group would wait for it.
+/// It is meant for work that may hang, such as a path on a file system that does not answer: a task group would wait
+/// for it.
 func result<Value: Sendable>(
     within limit: Duration, of work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value? {

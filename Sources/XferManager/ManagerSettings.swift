@@ -31,7 +31,7 @@ public struct ManagerSettings: Hashable, Sendable {
     public var fileMode: UInt16 = 0o644
     /// The highest number of a transfer's bytes that are not durable yet; a checkpoint begins at half of it.
     public var checkpointBytes: Int64 = 16 << 20
-    /// How long received bytes may wait to be made durable; a checkpoint begins after half of it.
+    /// The longest time that received bytes wait to be made durable; a checkpoint begins after half of it.
     public var checkpointInterval = Duration.seconds(2)
     /// The number of segments of a download that are fetched at the same time, unless the task sets its own number.
     public var segments = SegmentCount.one
@@ -68,9 +68,9 @@ public struct ManagerSettings: Hashable, Sendable {
     public var webhooks: [WebhookDefinition] = []
     /// The rules for which URLs may be loaded.
     public var admission = AdmissionLists()
-    /// Whether tasks that name no proxy use the environment's.
+    /// True if tasks without a proxy use the environment's.
     public var usesEnvironmentProxies = false
-    /// Whether links, addresses and routes are monitored; otherwise the network is `unknown`.
+    /// True if links, addresses and routes are monitored; otherwise the network is `unknown`.
     public var monitorsNetwork = false
     /// The interfaces that count as metered.
     public var meteredInterfaces: [InterfacePattern] = []
@@ -80,20 +80,20 @@ public struct ManagerSettings: Hashable, Sendable {
     public var credentialsDirectory: String?
     /// The uid that the daemon runs as. This user and root are operators.
     public var ownUID: UInt32
-    /// How long a task is retried after its last progress, in seconds, unless the task sets its own limit.
+    /// The time for which a task is retried after its last progress, in seconds, unless the task sets its own limit.
     public var retryFor: Int64 = 86_400
     /// The delays between tries. No setting of the daemon; tests shorten it.
     public var retry = RetryPolicy()
-    /// How long a URL that failed permanently is not requested again, in seconds; 0 turns this off.
+    /// The time for which a permanently failed URL is refused without a request, in seconds; 0 turns this off.
     public var negativeTTL: Int64 = 3600
     /// The highest number of bytes that are kept for the tasks of one user who is no operator.
     public var maxStoredPerUser: Int64 = 256 << 20
-    /// Whether tasks of different owners may share a transfer.
+    /// True if tasks of different owners may share a transfer.
     public var sharesBetweenOwners = false
     /// The limit for the bytes of all cached contents. If they exceed it, the least recently used contents are removed
     /// until at most half of the limit is left.
     public var cacheMaxBytes: Int64 = 1 << 30
-    /// How long a response stays in the cache after its last use, in seconds.
+    /// The time for which a response stays in the cache after its last use, in seconds.
     public var cacheMaxAge: Int64 = 604_800
     /// Limits in bytes per second for all transfers together. If `timetable` has entries, it takes precedence.
     public var bandwidth = BandwidthLimits()
@@ -103,11 +103,11 @@ public struct ManagerSettings: Hashable, Sendable {
     public var zoneDirectory = "/usr/share/zoneinfo"
     public var localZoneFile = "/etc/localtime"
     public var retention = Retention()
-    /// Whether fatal signals of this process are recorded in the state directory. Only one manager in a process may set
+    /// True if fatal signals of this process are recorded in the state directory. Only one manager in a process may set
     /// it.
     public var recordsCrashes = false
-    /// Whether every write is executed twice, and rolled back the first time. Tests find with it effects outside the
-    /// transaction.
+    /// True if every write is executed twice, and rolled back the first time. Tests find effects outside the
+    /// transaction with it.
     public var repeatsWrites = false
 
     public init(downloadDirectory: String, roots: [String], ownUID: UInt32) {
@@ -131,11 +131,11 @@ public struct ManagerSettings: Hashable, Sendable {
 
     func isOperator(_ owner: Owner) -> Bool { owner.rawValue == 0 || owner.rawValue == ownUID }
 
-    /// Whether the task's runs have an operator's rights.
+    /// True if the task's runs have an operator's rights.
     func hasOperatorRights(_ task: TaskSpecification) -> Bool { isOperator(task.owner) && !task.isRestricted }
 
-    /// Whether what the caller asks of the owner's task restricts it: an operator's rights are not lent to callers that
-    /// act for one without having them.
+    /// True if the caller's request restricts the owner's task: an operator's rights are not lent to callers that act
+    /// for one without having them.
     func restricts(_ principal: Principal, taskOf owner: Owner) -> Bool { !principal.isOperator && isOperator(owner) }
 
     /// The proxies that the environment names; nil if `usesEnvironmentProxies` is false. If a variable is not a valid
@@ -156,7 +156,7 @@ public struct ManagerSettings: Hashable, Sendable {
     }
 }
 
-/// How long events, ended tasks and their bytes are kept. Ages are in seconds.
+/// The time for which events, ended tasks and their bytes are stored. Ages are in seconds.
 public struct Retention: Hashable, Sendable {
     public var maxEvents = 100_000
     /// Events younger than 24 h are never trimmed.
@@ -164,9 +164,9 @@ public struct Retention: Hashable, Sendable {
     /// The highest number of ended tasks that are kept.
     public var maxHistory = 100_000
     public var maxHistoryAge: Int64 = 7_776_000
-    /// How long the partial bytes and the spooled sources of a failed task are kept.
+    /// The time for which the partial bytes and the spooled sources of a failed task are kept.
     public var keepFailed: Int64 = 604_800
-    /// How long the responses of ended tasks are kept.
+    /// The time for which the responses of ended tasks are stored.
     public var keepResults: Int64 = 604_800
 
     public init() {}

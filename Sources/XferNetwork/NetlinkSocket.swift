@@ -31,8 +31,8 @@ final class NetlinkSocket: Sendable {
 
 /// Reads all links, addresses and routes from the kernel.
 struct NetlinkDump: ~Copyable {
-    /// How many dumps are made at most if changes interrupt them. After that the last dump is used: the kernel also
-    /// reports the change that interrupted it, and the monitor then reads again.
+    /// The highest number of dumps that are made if changes interrupt them. After that the last dump is used: the
+    /// kernel also reports the change that interrupted it, and the monitor then reads again.
     private static let tries = 4
 
     private let socket: NetlinkSocket
@@ -71,7 +71,7 @@ struct NetlinkDump: ~Copyable {
         return (builder.facts, isConsistent)
     }
 
-    /// The next messages of the dump, and whether they are its last ones. The kernel may put the end of a dump into the
+    /// The next messages of the dump, and true if they are its last ones. The kernel may put the end of a dump into the
     /// datagram of the last messages.
     private func answer(
         _ buffer: inout [UInt8]

@@ -120,7 +120,7 @@ private final class Watch: @unchecked Sendable {
     }
 }
 
-/// Asks the kernel for the route to an address. No packet is sent.
+/// Queries the kernel for the route to an address. No packet is sent.
 public enum RouteProbe {
     /// The source address for packets to the destination; nil when there is no route.
     public static func source(to destination: IPAddress) -> IPAddress? {

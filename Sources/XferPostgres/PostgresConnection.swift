@@ -37,8 +37,8 @@ public final class PostgresConnection: Sendable {
 
     /// Runs one statement, which is a transaction of its own.
     ///
-    /// A statement that PostgreSQL gave up for another one's sake (`isTransient`) has done nothing and is run again, up
-    /// to five times.
+    /// If PostgreSQL aborted a statement in favour of another transaction (`isTransient`), it had no effect and is run
+    /// again, up to five times.
     public func execute(_ sql: String, _ parameters: [String?] = []) async throws(PostgresError) -> PostgresResult {
         try await perform { session throws(PostgresError) in
             try session.repeating { session throws(PostgresError) in try session.execute(sql, parameters) }
@@ -105,11 +105,11 @@ public final class PostgresConnection: Sendable {
     /// Forgets the statement that waits for its time, if it is not sent yet.
     public func cancelTimed() { schedule.withLock { $0.timed = nil } }
 
-    /// Looks whether there is something to do, and calls `ring` if so or if the database cannot be asked.
+    /// Checks if there is work, and calls `ring` if so or if the database cannot be queried.
     ///
-    /// After a first look the next one follows a NOTIFY on the channel. It follows after the interval instead if
-    /// a pooler keeps the server from notifying this connection, or if the answer wants it. No other thread wakes up for
-    /// an answer that there is nothing to do. Another call replaces the watch.
+    /// After the first check the next one follows a NOTIFY on the channel. It follows after the interval instead if a
+    /// pooler keeps the server from notifying this connection, or if the answer requires it. An answer without work
+    /// wakes no other thread. Another call replaces the watch.
     public func watch(_ watch: PostgresWatch) {
         schedule.withLock { $0.watch = (watch, .now) }
         wakeUp.signal()
@@ -144,14 +144,14 @@ public final class PostgresConnection: Sendable {
     }
 }
 
-/// What a connection's thread has to do.
+/// The next actions of a connection's thread.
 private struct Schedule {
     typealias Job = @Sendable (PostgresSession) -> Void
 
     enum Step {
         case run(Job)
         case look(PostgresWatch)
-        /// Nil is without end. A watch that is notified has no time for its next look.
+        /// Sleeps; nil is without end. A watch with notifications has no time for its next check.
         case sleep(until: SuspendingClock.Instant?, isWatching: Bool, isNotified: Bool)
         case end
     }

@@ -27,7 +27,7 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
     /// `ERROR`, `FATAL` or `PANIC`, not translated; nil if the server said nothing.
     public let severity: String?
     public let message: String
-    /// Whether the statement or the commit may have taken effect all the same.
+    /// True if the statement or the commit may have taken effect all the same.
     public let isOutcomeUnknown: Bool
 
     public init(
@@ -41,7 +41,7 @@ public struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible 
         self.isOutcomeUnknown = isOutcomeUnknown
     }
 
-    /// Whether the same transaction may succeed if it is made again: serialization_failure, deadlock_detected.
+    /// True if the same transaction may succeed if it is made again: serialization_failure, deadlock_detected.
     public var isTransient: Bool { sqlState == "40001" || sqlState == "40P01" }
 
     public var description: String {

@@ -35,7 +35,7 @@ final class PostgresLink {
 
     deinit { PQfinish(handle) }
 
-    /// Whether the server notifies this connection; nil if it was not asked to.
+    /// True if the server notifies this connection; nil if that was not requested.
     var isListening: Bool?
 
     /// The server's process, as it said itself when it accepted the connection; a pooler makes one up.
@@ -43,7 +43,7 @@ final class PostgresLink {
 
     var socket: Int32 { PQsocket(handle) }
 
-    /// Whether the connection is of no use any more. On an idle connection a server sends notifications and changed
+    /// True if the connection is of no use any more. On an idle connection a server sends notifications and changed
     /// settings, and before it ends (a restart, a pooler's timeout) an error.
     var isBroken: Bool {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
@@ -54,7 +54,7 @@ final class PostgresLink {
         return true
     }
 
-    /// Whether notifications have come; they are discarded.
+    /// True if notifications have come; they are discarded.
     func takeNotifications() -> Bool {
         var hasAny = false
         while let notification = PQnotifies(handle) {

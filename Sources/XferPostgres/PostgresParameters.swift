@@ -31,7 +31,7 @@ struct PostgresParameters {
         pairs = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// What the string itself says; libpq's defaults and environment come later.
+    /// The parameters in the string itself, before libpq's defaults and environment.
     private static func parsed(_ text: String) throws(PostgresError) -> [String: String] {
         guard !text.utf8.contains(0) else { throw PostgresError(.settings, "the connection string has a NUL byte") }
         var failure: UnsafeMutablePointer<CChar>?
@@ -52,7 +52,7 @@ struct PostgresParameters {
         return values
     }
 
-    /// Whether any host is reached over a network. Without a host libpq takes PGHOST, or else its own socket.
+    /// True if any host is reached over a network. Without a host libpq takes PGHOST, or else its own socket.
     private static func isRemote(_ values: [String: String]) -> Bool {
         if values["hostaddr"]?.isEmpty == false { return true }
         if values["service"] != nil { return true }

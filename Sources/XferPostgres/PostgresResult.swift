@@ -7,7 +7,7 @@ public struct PostgresResult: Hashable, Sendable {
     /// The command that was done, as PostgreSQL names it.
     let tag: String
 
-    /// How many rows there are.
+    /// The number of rows.
     public var count: Int { columns == 0 ? 0 : values.count / columns }
 
     /// The rows in their order.

@@ -1,4 +1,4 @@
-/// A link that is made anew when it breaks. Belongs to one thread.
+/// A link that is made again when it breaks. Belongs to one thread.
 final class PostgresSession {
     private let parameters: PostgresParameters
     private let timeout: Duration
@@ -42,7 +42,8 @@ final class PostgresSession {
 
     /// Lets the server notify this connection.
     ///
-    /// - Returns: whether it does. Behind a pooler another client may get the server's connection, and the notification.
+    /// - Returns: whether it does. Behind a pooler another client may get the server's connection, and the
+    ///   notification.
     func listen(_ channel: String) throws(PostgresError) -> Bool {
         let link = try connected()
         if let isListening = link.isListening { return isListening }
@@ -53,10 +54,11 @@ final class PostgresSession {
         return isDirect
     }
 
-    /// Whether a notification has come, or the connection has broken; takes all that have. Nil without a connection.
+    /// True if a notification has arrived, or the connection has broken; removes all that have arrived. Nil without a
+    /// connection.
     func hasNotification() -> Bool? { link.map { $0.isBroken || $0.takeNotifications() } }
 
-    /// What becomes readable when the server sends something.
+    /// The descriptor that becomes readable when the server sends something.
     var socket: Int32? { link?.socket }
 
     /// Runs a statement on this link and on no other: within a transaction a new link would commit it alone.
@@ -71,7 +73,7 @@ final class PostgresSession {
         }
     }
 
-    /// Repeats what PostgreSQL gave up for another transaction's sake.
+    /// Runs `body`, and again if PostgreSQL aborted it in favour of another transaction.
     func repeating<Value>(
         _ body: (PostgresSession) throws(PostgresError) -> Value
     ) throws(PostgresError) -> Value {

@@ -1,17 +1,17 @@
-/// How to reach a database.
+/// The address of a database, and the properties of connections to it.
 public struct PostgresSettings: Hashable, Sendable {
     /// A connection string of libpq's, as a URI or as `keyword=value` pairs (PostgreSQL manual, 34.1.1), without a
     /// password.
     public var connection: String
     /// A file that holds the password and nothing else but an end of line; nil leaves it to libpq (`passfile`).
     public var passwordFile: String?
-    /// How long making a connection may take, in whole seconds.
+    /// The longest time for making a connection, in whole seconds.
     public var connectTimeout: Int
-    /// How long the server may take for one statement.
+    /// The longest time for which the server may execute one statement.
     public var statementTimeout: Duration
     /// Callers that may wait for one connection.
     public var maxWaiting: Int
-    /// What the server's lists show as `application_name`.
+    /// The `application_name` in the server's lists.
     public var applicationName: String
 
     public init(

@@ -1,6 +1,6 @@
-/// A question that a connection's thread asks again and again: whether there is something to do.
+/// A query that a connection's thread repeats: whether there is work.
 public final class PostgresWatch: Sendable {
-    /// What a look has found.
+    /// The result of a check.
     enum Look {
         /// Something to do, or no answer.
         case found
@@ -17,8 +17,8 @@ public final class PostgresWatch: Sendable {
     let ring: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - sql: answers one row: whether there is something to do, and whether to ask again after the interval.
-    ///   - channel: on which others notify of changes. A lower-case name, written into SQL as it is.
+    ///   - sql: answers one row: whether there is work, and whether to query again after the interval.
+    ///   - channel: the channel on which others notify of changes. A lower-case name, inserted into SQL unchanged.
     ///   - ring: called on the connection's thread; must not block.
     public init(
         _ sql: String, _ parameters: [String?], channel: String, every interval: Duration,
@@ -30,7 +30,7 @@ public final class PostgresWatch: Sendable {
 }
 
 extension PostgresSession {
-    /// Asks, and listens to the channel before.
+    /// Subscribes to the channel, then executes the query.
     func look(_ watch: PostgresWatch) -> PostgresWatch.Look {
         do throws(PostgresError) {
             let isNotified = try listen(watch.channel)

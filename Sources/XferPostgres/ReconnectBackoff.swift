@@ -1,4 +1,4 @@
-/// When the next connection may be tried after failed ones: pauses from 0.1 s on, doubled up to 5 s.
+/// The time of the next attempt to connect after failed ones: pauses from 0.1 s on, doubled up to 5 s.
 struct ReconnectBackoff {
     private var failure: (error: PostgresError, until: ContinuousClock.Instant)?
     private var pause: Duration = .milliseconds(100)

@@ -4,24 +4,24 @@ public import XferModel
 public struct StoreConfiguration: Sendable {
     /// Path of `xferd.sqlite`; its directory exists.
     public var path: String
-    /// Called on the writer's thread in the order of the commits, once they are durable and before their callers go on;
-    /// the events are in the order of `seq`, never empty. Must be quick.
+    /// Called on the writer's thread in the order of the commits, once they are durable and before their callers
+    /// continue; the events are in the order of `seq`, never empty. Must be quick.
     public var onCommit: @Sendable ([Event]) -> Void
     /// Called on the writer's thread with the reason when the store becomes degraded, with nil when that ends.
     public var onDegradedChange: @Sendable (_ reason: String?) -> Void
     /// Called on the writer's thread when a commit recorded hooks that have to run. Must be quick.
     public var onPendingHooks: @Sendable () -> Void
-    /// As `onPendingHooks`, when a commit recorded deliveries to webhooks.
+    /// Called like `onPendingHooks`, when a commit recorded deliveries to webhooks.
     public var onPendingDeliveries: @Sendable () -> Void = {}
     public var texts: StoreTexts
-    /// How long a `.gathered` change may wait for others.
+    /// The longest time for which a `.gathered` change may wait for others.
     public var gatheringTime: Duration = .milliseconds(2)
     /// Pause between two probe commits while degraded.
     public var probeInterval: Duration = .seconds(5)
-    /// Whether each change-set is executed twice, and rolled back the first time. Tests find with it closures with effects
-    /// outside the transaction.
+    /// True if each change-set is executed twice, and rolled back the first time. Tests find with it closures with
+    /// effects outside the transaction.
     public var repeatsWrites = false
-    /// When the log is moved into the database.
+    /// The lengths of the log at which it is moved into the database.
     var logLimits = WALCheckpointPlan.Limits()
 
     public init(
@@ -38,7 +38,7 @@ public struct StoreConfiguration: Sendable {
     }
 }
 
-/// What the store keeps as text for others to read. The texts hold no secrets.
+/// The texts that the store keeps for clients to read. They contain no secrets.
 public struct StoreTexts: Sendable {
     /// Describes a task for its hooks.
     public var task: @Sendable (TransferTask) -> String
@@ -54,7 +54,7 @@ public struct StoreTexts: Sendable {
     }
 }
 
-/// How soon a write has to be committed.
+/// The urgency of a write's commit.
 public enum Urgency: Sendable {
     /// With the next commit, which starts at once when none is under way.
     case immediate

@@ -4,6 +4,8 @@ public import XferModel
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Written by a newer program: schema versions found and known. The file is untouched.
     case newerDatabase(path: String, found: Int, known: Int)
+    /// Written before the first release: schema versions found and oldest that is read.
+    case olderDatabase(path: String, found: Int, oldest: Int)
     /// An SQLite database of another program, or no database at all. The file is untouched.
     case foreignFile(path: String)
     /// The file cannot be opened, made or migrated.
@@ -27,16 +29,16 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchTransfer(TransferID)
     /// A move before or after a task of another lane.
     case otherLane(TaskID)
-    /// The change-set would change a task that is held; see `HeldTasks`. `GroupCommit` executes it again once the task is
-    /// released, and no caller gets this error.
+    /// The change-set would change a task whose start is not committed; see `HeldTasks`. `GroupCommit` executes it
+    /// again once the task is released, and no caller gets this error.
     case held(TaskID)
     /// A list's cursor was not made by this program, or belongs to another filter or order.
     case invalidCursor
 
-    /// Whether an operator has to repair the database: another try would fail, too.
+    /// True if an operator has to repair the database: another try would fail, too.
     public var isDamage: Bool {
         switch self {
-        case .damaged, .newerDatabase, .foreignFile, .unreadable: true
+        case .damaged, .newerDatabase, .olderDatabase, .foreignFile, .unreadable: true
         case .sqlite(let code, _): Self.codesOfDamage.contains(code & 0xFF)
         case .cannotOpen, .notDurable, .degraded, .vanished, .closed, .noSuchTask, .noSuchTransfer,
             .otherLane, .held, .invalidCursor:
@@ -44,7 +46,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What `read` gives; nil where a row it needs is unreadable, so that one damaged row does not fail work on others.
+    /// The result of `read`, or nil if a row that it needs is unreadable, so that one damaged row does not fail work on
+    /// others.
     public static func nilIfUnreadable<Value>(_ read: () throws -> Value?) throws -> Value? {
         do {
             return try read()
@@ -57,6 +60,9 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .newerDatabase(let path, let found, let known):
             "\(path) was written by a newer program: it has schema \(found), this program knows up to \(known)"
+        case .olderDatabase(let path, let found, let oldest):
+            "\(path) has schema \(found), expected \(oldest) or higher: it was written before xferd 1.0.0-rc.1. Start that "
+                + "release once with it, which upgrades it, or move it away to begin with an empty queue"
         case .foreignFile(let path): "\(path) is not a database of this program"
         case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
         case .notDurable(let synchronous): "PRAGMA synchronous is \(synchronous), expected 2 (FULL)"

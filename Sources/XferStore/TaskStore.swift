@@ -10,10 +10,10 @@ public final class TaskStore: Sendable {
     /// A random text that is created with the database. A new database has another one, and its events begin at 1
     /// again.
     public let storeID: String
-    /// Whether the previous daemon left a write-ahead log, for example because it crashed. The caller should then run
+    /// True if the previous daemon left a write-ahead log, for example because it crashed. The caller should then run
     /// `check` in the background.
     public let wasStoppedUncleanly: Bool
-    /// Whether `open` made the database.
+    /// True if `open` made the database.
     public let isNew: Bool
 
     let path: String
@@ -63,7 +63,7 @@ public final class TaskStore: Sendable {
         commits = try GroupCommit(pool: opened.pool, configuration: configuration)
     }
 
-    /// Whether writes throw `.degraded` while reads work. That is the case if the last commit failed for lack of space
+    /// True if writes throw `.degraded` while reads work. That is the case if the last commit failed for lack of space
     /// or with an I/O error, or if the database's files were removed.
     public var isDegraded: Bool { degradation != nil }
 

@@ -1,16 +1,17 @@
 import Glibc
 
-/// Shows that a daemon starts or runs behind a Unix socket, also while the socket is not there yet: a lock (fcntl(2),
-/// F_SETLK) on the file `SOCKET.lock`, which the kernel releases when the process ends in any way.
+/// A lock that shows that a daemon starts or runs behind a Unix socket, even before the socket exists.
+///
+/// It is a lock (fcntl(2), F_SETLK) on the file `SOCKET.lock`. The kernel releases it when the process ends in any way.
 public struct SocketLock: Sendable {
     private let path: String
     private let descriptor: CInt
 
     private static func file(of socket: String) -> String { socket + ".lock" }
 
-    /// Takes the lock, which lasts until `release` or the end of the process. Nil if another process has it.
+    /// Takes the lock, which lasts until `release` or the end of the process. Returns nil if another process has it.
     ///
-    /// - Throws: `SystemCallError`, if the file cannot be made beside the socket.
+    /// - Throws: `SystemCallError`, if the file cannot be created beside the socket.
     public static func acquire(forSocket socket: String) throws(SystemCallError) -> SocketLock? {
         let path = file(of: socket)
         while true {
@@ -40,7 +41,7 @@ public struct SocketLock: Sendable {
         _ = Glibc.close(descriptor)
     }
 
-    /// Whether a daemon holds the lock. False, too, if that cannot be found out.
+    /// True if a daemon has the lock. Also false if the lock's state cannot be determined.
     public static func isHeld(forSocket socket: String) -> Bool {
         let descriptor = open(file(of: socket), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }

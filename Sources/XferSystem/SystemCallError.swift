@@ -7,7 +7,7 @@ public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertibl
     public let subject: String
     public let code: CInt
 
-    /// Uses the current `errno`, unless one is given.
+    /// Creates an error with `code`, by default the current `errno`.
     public init(_ call: String, on subject: String = "", code: CInt = errno) {
         self.call = call
         self.subject = subject

@@ -8,14 +8,15 @@ public struct UnixAddress: Hashable, Sendable {
     /// The highest number of bytes of a path, without the zero byte that ends it.
     public static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-    /// Nil unless `path` is absolute, at most `longestPath` bytes long and free of zeros.
+    /// Creates the address of a path. Returns nil unless `path` is absolute, at most `longestPath` bytes long and free
+    /// of zeros.
     public init?(path: String) {
         guard path.hasPrefix("/"), path.utf8.count <= Self.longestPath, !path.utf8.contains(0) else { return nil }
         name = Array(path.utf8)
     }
 
-    /// Parses the value of `NOTIFY_SOCKET`: `/a/path`, or `@name` for an abstract name. Nil if it has another form or
-    /// is too long.
+    /// Parses the value of `NOTIFY_SOCKET`: `/a/path`, or `@name` for an abstract name. Returns nil if it has another
+    /// form or is too long.
     public init?(notifySocket text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count > 1, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }

@@ -1,13 +1,14 @@
 import Glibc
 
-/// The places of a user's own daemon, as the environment and the account database name them.
+/// The directories and sockets of a user's own daemon, taken from the environment and the account database.
 public struct UserPlaces: Hashable, Sendable {
-    /// `XDG_RUNTIME_DIR` if that is an absolute path, else `/run/user/UID`. It need not exist: a login session makes it.
+    /// `XDG_RUNTIME_DIR` if that is an absolute path, else `/run/user/UID`. It may be missing: a login session creates
+    /// it.
     public let runtimeDirectory: String
-    /// The directory of the database; nil if neither the environment nor the account names a home.
+    /// The directory of the database, or nil if neither the environment nor the account specifies a home.
     public let stateDirectory: String?
 
-    /// - Parameter accountHome: the home directory of the password database, used when `HOME` is unset.
+    /// - Parameter accountHome: the home directory in the password database, used when `HOME` is unset.
     public init(environment: [String: String], uid: UInt32, accountHome: String? = nil) {
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
         runtimeDirectory = absolute("XDG_RUNTIME_DIR") ?? "/run/user/\(uid)"
@@ -20,10 +21,10 @@ public struct UserPlaces: Hashable, Sendable {
     /// The variables that `init` reads.
     public static let environmentNames = ["XDG_RUNTIME_DIR", "HOME", "XFERD_STATE_DIR", "XDG_STATE_HOME"]
 
-    /// The socket where a session has made the runtime directory.
+    /// The socket of a daemon whose user has a login session, which creates the runtime directory.
     public var runtimeSocket: String { runtimeDirectory + "/xferd.sock" }
 
-    /// The socket where no session has one: in containers, under cron, after `su`.
+    /// The socket of a daemon without a login session: in containers, under cron, after `su`.
     public var stateSocket: String? { stateDirectory.map { $0 + "/xferd.sock" } }
 
     /// The log of a daemon that `xferctl` started.

@@ -7,7 +7,7 @@ import Glibc
 public enum BackgroundThread {
     /// Starts a detached thread, which ends with `body`.
     ///
-    /// - Parameter name: as ps(1) shows it; the system keeps 15 bytes (PR_SET_NAME, prctl(2)).
+    /// - Parameter name: the thread's name in ps(1); the system keeps 15 bytes (PR_SET_NAME, prctl(2)).
     /// - Throws: `ThreadError` if the system cannot create a thread (pthread_create(3)).
     public static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) {
         var blocked = sigset_t()

@@ -19,7 +19,7 @@ public final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Calls `body` with the mutex held. `body` must not call `withLock` of the same object: that would deadlock.
+    /// Calls `body` with the mutex locked. `body` must not call `withLock` of the same object: that would deadlock.
     @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -31,7 +31,7 @@ public final class Locked<Value>: @unchecked Sendable {
 
 /// A mutex and a condition variable, for threads that sleep until they are signalled (pthread_cond_wait(3)).
 ///
-/// The owner keeps the guarded values. Where no thread waits, use `Locked`, which also holds the value.
+/// The owner keeps the guarded values. Where no thread waits, use `Locked`, which also contains the value.
 public final class ThreadCondition: @unchecked Sendable {
     // Sendable: any thread may use the mutex and the condition variable, and their addresses do not change.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -55,7 +55,7 @@ public final class ThreadCondition: @unchecked Sendable {
     public func lock() { pthread_mutex_lock(mutex) }
     public func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// Waits for a signal. Call it with the mutex held; it releases the mutex while it waits. It may return without a
+    /// Waits for a signal. Call it with the mutex locked; it releases the mutex while it waits. It may return without a
     /// signal, so call it in a loop.
     public func wait() { pthread_cond_wait(condition, mutex) }
 

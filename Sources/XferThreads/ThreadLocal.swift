@@ -1,7 +1,7 @@
 public import Glibc
 
-/// The object of the calling thread, nil where it has none (pthread_getspecific(3)). The reference is unowned: the
-/// thread itself has to keep its object alive.
+/// The object of the calling thread, or nil if the thread has none (pthread_getspecific(3)). The reference is unowned:
+/// the thread itself has to keep its object alive.
 ///
 /// Keep it in a static property: a process has few keys, and this type never releases its key.
 public struct ThreadLocal<Object: AnyObject>: Sendable {

@@ -10,8 +10,8 @@ enum ImportTable {
         "XferModel": ["FoundationEssentials"],
         "XferCore": ["XferModel", "DequeModule", "HeapModule", "OrderedCollections", "RawStructuredFieldValues"],
 
-        // The system's clocks, socket addresses and errors.
-        "XferSystem": ["XferModel", "Glibc"],
+        // The system's clocks, processes, socket addresses and errors.
+        "XferSystem": ["CLinux", "XferModel", "Glibc"],
 
         // Threads, and what they share.
         "XferThreads": ["CCrash", "CLinux", "Glibc"],

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Testing
 import XferCore
 import XferModel
@@ -87,6 +88,21 @@ import XferTestSupport
         #expect(known == ["localhost"])
         _ = try await get("https://localhost:\(end.port)/a")
         #expect(known.isEmpty)
+    }
+
+    @Test func aForgottenHostIsReportedInOrderWithItsNextDemand() throws {
+        let memory = StrictTransport(clock: { Timestamp(seconds: 1000) })
+        let reports = NIOLockedValueBox<[String]>([])
+        memory.begin(with: []) { change in
+            let known = change.known.map { ["+\($0.host)"] } ?? []
+            reports.withLockedValue { $0 += change.forgotten.map { "-\($0)" } + known }
+        }
+        memory.apply("max-age=1000", of: "a.example")
+        #expect(memory.remove(["a.example", "b.example"]) == ["a.example"])
+        memory.apply("max-age=1000", of: "a.example")
+        #expect(
+            reports.withLockedValue(\.self) == ["+a.example", "-a.example", "-b.example", "+a.example"],
+            "an unknown host may be stored")
     }
 
     @Test func onlyTheFirstOfTwoFieldsCounts() async throws {

@@ -9,14 +9,14 @@ import XferTestSupport
         let world = try await FleetWorld()
         var task = FleetWorld.task()
         task.clientKey = "k"
-        let first = try await world.fleet.add([task])
-        #expect(try await world.fleet.add([task]) == [.existing(first[0].task)])
+        let first = try await world.fleet.tasks.add([task])
+        #expect(try await world.fleet.tasks.add([task]) == [.existing(first[0].task)])
         var other = task
         other.fingerprint = "another"
-        #expect(try await world.fleet.add([other]) == [.conflict(first[0].task)])
+        #expect(try await world.fleet.tasks.add([other]) == [.conflict(first[0].task)])
         var foreign = task
         foreign.owner = "bob"
-        #expect(try await world.fleet.add([foreign]) != [.existing(first[0].task)])
+        #expect(try await world.fleet.tasks.add([foreign]) != [.existing(first[0].task)])
         #expect(try await world.fleet.invariants() == [])
     }
 
@@ -24,9 +24,9 @@ import XferTestSupport
         let world = try await FleetWorld()
         var task = FleetWorld.task()
         task.clientKey = "k"
-        let outcomes = try await world.fleet.add([task, FleetWorld.task(), task])
+        let outcomes = try await world.fleet.tasks.add([task, FleetWorld.task(), task])
         #expect(outcomes[2] == .existing(outcomes[0].task))
-        #expect(try await world.fleet.counts(FleetTaskFilter())[.queued] == 2)
+        #expect(try await world.fleet.tasks.counts(FleetTaskFilter())[.queued] == 2)
         #expect(try await world.fleet.invariants() == [])
     }
 
@@ -44,7 +44,7 @@ import XferTestSupport
                             return task
                         }
                         if agent === agents[1] { tasks.reverse() }
-                        let outcomes = try await agent.add(tasks)
+                        let outcomes = try await agent.tasks.add(tasks)
                         return agent === agents[1] ? outcomes.reversed() : outcomes
                     }
                 }
@@ -61,10 +61,10 @@ import XferTestSupport
     @Test func aThousandTasksOfManyLanesAreAddedAtOnceInTheirOrder() async throws {
         let world = try await FleetWorld()
         let tasks = (0..<1000).map { FleetWorld.task("h\($0 % 50).example") }
-        let ids = try await world.fleet.add(tasks).map(\.task)
+        let ids = try await world.fleet.tasks.add(tasks).map(\.task)
         #expect(ids == ids.sorted() && Set(ids).count == 1000)
-        #expect(try await world.fleet.queueFigures().openLanes == 50)
-        await #expect(throws: FleetError.self) { try await world.fleet.add(tasks + tasks) }
+        #expect(try await world.fleet.tasks.queueFigures().openLanes == 50)
+        await #expect(throws: FleetError.self) { try await world.fleet.tasks.add(tasks + tasks) }
         #expect(try await world.fleet.invariants() == [])
     }
 
@@ -76,7 +76,7 @@ import XferTestSupport
             $0.label = #"l"\{},"#
             $0.clientKey = ""
         }
-        let task = try #require(try await world.fleet.task(id))
+        let task = try #require(try await world.fleet.tasks.get(id))
         #expect(task.spec == text)
         #expect(task.label == #"l"\{},"#)
         #expect(task.clientKey == "")
@@ -88,10 +88,10 @@ import XferTestSupport
         let node = try await world.join()
         let id = try await world.add { $0.notBefore = Timestamp(seconds: 4_000_000_000) }
         #expect(try await world.state(id) == .delayed)
-        #expect(try await world.fleet.wakeDelayed() == 0)
+        #expect(try await world.fleet.tasks.wakeDelayed() == 0)
         #expect(try await world.claim(node) == [])
         try await world.postgres.sql("UPDATE fleet_delayed SET due = now()")
-        #expect(try await world.fleet.wakeDelayed() == 1)
+        #expect(try await world.fleet.tasks.wakeDelayed() == 1)
         #expect(try await world.claim(node).map(\.hold.task) == [id])
         #expect(try await world.fleet.invariants() == [])
     }

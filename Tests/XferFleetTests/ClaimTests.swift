@@ -34,7 +34,7 @@ import XferTestSupport
         #expect(try await world.claim(node, 1).map(\.hold.task) == [high])
         var cursor = FleetClaimCursor()
         var hosts: [String] = []
-        for _ in 0..<3 { hosts += try await world.fleet.claim(node, want: 1, cursor: &cursor).map(\.host) }
+        for _ in 0..<3 { hosts += try await world.fleet.leases.claim(node, want: 1, cursor: &cursor).map(\.host) }
         #expect(Set(hosts) == ["a", "b", "c"])
         #expect(try await world.claim(node, 1).map(\.hold.task) == [low])
     }
@@ -57,7 +57,7 @@ import XferTestSupport
         #expect(try await world.claim(one).map(\.place) == [.label("fast")])
         #expect(try await world.claim(two).map(\.place) == [.node("two")])
         try await world.add { $0.place = .node("three") }
-        #expect(try await world.fleet.queueFigures().withoutNode == 1)
+        #expect(try await world.fleet.tasks.queueFigures().withoutNode == 1)
     }
 
     @Test func limitsOfHostGroupAndOwnerHoldForClaimsAndForCountsSetLater() async throws {
@@ -65,17 +65,17 @@ import XferTestSupport
         let node = try await world.join()
         for _ in 0..<6 { try await world.add { $0.group = "g" } }
         let two = try await world.claim(node, 2)
-        try await world.fleet.setHost("a.example", maxActive: 3)
+        try await world.fleet.limits.setHost("a.example", maxActive: 3)
         #expect(try await world.claim(node).count == 1)
-        try await world.fleet.setHost("a.example", maxActive: nil)
-        try await world.fleet.setGroup(owner: "ada", name: "g", maxActive: 4)
+        try await world.fleet.limits.setHost("a.example", maxActive: nil)
+        try await world.fleet.limits.setGroup(owner: "ada", name: "g", maxActive: 4)
         #expect(try await world.claim(node).count == 1)
-        try await world.fleet.setOwner("ada", maxActive: 3)
+        try await world.fleet.limits.setOwner("ada", maxActive: 3)
         #expect(try await world.claim(node).count == 0)
         _ = try await world.end(node, two)
         #expect(try await world.claim(node).count == 1)
-        #expect(try await world.fleet.owners().map(\.leased) == [3])
-        #expect(try await world.fleet.groups(owner: "ada").map(\.leased) == [3])
+        #expect(try await world.fleet.limits.owners().map(\.leased) == [3])
+        #expect(try await world.fleet.limits.groups(owner: "ada").map(\.leased) == [3])
         #expect(try await world.fleet.invariants() == [])
     }
 
@@ -83,41 +83,41 @@ import XferTestSupport
         let world = try await FleetWorld()
         let node = try await world.join()
         try await world.add { $0.group = "g" }
-        try await world.fleet.setGroup(owner: "ada", name: "g", isPaused: true)
+        try await world.fleet.limits.setGroup(owner: "ada", name: "g", isPaused: true)
         #expect(try await world.claim(node) == [])
-        try await world.fleet.setGroup(owner: "ada", name: "g", isPaused: false)
-        try await world.fleet.coolDown(host: "a.example", for: .seconds(3600))
-        try await world.fleet.coolDown(host: "a.example", for: .seconds(1))
+        try await world.fleet.limits.setGroup(owner: "ada", name: "g", isPaused: false)
+        try await world.fleet.limits.coolDown(host: "a.example", for: .seconds(3600))
+        try await world.fleet.limits.coolDown(host: "a.example", for: .seconds(1))
         #expect(try await world.claim(node) == [])
-        #expect(try await world.fleet.hosts().compactMap(\.cooldownUntil).count == 1)
+        #expect(try await world.fleet.limits.hosts().compactMap(\.cooldownUntil).count == 1)
         try await world.postgres.sql("UPDATE fleet_host SET cooldown_until = NULL")
-        try await world.fleet.setDraining("one", true)
+        try await world.fleet.nodes.setDraining("one", true)
         #expect(try await world.claim(node) == [])
-        try await world.fleet.setDraining("one", false)
+        try await world.fleet.nodes.setDraining("one", false)
         #expect(try await world.claim(node).count == 1)
     }
 
     @Test func concurrentClaimsOfSeveralConnectionsNeverExceedALimit() async throws {
         let world = try await FleetWorld()
-        try await world.fleet.setHost("a.example", maxActive: 7)
-        try await world.fleet.setOwner("ada", maxActive: 5)
-        _ = try await world.fleet.add(
+        try await world.fleet.limits.setHost("a.example", maxActive: 7)
+        try await world.fleet.limits.setOwner("ada", maxActive: 5)
+        _ = try await world.fleet.tasks.add(
             (0..<300).map { FleetWorld.task($0.isMultiple(of: 2) ? "a.example" : "b.example") })
         let ended = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<6 {
                 let agent = try await world.anotherAgent()
                 group.addTask {
-                    let node = try await agent.register(FleetWorld.node("n\(number)"))
+                    let node = try await agent.nodes.register(FleetWorld.node("n\(number)"))
                     var cursor = FleetClaimCursor()
                     var count = 0
-                    while try await agent.counts(FleetTaskFilter())[.completed] < 300 {
-                        let claims = try await agent.claim(node, want: 4, cursor: &cursor)
+                    while try await agent.tasks.counts(FleetTaskFilter())[.completed] < 300 {
+                        let claims = try await agent.leases.claim(node, want: 4, cursor: &cursor)
                         // Each sees the counts as they are committed.
-                        if try await agent.owners().contains(where: { $0.leased > 5 }) { return -1000 }
+                        if try await agent.limits.owners().contains(where: { $0.leased > 5 }) { return -1000 }
                         var report = FleetReport()
                         report.ends = claims.map { FleetEnd(hold: $0.hold, ending: .completed) }
                         count += claims.count
-                        if !(try await agent.report(node, report).lost.isEmpty) { return -1000 }
+                        if !(try await agent.leases.report(node, report).lost.isEmpty) { return -1000 }
                     }
                     return count
                 }
@@ -131,11 +131,11 @@ import XferTestSupport
     @Test func claimsUpdateInPlaceAndReadNoTableFromEndToEnd() async throws {
         let world = try await FleetWorld()
         let node = try await world.join()
-        for _ in 0..<5 { _ = try await world.fleet.add((0..<200).map { _ in FleetWorld.task() }) }
+        for _ in 0..<5 { _ = try await world.fleet.tasks.add((0..<200).map { _ in FleetWorld.task() }) }
         // A plan that was made for small tables must not read large ones from end to end.
         var cursor = FleetClaimCursor()
         for _ in 0..<40 {
-            let claims = try await world.fleet.claim(node, want: 20, cursor: &cursor)
+            let claims = try await world.fleet.leases.claim(node, want: 20, cursor: &cursor)
             _ = try await world.end(node, claims)
         }
         try await eventually("the statistics have all updates") {

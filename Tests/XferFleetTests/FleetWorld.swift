@@ -32,7 +32,7 @@ struct FleetWorld {
     func join(
         _ name: String = "one", labels: Set<String> = [], storages: Set<String> = [], slots: Int = 10
     ) async throws -> FleetRegistration {
-        try await fleet.register(Self.node(name, labels: labels, storages: storages, slots: slots))
+        try await fleet.nodes.register(Self.node(name, labels: labels, storages: storages, slots: slots))
     }
 
     static func node(
@@ -49,7 +49,7 @@ struct FleetWorld {
     func add(_ change: (inout FleetNewTask) -> Void = { _ in }) async throws -> FleetTaskID {
         var task = Self.task()
         change(&task)
-        return try await fleet.add([task])[0].task
+        return try await fleet.tasks.add([task])[0].task
     }
 
     static func task(_ host: String = "a.example") -> FleetNewTask {
@@ -58,7 +58,7 @@ struct FleetWorld {
 
     func claim(_ node: FleetRegistration, _ want: Int = 100) async throws -> [FleetClaim] {
         var cursor = FleetClaimCursor()
-        return try await fleet.claim(node, want: want, cursor: &cursor)
+        return try await fleet.leases.claim(node, want: want, cursor: &cursor)
     }
 
     func end(_ node: FleetRegistration, _ claims: [FleetClaim], _ ending: FleetEnding = .completed) async throws
@@ -66,13 +66,13 @@ struct FleetWorld {
     {
         var report = FleetReport()
         report.ends = claims.map { FleetEnd(hold: $0.hold, ending: ending) }
-        return try await fleet.report(node, report)
+        return try await fleet.leases.report(node, report)
     }
 
-    func state(_ id: FleetTaskID) async throws -> FleetTaskState? { try await fleet.task(id)?.state }
+    func state(_ id: FleetTaskID) async throws -> FleetTaskState? { try await fleet.tasks.get(id)?.state }
 
     /// The node's row, as an observer reads it.
     func row(_ node: FleetRegistration) async throws -> FleetNodeRow? {
-        try await fleet.nodes().first { $0.id == node.node }
+        try await fleet.nodes.list().first { $0.id == node.node }
     }
 }

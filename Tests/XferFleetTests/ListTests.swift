@@ -7,12 +7,12 @@ import XferTestSupport
 @Suite struct ListTests {
     @Test func pagesGoThroughAllTasksOnceInBothDirections() async throws {
         let world = try await FleetWorld()
-        let ids = try await world.fleet.add((0..<25).map { _ in FleetWorld.task() }).map(\.task)
+        let ids = try await world.fleet.tasks.add((0..<25).map { _ in FleetWorld.task() }).map(\.task)
         for newestFirst in [false, true] {
             var seen: [FleetTaskID] = []
             var after: FleetTaskID?
             repeat {
-                let page = try await world.fleet.tasks(
+                let page = try await world.fleet.tasks.list(
                     FleetTaskFilter(), after: after, newestFirst: newestFirst, limit: 10)
                 seen += page.tasks.map(\.id)
                 after = page.next
@@ -23,13 +23,13 @@ import XferTestSupport
 
     @Test func tasksThatAreNamedAreReadInOneCallAndInTheirOrder() async throws {
         let world = try await FleetWorld()
-        let ids = try await world.fleet.add((0..<5).map { _ in FleetWorld.task() }).map(\.task)
+        let ids = try await world.fleet.tasks.add((0..<5).map { _ in FleetWorld.task() }).map(\.task)
         let wanted = [ids[3], ids[0], ids[4]]
-        let found = try await world.fleet.tasks(wanted + [FleetTaskID(999_999)])
+        let found = try await world.fleet.tasks.get(wanted + [FleetTaskID(999_999)])
         #expect(found.map(\.id) == wanted && found.allSatisfy { $0.spec != nil })
-        let outlines = try await world.fleet.tasks(wanted, withSpecs: false)
+        let outlines = try await world.fleet.tasks.get(wanted, withSpecs: false)
         #expect(outlines.map(\.id) == wanted && outlines.allSatisfy { $0.spec == nil })
-        #expect(try await world.fleet.tasks([FleetTaskID]()).isEmpty)
+        #expect(try await world.fleet.tasks.get([FleetTaskID]()).isEmpty)
     }
 
     @Test(arguments: FleetTaskState.allCases) func aFilterByStateGivesTheTasksOfThatStateAlone(state: FleetTaskState)
@@ -48,10 +48,10 @@ import XferTestSupport
         try await world.add { $0.notBefore = .init(seconds: 4_000_000_000) }
         var filter = FleetTaskFilter()
         filter.states = [state]
-        let page = try await world.fleet.tasks(filter, after: nil, newestFirst: false, limit: 10)
+        let page = try await world.fleet.tasks.list(filter, after: nil, newestFirst: false, limit: 10)
         #expect(page.tasks.map(\.state) == [state])
-        #expect(try await world.fleet.counts(filter).byState == [state: 1])
-        #expect(try await world.fleet.counts(FleetTaskFilter())[state] == 1)
+        #expect(try await world.fleet.tasks.counts(filter).byState == [state: 1])
+        #expect(try await world.fleet.tasks.counts(FleetTaskFilter())[state] == 1)
     }
 
     @Test func conditionsOfAFilterHoldTogether() async throws {
@@ -63,35 +63,37 @@ import XferTestSupport
         var filter = FleetTaskFilter()
         (filter.owner, filter.group, filter.host, filter.label) = ("ada", "g", "a.example", "l")
         (filter.clientKey, filter.place) = ("k", .label("x"))
-        let page = try await world.fleet.tasks(filter, after: nil, newestFirst: false, limit: 10)
+        let page = try await world.fleet.tasks.list(filter, after: nil, newestFirst: false, limit: 10)
         #expect(page.tasks.map(\.id) == [wanted])
         filter.node = "one"
-        #expect(try await world.fleet.counts(filter).byState == [:])
+        #expect(try await world.fleet.tasks.counts(filter).byState == [:])
     }
 
     @Test func aBatchCountsItsTasksAndItsKeyIsUnique() async throws {
         let world = try await FleetWorld()
         let node = try await world.join()
-        let made = try await world.fleet.addBatch(owner: "ada", name: "b", clientKey: "k", fingerprint: "f")
+        let made = try await world.fleet.batches.add(owner: "ada", name: "b", clientKey: "k", fingerprint: "f")
         guard case .added(let id) = made else {
             Issue.record("\(made)")
             return
         }
         #expect(
-            try await world.fleet.addBatch(owner: "ada", name: "b", clientKey: "k", fingerprint: "f") == .existing(id))
+            try await world.fleet.batches.add(owner: "ada", name: "b", clientKey: "k", fingerprint: "f")
+                == .existing(id))
         #expect(
-            try await world.fleet.addBatch(owner: "ada", name: "b", clientKey: "k", fingerprint: "g") == .conflict(id))
-        _ = try await world.fleet.add(
+            try await world.fleet.batches.add(owner: "ada", name: "b", clientKey: "k", fingerprint: "g")
+                == .conflict(id))
+        _ = try await world.fleet.tasks.add(
             (0..<3).map { _ in
                 var task = FleetWorld.task()
                 task.batch = id
                 return task
             })
         _ = try await world.end(node, try await world.claim(node, 1))
-        let row = try #require(try await world.fleet.batch(id))
+        let row = try #require(try await world.fleet.batches.get(id))
         #expect(row.counts.byState == [.completed: 1, .queued: 2] && row.owner == "ada" && row.name == "b")
-        #expect(try await world.fleet.batches(owner: "bob", after: nil, limit: 10) == [])
-        #expect(try await world.fleet.batches(owner: nil, after: nil, limit: 10).map(\.id) == [id])
+        #expect(try await world.fleet.batches.list(owner: "bob", after: nil, limit: 10) == [])
+        #expect(try await world.fleet.batches.list(owner: nil, after: nil, limit: 10).map(\.id) == [id])
     }
 
     @Test func figuresShowLanesAndTheOldestQueuedTask() async throws {
@@ -99,10 +101,10 @@ import XferTestSupport
         try await world.add()
         try await world.add()
         try await world.add { $0.host = "b.example" }
-        let figures = try await world.fleet.queueFigures()
+        let figures = try await world.fleet.tasks.queueFigures()
         #expect(figures.openLanes == 2 && figures.counts[.queued] == 3 && figures.oldestQueued ?? -1 >= 0)
         #expect(figures.newestEvent == 4)
-        let lanes = try await world.fleet.lanes(limit: 10)
+        let lanes = try await world.fleet.tasks.lanes(limit: 10)
         #expect(lanes.map(\.host) == ["a.example", "b.example"] && lanes.map(\.queued) == [2, 1])
     }
 }

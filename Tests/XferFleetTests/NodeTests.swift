@@ -9,8 +9,8 @@ import XferTestSupport
         let world = try await FleetWorld()
         let node = try await world.join("one", labels: ["b", "a"])
         let before = try #require(try await world.row(node))
-        #expect(try await world.fleet.beat(node, figures: #"{"running":1}"#) != nil)
-        #expect(try await world.fleet.beat(node, figures: nil) != nil)
+        #expect(try await world.fleet.nodes.beat(node, figures: #"{"running":1}"#) != nil)
+        #expect(try await world.fleet.nodes.beat(node, figures: nil) != nil)
         let after = try #require(try await world.row(node))
         #expect(after.beat == before.beat + 2 && after.figures == #"{"running":1}"#)
         #expect(after.description == FleetWorld.node("one", labels: ["a", "b"]))
@@ -21,9 +21,9 @@ import XferTestSupport
         let world = try await FleetWorld()
         let node = try await world.join()
         let clone = FleetWorld.node("one", store: "another")
-        await #expect(throws: FleetError.nodeNameTaken(node: "one")) { try await world.fleet.register(clone) }
-        #expect(try await world.fleet.takeOver(try #require(try await world.row(node))))
-        #expect(try await world.fleet.register(clone).applied == 0)
+        await #expect(throws: FleetError.nodeNameTaken(node: "one")) { try await world.fleet.nodes.register(clone) }
+        #expect(try await world.fleet.takeovers.takeOver(try #require(try await world.row(node))))
+        #expect(try await world.fleet.nodes.register(clone).applied == 0)
     }
 
     @Test func aDeadNodeLosesWhatOthersMayTakeAndKeepsWhatIsPinned() async throws {
@@ -36,13 +36,13 @@ import XferTestSupport
         let claims = try await world.claim(one)
         #expect(claims.count == 4)
         let begun = claims.filter { $0.hold.task == once }.map(\.hold)
-        #expect(try await world.fleet.begin(one, begun) == [])
+        #expect(try await world.fleet.leases.begin(one, begun) == [])
 
         let row = try #require(try await world.row(one))
-        #expect(try await world.fleet.takeOver(row))
+        #expect(try await world.fleet.takeovers.takeOver(row))
         #expect(try await world.state(any) == .queued)
         #expect(try await world.state(pinned) == .leased)
-        #expect(try await world.fleet.task(pinned)?.isNodeDown == true)
+        #expect(try await world.fleet.tasks.get(pinned)?.isNodeDown == true)
         #expect(try await world.state(once) == .outcomeUnknown)
         #expect(try await world.state(unbegun) == .queued)
         #expect(try await world.row(one)?.needsTakeover == false)
@@ -60,8 +60,8 @@ import XferTestSupport
         let world = try await FleetWorld()
         let node = try await world.join()
         let row = try #require(try await world.row(node))
-        #expect(try await world.fleet.beat(node, figures: nil) != nil)
-        #expect(try await !world.fleet.takeOver(row))
+        #expect(try await world.fleet.nodes.beat(node, figures: nil) != nil)
+        #expect(try await !world.fleet.takeovers.takeOver(row))
         #expect(try await world.row(node)?.isDown == false)
     }
 
@@ -74,7 +74,7 @@ import XferTestSupport
         try await world.postgres.sql("SELECT fleet_mark_down(\(row.id), \(row.incarnation), \(row.beat))")
         let found = try #require(try await world.row(node))
         #expect(found.needsTakeover)
-        #expect(try await world.fleet.takeOver(found))
+        #expect(try await world.fleet.takeovers.takeOver(found))
         #expect(try await world.state(id) == .queued)
         #expect(try await world.row(node)?.needsTakeover == false)
     }
@@ -87,18 +87,18 @@ import XferTestSupport
             $0.place = .node("one")
             $0.startsPaused = true
         }
-        await #expect(throws: FleetError.nodeIsUp("one")) { try await world.fleet.forget("one") }
+        await #expect(throws: FleetError.nodeIsUp("one")) { try await world.fleet.takeovers.forget("one") }
         let leased = try await world.claim(node, 1).map(\.hold.task)
         #expect(leased == [queued])
-        #expect(try await world.fleet.takeOver(try #require(try await world.row(node))))
-        let effects = try await world.fleet.forgetEffects("one", after: nil)
+        #expect(try await world.fleet.takeovers.takeOver(try #require(try await world.row(node))))
+        let effects = try await world.fleet.takeovers.forgetEffects("one", after: nil)
         #expect(effects.map(\.task) == [queued, paused])
         #expect(effects.allSatisfy { $0.verdict == .end(.failed) })
-        try await world.fleet.forget("one")
-        #expect(try await world.fleet.nodes() == [])
+        try await world.fleet.takeovers.forget("one")
+        #expect(try await world.fleet.nodes.list() == [])
         #expect(try await world.state(queued) == .failed)
         #expect(try await world.state(paused) == .failed)
-        await #expect(throws: FleetError.noSuchNode("one")) { try await world.fleet.forget("one") }
+        await #expect(throws: FleetError.noSuchNode("one")) { try await world.fleet.takeovers.forget("one") }
         #expect(try await world.fleet.invariants() == [])
     }
 
@@ -107,21 +107,21 @@ import XferTestSupport
         let node = try await world.join()
         let id = try await world.add { $0.place = .node("one") }
         _ = try await world.claim(node)
-        let leases = try await world.fleet.leases(node)
+        let leases = try await world.fleet.leases.list(node)
         #expect(leases.map(\.hold.task) == [id])
-        try await world.fleet.abandon(node, leases.map(\.hold))
+        try await world.fleet.takeovers.abandon(node, leases.map(\.hold))
         #expect(try await world.state(id) == .queued)
-        #expect(try await world.fleet.leases(node) == [])
+        #expect(try await world.fleet.leases.list(node) == [])
     }
 
     @Test func ratesAreSharedByNodesThatAreNeitherDownNorDraining() async throws {
         let world = try await FleetWorld()
         _ = try await world.join("one")
         _ = try await world.join("two")
-        try await world.fleet.setRates(receive: 1001, send: 0)
-        #expect(try await world.fleet.rates().receiveShare == 500)
-        try await world.fleet.setDraining("two", true)
-        #expect(try await world.fleet.rates() == FleetRates(receive: 1001, send: 0, liveNodes: 1))
-        await #expect(throws: FleetError.noSuchNode("three")) { try await world.fleet.setDraining("three", true) }
+        try await world.fleet.limits.setRates(receive: 1001, send: 0)
+        #expect(try await world.fleet.limits.rates().receiveShare == 500)
+        try await world.fleet.nodes.setDraining("two", true)
+        #expect(try await world.fleet.limits.rates() == FleetRates(receive: 1001, send: 0, liveNodes: 1))
+        await #expect(throws: FleetError.noSuchNode("three")) { try await world.fleet.nodes.setDraining("three", true) }
     }
 }

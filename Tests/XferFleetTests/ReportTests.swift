@@ -22,14 +22,14 @@ import XferTestSupport
         let bytes = (0..<FleetEnd.resultLimit).map { UInt8(truncatingIfNeeded: $0) }
         var report = FleetReport(applied: 17)
         report.ends = [FleetEnd(hold: claim.hold, ending: .failed, detail: #"{"error":{"kind":"x"}}"#, result: bytes)]
-        _ = try await world.fleet.report(node, report)
-        let task = try #require(try await world.fleet.task(id))
+        _ = try await world.fleet.leases.report(node, report)
+        let task = try #require(try await world.fleet.tasks.get(id))
         #expect(task.state == .failed && task.detail == #"{"error":{"kind":"x"}}"# && task.node == "one")
         #expect(task.hasResult && task.attempt == 1)
-        #expect(try await world.fleet.result(id) == bytes)
+        #expect(try await world.fleet.tasks.result(id) == bytes)
         #expect(try await world.join().applied == 17)
         report.ends[0].result?.append(0)
-        await #expect(throws: FleetError.self) { try await world.fleet.report(node, report) }
+        await #expect(throws: FleetError.self) { try await world.fleet.leases.report(node, report) }
     }
 
     @Test func aDeclinedTaskGoesToAnotherNode() async throws {
@@ -41,8 +41,8 @@ import XferTestSupport
         report.releases = [
             FleetRelease(hold: try await world.claim(one, 1)[0].hold, next: .decline, reason: "policy a differs")
         ]
-        _ = try await world.fleet.report(one, report)
-        #expect(try await world.fleet.task(id)?.reason == "policy a differs")
+        _ = try await world.fleet.leases.report(one, report)
+        #expect(try await world.fleet.tasks.get(id)?.reason == "policy a differs")
         #expect(try await world.claim(one).map(\.hold.task) == [behind])
         let again = try await world.claim(two)
         #expect(again.map(\.hold.task) == [id] && again[0].attempt == 2)
@@ -56,13 +56,13 @@ import XferTestSupport
         let claim = try await world.claim(node)[0]
         var report = FleetReport()
         report.progress = [FleetProgress(hold: claim.hold, received: 5, total: nil)]
-        _ = try await world.fleet.report(node, report)
+        _ = try await world.fleet.leases.report(node, report)
         report.progress = [FleetProgress(hold: claim.hold, received: 6, total: 9)]
-        _ = try await world.fleet.report(node, report)
-        let task = try await world.fleet.task(id)
+        _ = try await world.fleet.leases.report(node, report)
+        let task = try await world.fleet.tasks.get(id)
         #expect(task?.received == 6 && task?.total == 9)
         _ = try await world.end(node, [claim])
-        #expect(try await world.fleet.task(id)?.received == nil)
+        #expect(try await world.fleet.tasks.get(id)?.received == nil)
     }
 
     @Test func aReportOfASupersededAgentWritesNothing() async throws {
@@ -73,7 +73,7 @@ import XferTestSupport
         let new = try await world.join()
         await #expect(throws: FleetError.superseded(node: "one")) { try await world.end(old, claims) }
         await #expect(throws: FleetError.superseded(node: "one")) { try await world.claim(old) }
-        #expect(try await world.fleet.beat(old, figures: nil) == nil)
+        #expect(try await world.fleet.nodes.beat(old, figures: nil) == nil)
         #expect(try await world.state(id) == .leased)
         // The same store has the task: the claim is still good.
         #expect(try await world.end(new, claims).lost == [])
@@ -91,10 +91,10 @@ import XferTestSupport
         var report = FleetReport()
         report.ends = claims.map { FleetEnd(hold: $0.hold, ending: .completed) }
         let lost = report
-        let error = await Self.failure { () throws(FleetError) in _ = try await agent.report(node, lost) }
+        let error = await Self.failure { () throws(FleetError) in _ = try await agent.leases.report(node, lost) }
         #expect(error?.isOutcomeUnknown == true && error?.kind == .broken)
         // It is repeated without harm, on a connection that is made anew.
-        #expect(try await agent.report(node, report).lost == [id])
+        #expect(try await agent.leases.report(node, report).lost == [id])
         #expect(try await world.state(id) == .completed)
         #expect(try await world.fleet.invariants() == [])
     }
@@ -103,11 +103,11 @@ import XferTestSupport
         let world = try await FleetWorld()
         let relay = try PostgresRelay(to: world.postgres.cluster)
         let agent = try await world.agent(host: relay.host, timeout: .milliseconds(300))
-        #expect(try await agent.nodes() == [])
+        #expect(try await agent.nodes.list() == [])
         relay.set(.stalls)
-        let error = await Self.failure { () throws(FleetError) in _ = try await agent.nodes() }
+        let error = await Self.failure { () throws(FleetError) in _ = try await agent.nodes.list() }
         #expect(error?.isOutcomeUnknown == true && error?.kind == .timedOut)
         relay.set(.passes)
-        #expect(try await agent.nodes() == [])
+        #expect(try await agent.nodes.list() == [])
     }
 }

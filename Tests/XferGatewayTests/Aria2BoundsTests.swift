@@ -9,7 +9,7 @@ import XferTestSupport
 /// What calls of aria2's dialect may cost.
 struct Aria2BoundsTests {
     @Test func aMulticallBeyondTheBoundIsRefusedAsAWhole() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.batchRequests = 3
         let service = ListService()
         let world = try await GatewayWorld(limits: limits, service: service)
@@ -25,7 +25,7 @@ struct Aria2BoundsTests {
     }
 
     @Test func listsOfBothDialectsTakeTurns() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.bulkRequests = 1
         let service = ListService()
         let world = try await GatewayWorld(limits: limits, service: service)

@@ -201,7 +201,7 @@ struct GatewayTests {
     }
 
     @Test func aRequestThatIsSentTooSlowlyEndsAndAnIdleConnectionIsClosed() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.requestTime = .milliseconds(300)
         limits.idleTime = .milliseconds(600)
         try await GatewayWorld.with(limits: limits) { world in
@@ -214,7 +214,7 @@ struct GatewayTests {
     }
 
     @Test func moreClientsThanTheLimitAreRefused() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.clients = 2
         try await GatewayWorld.with(limits: limits) { world in
             let call = GatewayWorld.post("task.list", token: "own").split(separator: "Connection: close\r\n").joined()

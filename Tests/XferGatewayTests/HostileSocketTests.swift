@@ -52,7 +52,7 @@ struct HostileSocketTests {
     }
 
     @Test func aFrameAndAMessageThatAreNotEndedInTimeEndTheSocket() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.requestTime = .milliseconds(300)
         try await GatewayWorld.with(limits: limits) { world in
             // The head of a frame, a head without its data, and a message without its last fragment.
@@ -66,7 +66,7 @@ struct HostileSocketTests {
     }
 
     @Test func pingsWithinAMessageDoNotExtendItsTime() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.requestTime = .milliseconds(300)
         try await GatewayWorld.with(limits: limits) { world in
             let client = try await WebSocketClient.open(world, token: "own")
@@ -83,7 +83,7 @@ struct HostileSocketTests {
     }
 
     @Test func aSocketThatWaitsBetweenMessagesStaysOpen() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.requestTime = .milliseconds(200)
         try await GatewayWorld.with(limits: limits) { world in
             let client = try await WebSocketClient.open(world, token: "own")
@@ -123,7 +123,7 @@ struct HostileSocketTests {
     }
 
     @Test func aUserHasNoMoreConnectionsThanOnTheUnixSocket() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.clientsPerUser = 2
         try await GatewayWorld.with(limits: limits) { world in
             var open = [
@@ -145,7 +145,7 @@ struct HostileSocketTests {
     }
 
     @Test func anOperatorsTokenIsNotCountedIfItHasTheRights() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.clientsPerUser = 1
         let world = try await GatewayWorld(limits: limits, service: LongAnswers(isPrivileged: true))
         let first = try await WebSocketClient.open(world, token: "own")

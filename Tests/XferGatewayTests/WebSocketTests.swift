@@ -74,7 +74,7 @@ struct WebSocketTests {
     }
 
     @Test func binaryAndOverlongMessagesEndTheSocketWithAReason() async throws {
-        var limits = RPCLimits()
+        var limits = GatewayWorld.patientLimits
         limits.messageBytes = 4096
         try await GatewayWorld.with(limits: limits) { world in
             let binary = try await open(world)

@@ -1,6 +1,7 @@
 import Logging
 import NIOConcurrencyHelpers
 import Testing
+import XferFiles
 import XferModel
 import XferStore
 import XferTestSupport
@@ -32,6 +33,16 @@ import XferTestSupport
         logger.report("trimming the past failed", StoreError.degraded(reason: "no room"), ["task": "7"])
         let logged = lines.withLockedValue { $0 }
         #expect(logged.count == 1 && logged[0].contains("no room") && logged[0].contains("7"), "\(logged)")
+    }
+
+    /// The kernel releases the lock of a killed process some time after kill(2) has returned.
+    @Test func aStartWaitsForTheLockOfADaemonThatIsAboutToEnd() async throws {
+        let fixture = try await ManagerFixture()
+        let path = try fixture.directory.makeDirectory("state1", mode: 0o700)
+        let ending = NIOLockedValueBox<StateDirectory?>(try StateDirectory(path: path))
+        async let manager = fixture.open()
+        ending.withLockedValue { $0 = nil }
+        try await manager.shutdown(.suspend)
     }
 
     @Test func workBesideTheEndOfTheServiceLogsNothing() async throws {

@@ -13,15 +13,17 @@ import XferTestSupport
         let fixture = try await ManagerFixture()
         let version = SourceVersion.tagged(70, length: 100_000)
         fixture.server.serve("/a", version)
+        fixture.server.serve("/checked", version)
         let manager = try await fixture.open()
         try await manager.start()
         // Digests that take as long as the test likes, on every thread there is for them.
         let gate = ThreadGate()
-        defer { gate.open() }
         async let slow: Void = gate.hold(manager.services.digests)
+        // Declared after `slow`, so that it comes first: the threads end when it is open.
+        defer { gate.open() }
         await gate.arrived()
 
-        let checked = try await fixture.add("/a", as: "checked", to: manager) {
+        let checked = try await fixture.add("/checked", as: "checked", to: manager) {
             $0.checksum = version.checksum()
             // No brief run.
             $0.request.allowsMetered = false

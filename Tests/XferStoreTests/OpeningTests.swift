@@ -88,7 +88,7 @@ struct OpeningTests {
     @Test func aNewerDatabaseIsRefusedAndLeftUntouched() throws {
         let directory = try StoreDirectory()
         try directory.open().close()
-        let newer = Migration.all.count + 1
+        let newer = Migration.newest + 1
         try directory.execute("PRAGMA user_version = \(newer)")
         let before = directory.bytes()
         #expect(throws: StoreError.newerDatabase(path: directory.database, found: newer, known: newer - 1)) {
@@ -104,7 +104,7 @@ struct OpeningTests {
     @Test func aDatabaseWhoseNewerVersionIsOnlyInTheLogIsRefused() throws {
         let directory = try StoreDirectory()
         try directory.open().close()
-        let newer = Migration.all.count + 1
+        let newer = Migration.newest + 1
         let queue = try DatabaseQueue(path: directory.database)
         try queue.write { try $0.execute(sql: "PRAGMA user_version = \(newer)") }
         let left = try StoreDirectory()
@@ -115,6 +115,23 @@ struct OpeningTests {
         #expect(throws: StoreError.newerDatabase(path: left.database, found: newer, known: newer - 1)) {
             try left.open()
         }
+    }
+
+    @Test(arguments: [1, 19]) func aDatabaseOfADevelopmentVersionIsRefusedWithWhatToDo(version: Int) throws {
+        let directory = try StoreDirectory()
+        try directory.execute(
+            """
+            CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            INSERT INTO migration (number, name) VALUES (\(version), 'a step');
+            PRAGMA application_id = \(Migration.applicationID);
+            PRAGMA user_version = \(version);
+            """)
+        let expected = StoreError.olderDatabase(path: directory.database, found: version, oldest: 20)
+        #expect(throws: expected) { try directory.open() }
+        #expect(throws: expected) { try TaskStore.check(at: directory.database, thoroughly: true) }
+        #expect(expected.description.contains("has schema \(version), expected 20 or higher"))
+        #expect(expected.isDamage)
+        #expect(try directory.value("SELECT name FROM migration") == "a step")
     }
 
     @Test func filesOfOtherProgramsAreRefusedAndLeftUntouched() throws {

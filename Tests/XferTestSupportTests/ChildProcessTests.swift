@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import XferSystem
 import XferTestSupport
 
 @Suite struct ChildProcessTests {
@@ -33,6 +34,6 @@ import XferTestSupport
     }
 
     @Test func aMissingProgramIsAnError() {
-        #expect(throws: PosixError.self) { try ChildProcess("/nonexistent", []) }
+        #expect(throws: SystemCallError.self) { try ChildProcess("/nonexistent", []) }
     }
 }

@@ -81,8 +81,8 @@ struct Outbox {
         finished = []
     }
 
-    /// Whether a drain has to be scheduled. During a write only a finished request needs one, because the end of the
-    /// write drains the rest.
+    /// Returns true if a drain has to be scheduled. During a write only a finished request needs one, because the end
+    /// of the write drains the rest.
     private mutating func schedulesDrain() -> Bool {
         guard !isDrainScheduled, writing.bytes == 0 || !finished.isEmpty else { return false }
         isDrainScheduled = true

@@ -7,7 +7,7 @@ public final class RPCConnection: Sendable {
     /// Unique among all connections of the server, including closed ones.
     public let id: UInt64
     public let peer: PeerCredentials
-    /// Nil for a process that connected to a Unix socket.
+    /// The client on the network, or nil for a process that connected to a Unix socket.
     public let remote: RPCRemote?
 
     /// Takes notifications of a connection that `acting` made; nil on others.
@@ -25,7 +25,7 @@ public final class RPCConnection: Sendable {
     fileprivate struct State {
         var outbox: Outbox
         var isOpen = true
-        /// Makes the event loop write the outbox; nil unless the connection speaks lines.
+        /// Makes the event loop write the outbox. It is nil unless the connection uses the line protocol.
         var scheduleDrain: (@Sendable () -> Void)?
         var closeActions: [@Sendable () -> Void] = []
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
@@ -49,7 +49,7 @@ public final class RPCConnection: Sendable {
         state = NIOLockedValueBox(State(outbox: Outbox(limit: limits.waitingBytes)))
     }
 
-    /// Whether notifications can be sent: the connection is open and speaks lines, not HTTP.
+    /// True if notifications can be sent: the connection is open and uses the line protocol, not HTTP.
     public var canNotify: Bool { state.withLockedValue { $0.isOpen && ($0.scheduleDrain != nil || sink != nil) } }
 
     public var isOpen: Bool { state.withLockedValue { $0.isOpen } }
@@ -158,7 +158,7 @@ extension RPCConnection {
 // MARK: - Calls by the channel handlers
 
 extension RPCConnection {
-    /// Records that the connection speaks lines. `scheduleDrain` makes the event loop call `drain`.
+    /// Switches the connection to the line protocol. `scheduleDrain` makes the event loop call `drain`.
     func speakLines(scheduleDrain: @escaping @Sendable () -> Void) {
         state.withLockedValue { if $0.isOpen { $0.scheduleDrain = scheduleDrain } }
     }
@@ -227,7 +227,7 @@ public enum RPCNotification: Hashable, Sendable {
     case full
     /// Refused: longer than `RPCLimits.messageBytes`.
     case tooLarge
-    /// Refused: the connection has closed, or speaks HTTP.
+    /// The text was refused: the connection has closed, or uses HTTP.
     case unavailable
 }
 

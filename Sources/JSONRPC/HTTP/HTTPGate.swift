@@ -27,7 +27,7 @@ extension HTTPGate {
     public func recognised(_ client: HTTPClient, on channel: any Channel) {}
 }
 
-/// What a gate says to a request.
+/// The decision of a gate about a request.
 public struct HTTPDecision: Sendable {
     public enum Outcome: Sendable {
         /// The request is not carried out. The answer is sent after the delay.
@@ -60,13 +60,13 @@ public struct HTTPClient: Hashable, Sendable {
     }
 }
 
-/// What distinguishes a client on the network from its user's local processes.
+/// The properties of a client on the network that its user's local processes do not have.
 public struct RPCRemote: Hashable, Sendable {
     /// The token by which it was admitted; 0 if it needs none.
     public let tokenID: Int64
-    /// Whether it may use rights that its user has as an operator.
+    /// True if the client may use rights that its user has as an operator.
     public let isPrivileged: Bool
-    /// Whether the listener speaks TLS.
+    /// True if the listener uses TLS.
     public let isEncrypted: Bool
     /// The directory beneath which it may write; nil is the service's choice. It says nothing of privileged clients.
     public let directory: String?

@@ -13,7 +13,7 @@ extension HTTPHandler {
         ended?.didClose()
     }
 
-    /// What the request is about; nil if it was refused and the answer is on its way.
+    /// The target of the request, or nil if the request was refused and the answer is on its way.
     func target(of head: HTTPRequestHead, context: ChannelHandlerContext) -> HTTPTarget? {
         guard case .gated(let gated) = origin else { return HTTPTarget(head, routes: routes) }
         let request = HTTPRequest(head)

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 extension HTTPHandler {
-    /// The handlers of a connection that speaks HTTP, `handler` last.
+    /// The handlers of an HTTP connection, `handler` last.
     static func pipeline(_ handler: HTTPHandler, limits: RPCLimits) -> [any ChannelHandler] {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderFieldSize = limits.headerBytes

@@ -18,7 +18,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case closing
     }
 
-    /// Whose requests arrive.
+    /// The source of the requests that arrive.
     enum Origin {
         /// The process at the other end of a Unix socket.
         case peer(RPCConnection)
@@ -36,12 +36,12 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     var addedHeaders: [(name: String, value: String)] = []
     /// The `Task` that computes the answer or sends a stream.
     private var task: Task<Void, Never>?
-    /// Whether no further requests are accepted: the client has ended its side or the server shuts down.
+    /// True if no further requests are accepted: the client has ended its side or the server shuts down.
     var isLastRequest = false
     private var isStreaming = false
     /// Runs from a request's first byte to its last.
     let timer: RequestTimer
-    /// Whether bytes arrived while the current request was being answered. Then the client has begun the next request.
+    /// True if bytes arrived while the current request was being answered. Then the client has begun the next request.
     private var hasBytesAhead = false
 
     /// Runs while no request has begun.

@@ -38,6 +38,6 @@ extension HTTPResponseHead {
         self.init(version: request.version, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
     }
 
-    /// Whether the end of the body is the end of the connection.
+    /// True if the body ends with the connection.
     var isCutByClosing: Bool { headers[canonicalForm: "connection"].contains("close") }
 }

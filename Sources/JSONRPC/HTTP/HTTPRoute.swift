@@ -2,7 +2,7 @@
 public struct HTTPRoute: Sendable {
     /// Compared with the path of the request, before its `?`.
     public let path: String
-    /// Whether the route answers all paths that begin with `path`, instead of this one only.
+    /// True if the route answers all paths that begin with `path`, instead of this one only.
     public let isPrefix: Bool
     /// The methods that it answers. With `GET` goes `HEAD`.
     public let methods: [String]
@@ -57,7 +57,7 @@ struct HTTPRouteTable: Sendable {
 
     func route(for path: String) -> HTTPRoute? { exact[path] ?? prefixes.first { path.hasPrefix($0.path) } }
 
-    /// What there is, for a client that asked for something else: `GET /metrics`.
+    /// The route's methods and paths, shown to a client that requested something else: `GET /metrics`.
     var names: [String] {
         (exact.values + prefixes).sorted { $0.path < $1.path }
             .map { "\($0.methods[0]) \($0.path)\($0.isPrefix ? "…" : "")" }
@@ -94,8 +94,8 @@ public struct HTTPAnswer: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
         /// Sent chunk by chunk, each after the socket has accepted the previous one; ends with the sequence. An error
-        /// closes the connection without the body's end, so that the client can detect it; so does, if there is a length
-        /// (in bytes), a sequence of another.
+        /// closes the connection without the body's end, so that the client can detect it; so does, if there is a
+        /// length (in bytes), a sequence of another.
         case stream(any AsyncSequence<[UInt8], any Error> & Sendable, length: Int64? = nil)
     }
 

@@ -43,8 +43,8 @@ final class GatedRequests: Sendable {
         var outputs: [UInt32: UserOutput] = [:]
     }
 
-    /// Above the ids that the connections of an `RPCServer` reach. All listeners count together: the service tells
-    /// connections by their ids.
+    /// The last id that was given to a session. It begins above the ids that the connections of an `RPCServer` reach,
+    /// because the service identifies connections by their ids. All listeners share it.
     private static let lastID = NIOLockedValueBox<UInt64>(1 << 48)
 
     init(gate: any HTTPGate, limits: RPCLimits) {

@@ -17,7 +17,7 @@ struct LineFramer {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether every byte was returned.
+    /// True if every byte was returned.
     var isEmpty: Bool { buffer.readableBytes == 0 }
 
     mutating func append(_ bytes: ByteBuffer) {

@@ -33,7 +33,7 @@ final class LineHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isDraining = false
     private var isWriteUnderWay = false
-    /// Whether a handler before this one holds a part of a message.
+    /// True if a handler before this one keeps a part of a message.
     private var isInputCut = false
     /// Runs while a message is incomplete.
     private let timer: RequestTimer
@@ -237,7 +237,7 @@ extension LineHandler {
     }
 }
 
-/// Tells a `LineHandler` that a handler before it holds a part of a message, or no longer does.
+/// Notifies a `LineHandler` that a handler before it keeps a part of a message, or no longer does.
 public struct InputCut: Sendable {
     public let isCut: Bool
 

@@ -70,7 +70,7 @@ extension RPCCall {
         }
     }
 
-    /// Nil when there is none, which makes the request a notification.
+    /// The request's id, or nil if it has none, which makes the request a notification.
     private static func id(of object: JSONObject) throws(RPCError) -> JSONValue? {
         switch object["id"] {
         case nil: return nil

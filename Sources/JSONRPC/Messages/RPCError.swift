@@ -2,8 +2,9 @@ public import StrictJSON
 
 /// An error answer (JSON-RPC 2.0, section 5.1).
 ///
-/// `data` of the errors this library makes itself is an object: `reason`, a lower-case word programs can tell apart;
-/// `path`, the field at fault, from the root of `params` where it lies in there; `limit`, where one was reached.
+/// `data` of the errors that this library creates is an object. `reason` is a lower-case identifier that programs can
+/// distinguish. `path` is the field at fault, relative to `params` if it is part of them. `limit` is the limit that was
+/// reached, if there is one.
 public struct RPCError: Error, Hashable, Sendable, CustomStringConvertible {
     public var code: Int
     /// One sentence for people.

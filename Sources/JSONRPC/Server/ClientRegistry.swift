@@ -13,7 +13,7 @@ final class ClientRegistry: Sendable {
         var clients: [UInt64: Client] = [:]
         /// The number of connections and the output of each user who has connections.
         var users: [UInt32: (count: Int, output: UserOutput)] = [:]
-        /// How many of the clients are not privileged.
+        /// The number of clients that are not privileged.
         var ordinary = 0
         var refused: [UInt64: any Channel] = [:]
         var nextID: UInt64 = 0
@@ -135,7 +135,7 @@ final class UserOutput: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether more than `limit` bytes wait. Then the server refuses this user's requests.
+    /// True if more than `limit` bytes wait. Then the server refuses this user's requests.
     var isBeyondLimit: Bool { waiting.withLockedValue { $0 > limit } }
 
     /// Adds to the waiting bytes, or subtracts with a negative number.
@@ -150,8 +150,8 @@ final class UserOutput: Sendable {
     }
 }
 
-/// Tells a connection's handlers that the server shuts down: they answer the requests that have begun, begin no others,
-/// and close.
+/// Notifies a connection's handlers that the server shuts down: they answer the requests that have begun, begin no
+/// others, and close.
 ///
 /// NIO's `ChannelShouldQuiesceEvent` cannot be used: its HTTP pipeline handler does not pass it on, so a stream would
 /// never end.

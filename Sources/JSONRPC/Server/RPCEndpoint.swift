@@ -1,6 +1,6 @@
 public import XferSystem
 
-/// Where an `RPCServer` listens.
+/// An address on which an `RPCServer` listens.
 public enum RPCEndpoint: Hashable, Sendable {
     /// A Unix socket that the server makes at an absolute path of at most 107 bytes, with permission bits `mode` and,
     /// if given, `group` as its group. The file is removed at shutdown. A socket file without a listener is replaced; a

@@ -29,8 +29,8 @@ public final class RPCServer: Sendable {
         let file: SocketFile?
     }
 
-    /// For how many refused clients at a time the server waits for the first byte, which tells the dialect. It refuses
-    /// further clients at once with a JSON-RPC line.
+    /// The highest number of refused clients for whose first byte, which shows the protocol, the server waits at the
+    /// same time. It refuses further clients at once with a JSON-RPC line.
     private static let refusedWithPatience = 32
 
     /// `threads` is the number of event loops, which serve all connections. If two routes have the same path, the last

@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferSystem
 
-/// Tells a refused client the reason, in its own dialect, and closes.
+/// Sends a refused client the reason, in the client's own protocol, and closes.
 ///
 /// A client that has sent nothing after `patience` gets the reason as a line of JSON-RPC.
 final class RefusalHandler: ChannelInboundHandler {
@@ -17,7 +17,7 @@ final class RefusalHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var isTold = false
 
-    /// `status` is HTTP's status line after the version. With no `patience` the client is told at once.
+    /// `status` is HTTP's status line after the version. Without `patience` the reason is sent at once.
     init(_ error: RPCError, status: String, patience: TimeAmount, lingering: Duration) {
         self.error = error
         self.status = status

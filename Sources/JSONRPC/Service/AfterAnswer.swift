@@ -19,7 +19,7 @@ final class AfterAnswer: Sendable {
     /// The actions of the message that the calling `Task` answers.
     @TaskLocal static var current: AfterAnswer?
 
-    /// Nil once the message is answered.
+    /// The actions that wait for the answer, or nil once the message is answered.
     private let actions = NIOLockedValueBox<[@Sendable () -> Void]?>([])
 
     /// False when the message is answered already.

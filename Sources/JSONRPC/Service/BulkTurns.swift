@@ -63,7 +63,8 @@ struct TurnOrder<Waiter> {
         self.reserved = reserved
     }
 
-    /// Asks for a turn; true when it is given at once. Otherwise `giveBack` returns the waiter when its turn comes.
+    /// Requests a turn. Returns true if the turn begins at once. Otherwise `giveBack` returns the waiter when its turn
+    /// comes.
     mutating func ask(_ waiter: Waiter, for asker: TurnAsker) -> Bool {
         // A turn that becomes free goes to a waiting request, so a free turn means that none waits for it.
         if isFree(forPrivileged: asker.isPrivileged) {

@@ -15,10 +15,10 @@ struct Dispatcher: Sendable {
 
     /// The answer to one message.
     struct Reply: Hashable, Sendable {
-        /// Nil when no answer is due: the message had only notifications, was cut off, or waited for a turn until the
-        /// client disconnected.
+        /// The answer, or nil when none is due: the message had only notifications, was cut off, or waited for a turn
+        /// until the client disconnected.
         var text: [UInt8]?
-        /// Whether the message as a whole was refused, before any method was called.
+        /// True if the message as a whole was refused, before any method was called.
         var isRefusal = false
     }
 
@@ -26,7 +26,7 @@ struct Dispatcher: Sendable {
     /// delay other clients.
     static let shortMessage = 4096
 
-    /// Whether the message is a single request that is fast enough to run on the event loop; see `RPCService.isBrief`.
+    /// True if the message is a single request that is fast enough to run on the event loop; see `RPCService.isBrief`.
     func isBrief(_ message: RPCMessage) -> Bool {
         switch message {
         case .call(.request(_, let method, _)): service.isBrief(method)

@@ -20,7 +20,7 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 extension PeerCredentials {
-    /// Asks the kernel for the peer of `socket`. Throws the errno of getsockopt(2).
+    /// Reads the peer of `socket` from the kernel. Throws the errno of getsockopt(2).
     init(ofSocket socket: CInt) throws(SystemCallError) {
         // struct ucred {pid_t; uid_t; gid_t}, which Glibc's Swift module hides.
         var identity: (pid: Int32, uid: UInt32, gid: UInt32) = (0, .max, .max)

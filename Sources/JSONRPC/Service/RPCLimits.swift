@@ -12,11 +12,11 @@ public struct RPCLimits: Hashable, Sendable {
     /// Most connections of one unprivileged user (`RPCService.isPrivileged`). They count towards `clients`. Beyond: as
     /// for `clients`.
     public var clientsPerUser = Int.max
-    /// How many of the `clients` connections are kept free for privileged users. At most half of `clients` takes
+    /// The number of the `clients` connections that are kept free for privileged users. At most half of `clients` takes
     /// effect.
     public var reservedClients = 0
-    /// How long a client may take to send a request, from its first byte to its last. Beyond: −32600 (HTTP: 408), and
-    /// the connection is closed.
+    /// The longest time that a client may take to send a request, from its first byte to its last. After it the request
+    /// fails with −32600 (HTTP: 408), and the connection is closed.
     public var requestTime = Duration.seconds(30)
     /// The longest time before a client of HTTP begins a request; nil is for ever. Beyond: the connection is
     /// closed.
@@ -44,8 +44,8 @@ public struct RPCLimits: Hashable, Sendable {
     /// Bytes of answers that wait to be read on all connections of one user. While more wait, the server answers the
     /// user's requests with −32600 (HTTP routes: 503) and does not carry them out.
     public var waitingBytesPerUser = 32 << 20
-    /// How long the server reads and drops a client's input after the last answer. The client can read that answer
-    /// before the connection ends.
+    /// The longest time for which the server reads and drops a client's input after the last answer, so that the client
+    /// can read that answer before the connection ends.
     public var lingering = Duration.seconds(5)
 
     public init() {}

@@ -6,16 +6,16 @@ public protocol RPCService: Sendable {
     /// connection is closed. Called on the event loop: decide from memory.
     func refusal(of peer: PeerCredentials) -> RPCError?
 
-    /// Whether other users must never lock this user out; see `RPCLimits.reservedClients`. Called on the event loop.
+    /// True if other users must never lock this user out; see `RPCLimits.reservedClients`. Called on the event loop.
     func isPrivileged(_ peer: PeerCredentials) -> Bool
 
-    /// Whether calls of this method read or write so much that only `RPCLimits.bulkRequests` of them run at the same
+    /// True if calls of this method read or write so much that only `RPCLimits.bulkRequests` of them run at the same
     /// time, and only for clients that read their answers.
     func isBulk(_ method: String) -> Bool
 
-    /// Whether a call of this method that came in a short line takes so little processor time that it is answered on
-    /// the connection's event loop, with everything it awaits there; it must not block. All others run on Swift's
-    /// global executor.
+    /// True if a call of this method in a short line takes so little processor time that it is answered on the
+    /// connection's event loop, with everything it awaits there. It must not block. All others run on Swift's global
+    /// executor.
     func isBrief(_ method: String) -> Bool
 
     /// Answers one request; for a notification (a request without id) the result is dropped.

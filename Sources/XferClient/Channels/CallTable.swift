@@ -19,7 +19,7 @@ final class CallTable: Sendable {
     private struct State {
         var lastID: Int64 = 0
         var answers: [Int64: Arrival<JSONValue>] = [:]
-        /// Those of `answers` that may end unanswered.
+        /// The calls in `answers` that may end unanswered.
         var abandoned: Set<Int64> = []
         /// Why the connection has ended.
         var end: CallError?
@@ -28,11 +28,11 @@ final class CallTable: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Whether the connection has ended or takes no further calls.
+    /// True if the connection has ended or takes no further calls.
     var isRetired: Bool { state.withLockedValue { $0.isRetired || $0.end != nil } }
     /// Why the connection has ended; nil while it lasts.
     var end: CallError? { state.withLockedValue(\.end) }
-    /// Whether closing the connection harms no call.
+    /// True if closing the connection harms no call.
     var isIdle: Bool { state.withLockedValue { $0.answers.count == $0.abandoned.count } }
     var isFull: Bool { state.withLockedValue { $0.answers.count >= Self.capacity } }
 

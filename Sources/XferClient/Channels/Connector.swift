@@ -7,7 +7,7 @@ import XferProtocol
 /// A connection, and which database the daemon behind it has.
 struct DaemonConnection: Sendable {
     let channel: MessageChannel
-    /// Nil if the daemon does not say it to this client.
+    /// The identity of the daemon's database; nil if the daemon does not reveal it to this client.
     let storeID: String?
 
     /// - Throws: `StoreChangedError` if the daemon has another database than `expected`.

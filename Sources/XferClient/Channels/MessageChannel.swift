@@ -16,9 +16,9 @@ final class MessageChannel: Sendable {
     /// Calls that are under way fail with `ConnectionError.closed`.
     func close() { channel.close(promise: nil) }
 
-    /// Whether it takes no further calls.
+    /// True if it takes no further calls.
     var isRetired: Bool { calls.isRetired }
-    /// Whether closing it harms no call.
+    /// True if closing it harms no call.
     var isIdle: Bool { calls.isIdle }
     var isFull: Bool { calls.isFull }
     /// Why it has ended; nil while it lasts.
@@ -33,7 +33,8 @@ final class MessageChannel: Sendable {
     ///
     /// If the Swift task is cancelled while it waits, the connection stays usable, and the daemon carries the call out.
     ///
-    /// - Parameter isReading: whether the call changes nothing, so that its connection may be closed when it is cancelled.
+    /// - Parameter isReading: whether the call changes nothing, so that its connection may be closed when it is
+    ///   cancelled.
     /// - Throws: `CallError`, `CancellationError`.
     func call(
         _ method: String, _ params: JSONValue?, as entry: CallTable.Entry, isReading: Bool = true, timeout: Duration?
@@ -67,7 +68,7 @@ final class MessageHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let calls: CallTable
-    /// Nil drops notifications.
+    /// The buffer for notifications; nil drops them.
     private let notifications: NotificationBuffer?
 
     init(_ calls: CallTable, _ notifications: NotificationBuffer?) {

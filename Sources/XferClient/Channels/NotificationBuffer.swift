@@ -3,7 +3,8 @@ import NIOCore
 
 /// Notifications between the event loop and the Swift task that reads them. While it is full, the socket is not read.
 final class NotificationBuffer: Sendable {
-    /// Reading stops at `upper` notifications and goes on below `lower`. What one read of the socket holds comes on top.
+    /// Reading stops at `upper` notifications and continues below `lower`. The contents of one read of the socket are
+    /// added to that.
     private static let (lower, upper) = (64, 256)
 
     private struct State {
@@ -17,7 +18,7 @@ final class NotificationBuffer: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Whether the socket is read.
+    /// True if the socket is read.
     var isReading: Bool { state.withLockedValue(\.isReading) }
 
     /// The channel that the notifications come from.
@@ -35,7 +36,7 @@ final class NotificationBuffer: Sendable {
         stopped?.setOption(.autoRead, value: false).whenFailure { _ in }
     }
 
-    /// No more will come. Those that are here can still be read.
+    /// Ends the stream. Notifications in the buffer can still be read.
     func end(_ error: ConnectionError) {
         let change = state.withLockedValue { state in
             if state.end == nil { state.end = error }

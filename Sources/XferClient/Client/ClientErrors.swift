@@ -9,7 +9,7 @@ public enum TaskError: Error, Hashable, Sendable, CustomStringConvertible {
     case cancelled(TaskRecord)
     /// There is no such task, or it was removed.
     case missing(TaskID)
-    /// It has not ended in time. It goes on in the daemon.
+    /// The task has not ended in time. It continues in the daemon.
     case timedOut(TaskID)
 
     public var description: String {
@@ -24,7 +24,7 @@ public enum TaskError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The daemon has another database: ids and sequence numbers have started anew.
+/// The daemon has another database: ids and sequence numbers have started from the beginning.
 public struct StoreChangedError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The database that the task or the position belongs to.
     public let expected: String
@@ -39,7 +39,7 @@ public struct StoreChangedError: Error, Hashable, Sendable, CustomStringConverti
 
 /// Events after a position are no longer kept.
 public struct EventsLostError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The sequence number after which events were asked for.
+    /// The sequence number after which events were requested.
     public let since: Int64
     /// The oldest event that is kept. Iterating again begins with it.
     public let firstSeq: Int64

@@ -89,7 +89,7 @@ actor EventReader {
     }
 }
 
-/// Where a client is in the stream of events, over all its connections.
+/// The position of a client in the stream of events, over all its connections.
 struct EventCursor {
     /// The last durable event that was given; nil before the first subscription.
     private(set) var seq: Int64?
@@ -104,7 +104,8 @@ struct EventCursor {
 
     /// Takes the answer of `events.subscribe`.
     ///
-    /// - Returns: an error if events after the position are no longer kept. After 0 come those that are, so none is lost.
+    /// - Returns: an error if events after the position are no longer kept. After 0 come those that are, so none is
+    ///   lost.
     mutating func begin(_ answer: EventsSubscribe.Result, storeID: String?) -> EventsLostError? {
         self.storeID = storeID ?? self.storeID
         let since = seq ?? answer.lastSeq
@@ -116,7 +117,7 @@ struct EventCursor {
         return since > 0 ? EventsLostError(since: since, firstSeq: first) : nil
     }
 
-    /// Whether the event is new.
+    /// True if the event is new.
     mutating func accept(_ event: EventMessage) -> Bool {
         guard let number = event.seq else { return true }
         guard number > seq ?? 0 else { return false }

@@ -3,16 +3,16 @@ public import XferProtocol
 
 /// Events as they happen. One Swift task at a time iterates over them.
 ///
-/// The events come on a connection of their own. If it is lost, it is made again, and no durable event is missed or
-/// comes twice. Progress is not durable. In memory are at most some hundreds of events: while this program does not
+/// The events use a connection of their own. If it is lost, it is made again, and no durable event is missed or
+/// delivered twice. Progress is not durable. At most some hundreds of events are in memory: while this program does not
 /// iterate, the socket is not read, and the daemon keeps the durable events.
 ///
 /// Iterating throws
-/// * `EventsLostError` if events are no longer kept. Iterating again goes on with the oldest one that is;
+/// * `EventsLostError` if events are no longer stored. Iterating again continues with the oldest one that is;
 /// * `StoreChangedError` if the daemon came back with another database;
 /// * `NoDaemonError` or `CallError.connection` if the daemon stays away for longer than `Options.reconnectLimit`.
 ///   Iterating again connects again;
-/// * `CancellationError` if the Swift task is cancelled. Another one can go on without a gap.
+/// * `CancellationError` if the Swift task is cancelled. Another one can continue without a gap.
 ///
 /// The events have no end. Releasing the sequence ends the connection.
 public struct EventSequence: AsyncSequence, Sendable {
@@ -20,7 +20,7 @@ public struct EventSequence: AsyncSequence, Sendable {
 
     let reader: EventReader
 
-    /// After the last event that the iteration has given: what to pass as `since` to go on after it.
+    /// The position after the last event of the iteration: pass it as `since` to continue there.
     public var position: EventPosition { get async { await reader.position } }
 
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
@@ -36,10 +36,10 @@ extension TransferClient {
     /// Subscribes to events. When this returns, no event is missed any more.
     ///
     /// - Parameters:
-    ///   - position: first come the kept events after it; nil is only what happens from now on.
+    ///   - position: the stored events after it come first; nil begins with new events.
     ///   - types: types of events; nil is all, `task.progress` included.
     ///   - tasks: only events about these tasks, at most 10,000.
-    /// - Throws: as a call; `StoreChangedError` if the daemon has another database than `position`.
+    /// - Throws: the errors of a call; `StoreChangedError` if the daemon has another database than `position`.
     public func events(
         since position: EventPosition? = nil, types: [EventName]? = nil, tasks: [TaskID]? = nil
     ) async throws -> EventSequence {
@@ -49,7 +49,7 @@ extension TransferClient {
     }
 }
 
-/// A place in the daemon's stream of events: what to go on with after a restart of a program.
+/// A position in the daemon's stream of events. A program stores it to continue there after a restart.
 public struct EventPosition: Hashable, Sendable, Codable {
     /// The sequence number of the last durable event before the place; 0 is before the first.
     public var seq: Int64

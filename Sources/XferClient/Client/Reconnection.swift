@@ -1,8 +1,8 @@
 import XferProtocol
 
-/// How long a client looks for a daemon that went away, and how often.
+/// The duration and the pauses of a client's search for a daemon that went away.
 struct Reconnection {
-    /// Nil is without end.
+    /// The longest duration; nil is without end.
     let limit: Duration?
     private var deadline: ContinuousClock.Instant?
     private var nextDelay = Self.firstDelay
@@ -15,9 +15,9 @@ struct Reconnection {
     /// The daemon answers.
     mutating func reset() { self = Reconnection(limit: limit) }
 
-    /// How long to wait before the next try, at most `bound`.
+    /// The wait before the next attempt, at most `bound`.
     ///
-    /// - Throws: `error` itself if it does not pass with a restart of the daemon or the limit is reached.
+    /// - Throws: `error` itself if a restart of the daemon does not remove it or the limit is reached.
     mutating func delay(after error: any Error, atMost bound: Duration? = nil) throws -> Duration {
         guard Self.mayPass(error) else { throw error }
         let now = ContinuousClock.now
@@ -28,7 +28,7 @@ struct Reconnection {
         return [nextDelay, bound, end.map { $0 - now }].compactMap(\.self).min() ?? nextDelay
     }
 
-    /// Whether a restart of the daemon or a repaired network can end it.
+    /// True if a restart of the daemon or a repaired network can end it.
     static func mayPass(_ error: any Error) -> Bool {
         switch error {
         case let error as NoDaemonError: !error.tried.contains { $0.error.isRejection }
@@ -40,7 +40,7 @@ struct Reconnection {
 }
 
 extension ConnectionError {
-    /// Whether a connection was lost, or the daemon fell silent.
+    /// True if a connection was lost, or the daemon fell silent.
     var isLoss: Bool {
         switch self {
         case .closed, .timedOut, .system: true
@@ -48,7 +48,7 @@ extension ConnectionError {
         }
     }
 
-    /// Whether the daemon does not accept this client: its token, say. 502 to 504 are of a proxy or of a full daemon.
+    /// True if the daemon does not accept this client: its token, say. 502 to 504 are of a proxy or of a full daemon.
     fileprivate var isRejection: Bool {
         if case .rejected(_, let status, _) = self { !(502...504).contains(status) } else { false }
     }

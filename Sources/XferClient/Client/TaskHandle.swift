@@ -4,7 +4,8 @@ public import XferProtocol
 
 /// A task of the daemon.
 ///
-/// Its methods throw as a call (`TransferClient`), and `StoreChangedError` if the daemon came back with another database.
+/// Its methods throw as a call (`TransferClient`), and `StoreChangedError` if the daemon came back with another
+/// database.
 public struct TaskHandle: Sendable {
     let client: TransferClient
     /// Names the task in its database; never reused there.
@@ -15,13 +16,14 @@ public struct TaskHandle: Sendable {
     /// One call of `task.wait` takes so long at most: proxies end connections that are silent for long.
     private static let longestWait = Duration.seconds(45)
 
-    /// How much later than its timeout `wait` returns if the daemon does not answer.
+    /// The time after its timeout at which `wait` returns if the daemon does not answer.
     private static let grace = Duration.seconds(2)
 
     /// Waits until the task is completed or staged, over restarts of the daemon and lost connections.
     ///
-    /// - Parameter timeout: at most ten years; nil waits without end. If the daemon does not answer, it takes up to two seconds longer.
-    /// - Returns: the task as it is then; `finalPath` is where the file lies.
+    /// - Parameter timeout: at most ten years; nil waits without end. If the daemon does not answer, it takes up to two
+    ///   seconds longer.
+    /// - Returns: the task at its end; `finalPath` is the path of the file.
     /// - Throws: `TaskError` if the task ends otherwise or not in time; `NoDaemonError` or `CallError.connection` if
     ///   the daemon stays away for longer than `Options.reconnectLimit`.
     public func wait(timeout: Duration? = nil) async throws -> TaskRecord {
@@ -60,7 +62,7 @@ public struct TaskHandle: Sendable {
         }
     }
 
-    /// The task if it is completed or staged, nil if it goes on.
+    /// The task if it is completed or staged, nil if it continues.
     private func ended(_ result: TaskWait.Result) throws(TaskError) -> TaskRecord? {
         guard let task = result.tasks.first(where: { $0.id == id }) else { throw .missing(id) }
         return switch task.state?.value {
@@ -138,10 +140,10 @@ public struct TaskHandle: Sendable {
 
     // MARK: Response
 
-    /// What a server answered to a data task or an upload.
+    /// A server's answer to a data task or an upload.
     public struct Response: Hashable, Sendable {
         public let bytes: [UInt8]
-        /// What `parse` made of it; nil if the task does not parse its response.
+        /// The result of `parse`; nil if the task does not parse its response.
         public let object: JSONValue?
     }
 

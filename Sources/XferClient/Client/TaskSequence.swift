@@ -1,8 +1,8 @@
 public import XferProtocol
 
-/// Tasks of a list, fetched page by page. Each iteration begins anew.
+/// Tasks of a list, fetched page by page. Each iteration begins at the first page.
 ///
-/// A task that matches throughout comes exactly once. Iterating throws as a call.
+/// A task that matches throughout comes exactly once. Iterating throws the errors of a call.
 public struct TaskSequence: AsyncSequence, Sendable {
     public typealias Element = TaskRecord
 
@@ -13,7 +13,7 @@ public struct TaskSequence: AsyncSequence, Sendable {
 
     public struct Iterator: AsyncIteratorProtocol {
         let client: TransferClient
-        /// Nil after the last page.
+        /// The parameters of the next page; nil after the last one.
         var params: TaskList.Params?
         /// The rest of the page, the next one last.
         private var rest: [TaskRecord] = []

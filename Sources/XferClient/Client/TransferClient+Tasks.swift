@@ -11,7 +11,7 @@ extension TransferClient {
     /// - Parameters:
     ///   - url: an absolute http or https URL, or one relative to the profile's `base_url`.
     ///   - configure: sets further fields.
-    /// - Throws: as a call; `CallError.refused` for a field that the daemon refuses.
+    /// - Throws: the errors of a call; `CallError.refused` for a field that the daemon refuses.
     public func add(_ url: String, configure: (inout NewTask) -> Void = { _ in }) async throws -> TaskHandle {
         var task = NewTask(url: url)
         configure(&task)
@@ -68,8 +68,8 @@ extension TransferClient {
 
     /// A task that exists, by its id.
     ///
-    /// - Parameter storeID: the database that the id belongs to, as `TaskHandle.storeID` said it. If the daemon has
-    ///   another one, calls throw `StoreChangedError`. Nil skips that check.
+    /// - Parameter storeID: the database that the id belongs to, from `TaskHandle.storeID`. If the daemon has another
+    ///   one, calls throw `StoreChangedError`. Nil skips that check.
     public func task(_ id: TaskID, storeID: String? = nil) -> TaskHandle {
         TaskHandle(client: self, id: id, storeID: storeID)
     }

@@ -5,7 +5,7 @@ public import XferProtocol
 ///
 /// It connects with the first call, connects again after a restart of the daemon, and closes its connections when the
 /// last reference to it is released. No method blocks a thread. Every method can be cancelled: it then throws
-/// `CancellationError` at once, the connection stays usable, and the daemon carries out what it was asked for.
+/// `CancellationError` at once, the connection stays usable, and the daemon carries out the request.
 ///
 /// Besides `CancellationError`, a call throws:
 /// * `CallError.refused`: the daemon answers an error, with its code, reason and field;
@@ -15,13 +15,13 @@ public import XferProtocol
 /// * `NoDaemonError`: no daemon answers, with the error of each socket that was tried;
 /// * `ClientClosedError`: after `close`.
 public final class TransferClient: Sendable {
-    /// How long a client waits.
+    /// The timeouts of a client.
     public struct Options: Hashable, Sendable {
         /// The time for a connection, and for each answer; more than zero. Default 60 seconds. `TaskWait` has its own
         /// in addition.
         public var timeout = Duration.seconds(60)
-        /// How long `TaskHandle.wait`, `add` and events look for a daemon that went away. Default 60 seconds; nil is
-        /// without end.
+        /// The time for which `TaskHandle.wait`, `add` and events search for a daemon that went away. Default 60
+        /// seconds; nil is without end.
         public var reconnectLimit: Duration? = .seconds(60)
 
         public init() {}
@@ -117,7 +117,7 @@ public final class TransferClient: Sendable {
         }
     }
 
-    /// How long the answer may take; nil is without end.
+    /// The time limit for the answer; nil is without end.
     private func limit(for params: some WireParams) -> Duration? {
         guard let wait = params as? TaskWait.Params else { return options.timeout }
         guard let seconds = wait.timeout, seconds.isFinite else { return nil }

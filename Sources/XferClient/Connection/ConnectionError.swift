@@ -22,8 +22,8 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     case malformedMessage(String)
     /// The daemon on the network cannot be reached, or its certificate is not trusted.
     case server(String, reason: String)
-    /// The daemon on the network, or a proxy before it, answers with an HTTP status other than 101: 401 for a token that
-    /// it does not know, 503 if it has no room.
+    /// The daemon on the network, or a proxy before it, answers with an HTTP status other than 101: 401 for a token
+    /// that it does not know, 503 if it has no room.
     case rejected(String, status: Int, reason: String)
     /// A system call failed.
     case system(call: String, errno: Int32)
@@ -46,7 +46,7 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// Whether a daemon that is starting ends it.
+    /// True if a daemon that is starting ends it.
     var mayPass: Bool {
         switch self {
         case .noSocket, .notListening: true

@@ -5,7 +5,7 @@ struct LineBuffer {
     private(set) var bytes: [UInt8] = []
     /// Offset of the first line that was not returned yet.
     private var start = 0
-    /// No line break lies between `start` and this offset.
+    /// The offset from `start` up to which there is no line break.
     private var searched = 0
     /// Most bytes of a line.
     let limit: Int

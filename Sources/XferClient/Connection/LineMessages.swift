@@ -10,7 +10,7 @@ enum LineMessages {
     private struct Decoder: NIOSingleStepByteToMessageDecoder {
         typealias InboundOut = ByteBuffer
 
-        /// No line feed lies in this many bytes from the reader index on.
+        /// The number of bytes from the reader index on that contain no line feed.
         private var searched = 0
 
         mutating func decode(buffer: inout ByteBuffer) -> ByteBuffer? {

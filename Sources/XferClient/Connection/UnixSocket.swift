@@ -4,7 +4,7 @@ import Glibc
 final class UnixSocket {
     let descriptor: Int32
 
-    /// When this descriptor becomes readable, waiting ends with `.interrupted`: a signalfd, a pipe or a terminal.
+    /// The descriptor that ends waiting with `.interrupted` when it becomes readable: a signalfd, a pipe or a terminal.
     var interruptDescriptor: Int32?
 
     init(connectingTo path: String, deadline: Deadline) throws(ConnectionError) {

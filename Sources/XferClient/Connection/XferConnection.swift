@@ -68,7 +68,7 @@ public final class XferConnection {
         }
     }
 
-    /// As above; the result as it came.
+    /// Calls a method and returns its result without decoding it.
     public func result<Method: RPCMethod>(
         of method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
     ) throws(CallError) -> JSONValue {
@@ -98,14 +98,14 @@ public final class XferConnection {
         try send(method, params, Deadline(after: timeout))
     }
 
-    /// As above, for a method that is known.
+    /// Sends a call of a known method without waiting for its answer.
     public func send<Method: RPCMethod>(
         _ method: Method.Type, _ params: Method.Params, timeout: Duration? = nil
     ) throws(CallError) -> Int64 {
         try send(Method.name, params, Deadline(after: timeout))
     }
 
-    /// Whether the answer to a call that was sent has come, as `nextNotification` notices, too.
+    /// True if the answer to a call that was sent has come, as `nextNotification` notices, too.
     public func hasAnswer(to id: Int64) -> Bool { answers[id] != nil }
 
     /// Waits for the answer to a call that `send` has sent. Each answer can be fetched once.

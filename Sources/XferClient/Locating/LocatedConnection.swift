@@ -80,8 +80,8 @@ public struct NoDaemonError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension NoDaemonError {
-    /// How long a client waits for a daemon that is starting: one that holds the lock of its socket, or one that has
-    /// been started by the same script a moment ago and has no lock yet.
+    /// The time for which a client waits for a daemon that is starting: one that has the lock of its socket, or one
+    /// that the same script started a moment ago and that has no lock yet.
     var patience: Duration {
         let passing = tried.filter(\.error.mayPass)
         if passing.contains(where: { SocketLock.isHeld(forSocket: $0.candidate.path) }) { return .seconds(2) }

@@ -15,7 +15,7 @@ public struct SocketLocator: Sendable {
         places = UserPlaces(environment: environment, uid: uid, accountHome: accountHome)
     }
 
-    /// Which daemon the user asked for.
+    /// The daemon that the user selected.
     public enum Instance: Hashable, Sendable {
         /// `XFERD_SOCKET` if set, else the user's daemon, else the system's.
         case automatic
@@ -28,7 +28,7 @@ public struct SocketLocator: Sendable {
         case fleet
     }
 
-    /// Where a path comes from.
+    /// The origin of a path.
     public enum Origin: String, Hashable, Sendable {
         case flag = "--socket"
         case environment = "XFERD_SOCKET"

@@ -20,7 +20,7 @@ enum ClientTLS {
     }
 
     #if TLS
-        /// Makes a connection speak TLS, with the server's certificate checked for its name or address.
+        /// Adds TLS to a connection. The server's certificate is checked for its name or address.
         static func addHandler(for server: ServerAddress, to channel: any Channel) throws {
             var configuration = TLSConfiguration.makeClientConfiguration()
             configuration.minimumTLSVersion = .tlsv12

@@ -2,8 +2,8 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Joins a WebSocket of a daemon on the network to a local socket, over which a client speaks lines as to a daemon of
-/// this machine. So everything above the socket is the same for both.
+/// Joins a WebSocket of a daemon on the network to a local socket, over which a client uses the same line protocol as
+/// with a daemon of this machine. So everything above the socket is the same for both.
 enum ServerBridge {
     /// Connects. The bridge ends when either side closes.
     ///

@@ -2,11 +2,11 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// What `-X`, `--data`, `-F`, `-T` and their like say about every task that is added.
+/// The settings of `-X`, `--data`, `-F`, `-T` and similar options for every added task.
 struct ContentTemplate {
     private let options: ContentOptions
     private let paths: PathResolver
-    /// Whether an option says where a file goes.
+    /// True if an option says where a file goes.
     private let hasDestination: Bool
 
     init(_ options: ContentOptions, paths: PathResolver, hasDestination: Bool) {
@@ -75,7 +75,7 @@ struct ContentTemplate {
         return text + name.utf8.map(Self.escaped).joined()
     }
 
-    /// Nil leaves it to the daemon, which downloads.
+    /// The kind of the task; nil leaves it to the daemon, which downloads.
     private var kind: TaskKind? {
         if let kind = options.kind { return kind.word }
         if options.uploadFile != nil || options.upload != nil { return .upload }

@@ -13,8 +13,8 @@ struct CookieFile {
     /// Most cookies that a task can have (`cookie_list`).
     static let mostCookies = 1000
 
-    /// Most cookies that are sent whatever they are for. Of more, such as a browser's whole export, a task gets those
-    /// of its sources' sites only: it stores them.
+    /// The highest number of cookies that are sent regardless of their sites. With more, such as a browser's whole
+    /// export, a task gets only those of its sources' sites, because it stores them.
     static let mostOfAnySite = 100
 
     init(_ bytes: [UInt8]) {

@@ -3,7 +3,7 @@ import XferModel
 import XferProtocol
 
 extension AccessOptions {
-    /// What they choose. Prompts for a password if one is needed, and reads the cookies' file.
+    /// The choices of these options. Prompts for a password if one is needed, and reads the cookies' file.
     func choices(_ paths: PathResolver) throws(CommandFailure) -> AccessChoices {
         var choices = AccessChoices()
         choices.credential = Patch(try credential(paths))

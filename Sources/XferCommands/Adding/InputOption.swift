@@ -22,7 +22,7 @@ enum InputOption: String, CaseIterable {
     case httpsProxy = "https-proxy"
     case noProxy = "no-proxy"
 
-    /// What to do about an option that changes no task; nil is an option that does.
+    /// The treatment of an option that changes no task; nil is an option that does.
     enum Verdict: Hashable {
         case ignored
         /// With what a person can do instead.
@@ -45,7 +45,7 @@ enum InputOption: String, CaseIterable {
     private static let nothing = "it transfers nothing; leave the entry out of the list"
     private static let scheme = "only http and https are spoken"
 
-    /// What could change trust, credentials, integrity, what is fetched, or where it goes.
+    /// Options that could change trust, credentials, integrity, the source or the destination.
     private static let refusals: [String: String] = [
         "http-user": login, "http-passwd": login, "ftp-user": login, "ftp-passwd": login, "rpc-secret": login,
         "load-cookies": "cookies are a profile's: give --profile with --cookies", "no-netrc": login,
@@ -61,7 +61,7 @@ enum InputOption: String, CaseIterable {
         "on-download-complete": "give --on-complete HOOK", "on-download-error": "give --on-error HOOK",
     ]
 
-    /// What changes how the bytes are fetched, and has no equivalent here.
+    /// Options that change the way of fetching, and have no equivalent here.
     private static let ignored: Set<String> = [
         "allow-piece-length-change", "always-resume", "async-dns", "check-integrity", "continue",
         "content-disposition-default-utf8", "disk-cache", "file-allocation", "follow-metalink", "follow-torrent",

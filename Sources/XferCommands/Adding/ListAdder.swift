@@ -2,18 +2,18 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Adds the tasks of an input list. What is wrong with one of them stops no other.
+/// Adds the tasks of an input list. A fault in one of them does not stop the others.
 struct ListAdder {
     let daemon: DaemonSession
 
-    /// What became of a list.
+    /// The result of adding a list.
     struct Outcome {
         var added = TaskAdd.Many()
-        /// Those that were added, in the order of their ids.
+        /// The tasks that were added, in the order of their ids.
         var tasks: [NewTask] = []
         var refused: [InputList.Remark] = []
 
-        /// Says on standard error which lines were refused. What every line is refused for is said once.
+        /// Prints the refused lines to standard error. A fault that all lines have is printed once.
         func report() {
             let texts = Set(refused.map(\.text))
             guard refused.count > 1, texts.count == 1, let text = texts.first, added.ids.isEmpty else {
@@ -98,7 +98,7 @@ struct ListAdder {
 }
 
 extension RPCFailure {
-    /// Whether others could be added all the same.
+    /// True if others could be added all the same.
     fileprivate var isAboutOneTask: Bool {
         switch knownCode {
         case .invalidParams, .rejectedByPolicy, .conflict, .notFound, .invalidState, .permissionDenied: true

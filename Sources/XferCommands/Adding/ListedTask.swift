@@ -4,11 +4,11 @@ import XferProtocol
 /// A task of an input list, and where the list says what of it.
 struct ListedTask {
     var task: NewTask
-    /// Nil of a URL of the command line.
+    /// The line in the list; nil for a URL of the command line.
     let line: Int?
     /// Lines of options by the task's field that they set.
     var lines: [String: Int] = [:]
-    /// What is ignored of it.
+    /// The ignored parts of the line.
     var warnings: [InputList.Remark] = []
 
     init(_ task: NewTask, line: Int?) {
@@ -16,9 +16,9 @@ struct ListedTask {
         self.line = line
     }
 
-    /// What the daemon says against it, about the line at fault.
+    /// The daemon's error as a remark about the line at fault.
     ///
-    /// - Parameter path: the field, as in `data.path` of the answer.
+    /// - Parameter path: the field, from `data.path` of the answer.
     func remark(_ message: String, path: String?) -> InputList.Remark {
         let field = path.map { String($0.prefix { $0 != "." && $0 != "[" }) } ?? ""
         // An option of the command line is the same for every entry.

@@ -18,7 +18,7 @@ struct AddOptionSet {
 
     var isStandardOutput: Bool { file?.isStandardOutput ?? false }
 
-    /// Whether anything says where the response goes.
+    /// True if anything says where the response goes.
     var hasDestination: Bool {
         !isStandardOutput && (file?.output != nil || destination.directory != nil || destination.usesRemoteName)
     }
@@ -39,7 +39,7 @@ struct AddOptionSet {
     }
 }
 
-/// What the options of `add` say about every task it adds.
+/// The settings of the options of `add` for every task that it adds.
 struct TaskTemplate {
     private let prototype: NewTask
     private let content: ContentTemplate
@@ -47,14 +47,14 @@ struct TaskTemplate {
     /// The cookies of `-b`, of which each task gets those that can be for it.
     private let cookies: CookieFile?
     let paths: PathResolver
-    /// What `-d` says.
+    /// The value of `-d`.
     let directory: String?
     /// Digests by name, for tasks that have none of their own.
     var checksums: ChecksumList?
 
-    /// Asks for passwords if any are needed.
+    /// Creates the template. Prompts for passwords if any are needed.
     /// - Parameters:
-    ///   - count: how many URLs it is for.
+    ///   - count: the number of URLs.
     ///   - mirrors: further sources of the one URL.
     init(
         _ options: AddOptionSet, count: Int, mirrors: [String] = [], paths: PathResolver?
@@ -83,9 +83,8 @@ struct TaskTemplate {
         }
         Self.apply(options.destination, to: &task)
         try Self.apply(options.request, to: &task)
-        if let file = options.session.authorities.authoritiesFile {
-            task.choices.authoritiesFile = .set(paths.absolute(file))
-        }
+        task.policy = options.session.trust.policy
+        task.choices.authoritiesFile = Patch(options.session.trust.authoritiesFile.map(paths.absolute))
         task.choices.unixSocket = Patch(options.session.socket.unixSocket.map(paths.absolute))
         if options.session.pathAsIs { task.choices.keepsPath = .set(true) }
         Self.apply(options.response, to: &task)
@@ -138,7 +137,6 @@ struct TaskTemplate {
     }
 
     private static func apply(_ options: ResponseOptions, to task: inout NewTask) {
-        task.policy = options.policy
         task.parse = options.parse.isEmpty ? nil : options.parse.map(\.word)
         task.stripNulls = options.stripNulls ? true : nil
     }
@@ -163,22 +161,20 @@ struct TaskTemplate {
     }
 
     private static func apply(_ options: SchedulingOptions, to task: inout NewTask) {
-        task.priority = options.priority?.word
+        task.priority = options.queue.priority?.word
         task.label = options.label
         task.clientKey = options.clientKey
         task.coalesce = options.coalesce ? nil : false
         task.retryFailed = options.retryFailed ? true : nil
         task.paused = options.paused ? true : nil
-        task.after = options.after.isEmpty ? nil : options.after.map { TaskReference($0.id) }
+        task.after = options.queue.targets?.map { TaskReference($0) }
         options.times.apply(to: &task.schedule)
         options.limits.apply(to: &task.limits)
-        task.limits.segments = Patch(options.segments?.count)
         task.limits.range = Patch(options.sourceRange?.range)
-        task.limits.maxSize = Patch(options.maxSize?.bytes)
         task.resume = options.resume?.word
         task.completion.onComplete = Patch(options.onComplete)
         task.completion.onError = Patch(options.onError)
         task.completion.onEnd = options.onEnd.isEmpty ? .unchanged : .set(options.onEnd)
-        task.meta = options.meta
+        task.meta = options.queue.meta
     }
 }

@@ -4,8 +4,8 @@ import XferProtocol
 
 /// Credentials, a client certificate and a proxy. `add`, `update` and `profile set` have these.
 ///
-/// Secrets are never arguments, which every user of the machine can read: they are asked for, read from files here, or
-/// named for the daemon to read.
+/// Secrets are never arguments, which every user of the machine can read. They are prompted for, read from files here,
+/// or given as places that the daemon reads.
 struct AccessOptions: ParsableArguments {
     @Option(
         name: [.customShort("u"), .customLong("login")],
@@ -137,7 +137,7 @@ struct OriginArgument: Hashable, Sendable, ExplainedArgument {
     }
 }
 
-/// Where the daemon reads a secret: `file:PATH`, `systemd:NAME`, `env:NAME`.
+/// The place from which the daemon reads a secret: `file:PATH`, `systemd:NAME`, `env:NAME`.
 struct SecretPlace: Hashable, Sendable, ExplainedArgument {
     static var expected: String { "file:PATH, systemd:NAME or env:NAME" }
 

@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Where the file of an added task goes.
+/// Options for the place of an added task's file.
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: [.customShort("d"), .customLong("dir")],
@@ -60,14 +60,14 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
-    /// What `-d` says, or `-O` here: the working directory. On another machine and in a fleet `-O` means the daemon's
-    /// own directory.
+    /// The directory of `-d`, or the working directory with `-O` on this machine. On another machine and in a fleet
+    /// `-O` means the daemon's own directory.
     func directory(_ paths: PathResolver) -> String? {
         directory ?? (usesRemoteName && !paths.namesAreDaemons ? "." : nil)
     }
 }
 
-/// What an added task sends to the server, and how long it waits.
+/// Options for the request and the timeouts of an added task.
 struct RequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .customLong("header")],
@@ -135,7 +135,7 @@ struct RequestOptions: ParsableArguments {
         return fields
     }
 
-    /// What they choose of the request.
+    /// The choices of these options about the request.
     var choices: TransferRequest.Choices {
         var choices = TransferRequest.Choices()
         choices.redirect = Patch(redirect?.word)
@@ -152,10 +152,9 @@ struct RequestOptions: ParsableArguments {
     }
 }
 
-/// How an added task stands in the queue.
+/// Options for the place of an added task in the queue.
 struct SchedulingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Higher starts first (default: normal).", valueName: "level"))
-    var priority: WordArgument<Priority>?
+    @OptionGroup var queue: QueueOptions
 
     @Option(help: ArgumentHelp("Give it this label.", valueName: "text"), completion: .daemon(.labels))
     var label: String?
@@ -171,20 +170,9 @@ struct SchedulingOptions: ParsableArguments {
     @Flag(help: "Add it paused.")
     var paused = false
 
-    @Option(
-        help: ArgumentHelp("Start when this task has completed; may be repeated.", valueName: "id"),
-        completion: .daemon(.tasks), transform: TaskIDArgument.argument)
-    var after: [TaskIDArgument] = []
-
     @OptionGroup var times: TimeOptions
 
     @OptionGroup var limits: LimitOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"),
-        transform: SegmentsArgument.argument)
-    var segments: SegmentsArgument?
 
     @Option(
         name: .customLong("range"),
@@ -193,11 +181,6 @@ struct SchedulingOptions: ParsableArguments {
             valueName: "first-last"),
         transform: RangeArgument.argument)
     var sourceRange: RangeArgument?
-
-    @Option(
-        help: ArgumentHelp("Fail if the download is larger, such as 500M.", valueName: "size"),
-        transform: ByteAmount.argument)
-    var maxSize: ByteAmount?
 
     @Flag(
         inversion: .prefixedNo,
@@ -223,9 +206,4 @@ struct SchedulingOptions: ParsableArguments {
         help: ArgumentHelp(
             "Send the event of its end to this webhook of the operator's; may be repeated.", valueName: "webhook"))
     var onEnd: [String] = []
-
-    @Option(
-        help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
-        transform: JSONValue.argument)
-    var meta: JSONValue?
 }

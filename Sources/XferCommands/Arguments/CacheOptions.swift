@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// What an added task does about responses that are kept.
+/// Options for the use of cached responses by an added task.
 struct CacheOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Whether a kept response is used (default: reload, never).", valueName: "policy"))
     var cachePolicy: WordArgument<CachePolicy>?

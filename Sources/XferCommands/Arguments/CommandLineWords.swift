@@ -1,9 +1,9 @@
 import ArgumentParser
 import XferProtocol
 
-/// The words of a command line as ArgumentParser reads them: the verb first, and each option's value a word of its own.
+/// A command line in the form that ArgumentParser requires: the verb first, and each option's value a separate word.
 ///
-/// People also type `xferctl --json list`, `-n1` and `-ofile`, as other programs take them.
+/// People also type `xferctl --json list`, `-n1` and `-ofile`, which other programs accept.
 struct CommandLineWords {
     /// The words after the program's name.
     let words: [String]
@@ -16,8 +16,8 @@ struct CommandLineWords {
         return path + options + Self.separatingValues(of: rest, behind: path)
     }
 
-    /// The options that every verb has and that stand before the verb, and the words from there on. An option that only
-    /// some verbs have stays where it is: the parser reports it.
+    /// The options before the verb that every verb has, and the words from the verb on. An option that only some verbs
+    /// have keeps its place: the parser reports it.
     private func split() -> (options: [String], rest: [String]) {
         guard words.first?.hasPrefix("--") == true, let common = Self.arguments(of: ["status"]) else {
             return ([], words)
@@ -33,7 +33,7 @@ struct CommandLineWords {
         return (options, Array(rest))
     }
 
-    /// The verb and its subcommands, and the words behind them.
+    /// The verb and its subcommands, and the words after them.
     private static func path(of words: [String]) throws(CommandFailure) -> (path: [String], rest: ArraySlice<String>) {
         var path: [String] = []
         var command: any ParsableCommand.Type = RootCommand.self
@@ -114,7 +114,7 @@ struct CommandLineWords {
         return word.hasPrefix("-") && word.dropFirst().first?.isLetter == true ? String(word.prefix(2)) : nil
     }
 
-    /// Splits words such as `-n1` into the option and its value. Words that are values themselves stay as they are.
+    /// Splits words such as `-n1` into the option and its value. Words that are values themselves stay unchanged.
     private static func separatingValues(of words: ArraySlice<String>, behind path: [String]) -> [String] {
         guard words.contains(where: isJoined), let arguments = arguments(of: path) else { return Array(words) }
         func option(_ name: Substring) -> CommandTree.Argument? {
@@ -138,7 +138,7 @@ struct CommandLineWords {
         return separated
     }
 
-    /// Whether the word is a short option with something behind it.
+    /// True if the word is a short option together with its value.
     private static func isJoined(_ word: String) -> Bool {
         let start = word.prefix(2)
         return word.utf8.count > 2 && start.first == "-" && start.last?.isLetter == true

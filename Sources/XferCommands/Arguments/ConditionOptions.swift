@@ -13,7 +13,7 @@ struct ConditionOptions: ParsableArguments {
     }
 }
 
-/// How connections are made. `add`, `update` and `profile set` have these.
+/// Options for connections. `add`, `update` and `profile set` have these.
 struct RouteOptions: ParsableArguments {
     @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Connect to IPv4 addresses only; operators only.")
     var isIPv4 = false
@@ -59,8 +59,14 @@ struct SocketOptions: ParsableArguments {
     var unixSocket: String?
 }
 
-/// The certificate authorities of a task. Profiles have none.
-struct AuthorityOptions: ParsableArguments {
+/// The servers that a task trusts. `add` and `update` have these; profiles have none.
+struct TrustOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
+        completion: .daemon(.policies))
+    var policy: String?
+
     @Option(
         name: .customLong("cacert"),
         help: ArgumentHelp(
@@ -69,7 +75,7 @@ struct AuthorityOptions: ParsableArguments {
     var authoritiesFile: String?
 }
 
-/// What an answer is accepted for. `add`, `update` and `profile set` have these.
+/// Conditions under which an answer is accepted. `add`, `update` and `profile set` have these.
 struct AnswerOptions: ParsableArguments {
     @Flag(
         name: .customLong("reject-html"), inversion: .prefixedNo,
@@ -87,7 +93,7 @@ struct AnswerOptions: ParsableArguments {
     }
 }
 
-/// How long one attempt may take. `add`, `update` and `profile set` have these.
+/// Limits on the duration of one attempt. `add`, `update` and `profile set` have these.
 struct TimeoutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Longest time to connect, such as 30s; 0 is without end.", valueName: "time"),

@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// What an added task sends, with curl's habits.
+/// Options for the content that an added task sends, similar to curl's.
 struct ContentOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .customLong("request")],
@@ -94,7 +94,7 @@ struct ContentOptions: ParsableArguments {
         if upload != nil, forms.isEmpty { throw ValidationError("--upload needs -T FILE, or other data to send.") }
     }
 
-    /// Whether anything is sent.
+    /// True if anything is sent.
     var hasContent: Bool {
         !data.isEmpty || dataBinary != nil || jsonBody != nil || !parts.isEmpty || uploadFile != nil
     }

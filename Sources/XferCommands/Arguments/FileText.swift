@@ -14,7 +14,7 @@ enum FileText {
         return text
     }
 
-    /// As `read`, whatever the bytes are.
+    /// Reads the file's bytes, which need not be text.
     static func bytes(_ path: String, option: String) throws(CommandFailure) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path, option) }

@@ -2,9 +2,9 @@ import Glibc
 
 /// A list of downloads in aria2's input format.
 ///
-/// One entry a line: a URL, or several of the same bytes with tabs between; quotes and `<…>` around a URL are no part of
-/// it. Indented lines below it are its options, `name=value`. `#` begins a comment, in a line of its own or behind white
-/// space, and `;` in a line of its own. A line that cannot be read stops nothing.
+/// One entry a line: a URL, or several of the same bytes with tabs between; quotes and `<…>` around a URL are no part
+/// of it. Indented lines below it are its options, `name=value`. `#` begins a comment, in a line of its own or behind
+/// white space, and `;` in a line of its own. A line that cannot be read stops nothing.
 struct InputList: Hashable {
     /// Longest line taken, in bytes.
     static let maximumLine = 64 * 1024
@@ -26,9 +26,9 @@ struct InputList: Hashable {
         let value: String
     }
 
-    /// What is to be said about a line.
+    /// A message about a line.
     struct Remark: Error, Hashable, CustomStringConvertible {
-        /// Nil of a URL of the command line.
+        /// The line in the list; nil for a URL of the command line.
         let line: Int?
         let text: String
 
@@ -104,7 +104,7 @@ struct InputList: Hashable {
         entries[last].options.append(Option(line: number, name: String(name), value: String(value)))
     }
 
-    /// Whether an indented line is a URL all the same: no option's name has `://` before its `=`.
+    /// True if an indented line is a URL all the same: no option's name has `://` before its `=`.
     private static func isURL(_ line: Substring) -> Bool {
         guard let scheme = line.firstRange(of: "://") else { return false }
         return line[..<scheme.lowerBound].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }

@@ -1,7 +1,29 @@
 import ArgumentParser
+import StrictJSON
 import XferModel
 
-/// How often and how fast a task tries. `add` and `update` have these.
+/// The place of a task in the queue, and its client's own value. `add` and `update` have these.
+struct QueueOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Higher starts first (default of a new task: normal).", valueName: "level"))
+    var priority: WordArgument<Priority>?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start when this task has completed; may be repeated. A change replaces those it waited for.",
+            valueName: "id"),
+        completion: .daemon(.tasks), transform: TaskIDArgument.argument)
+    var after: [TaskIDArgument] = []
+
+    @Option(
+        help: ArgumentHelp("Small JSON of your own, given back unchanged.", valueName: "json"),
+        transform: JSONValue.argument)
+    var meta: JSONValue?
+
+    /// The tasks of `--after`; nil if it is not given.
+    var targets: [TaskID]? { after.isEmpty ? nil : after.map(\.id) }
+}
+
+/// Options for a task's retries and rates. `add` and `update` have these.
 struct LimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -27,6 +49,16 @@ struct LimitOptions: ParsableArguments {
         transform: TimeSpan.argument)
     var progressInterval: TimeSpan?
 
+    @Option(
+        help: ArgumentHelp("Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"),
+        transform: SegmentsArgument.argument)
+    var segments: SegmentsArgument?
+
+    @Option(
+        help: ArgumentHelp("Fail if the download is larger, such as 500M.", valueName: "size"),
+        transform: ByteAmount.argument)
+    var maxSize: ByteAmount?
+
     mutating func validate() throws {
         if let maxRetries, maxRetries < 0 { throw ValidationError("--max-retries: expected 0 or more.") }
     }
@@ -37,5 +69,7 @@ struct LimitOptions: ParsableArguments {
         limits.maxRetries = Patch(maxRetries)
         limits.retryFor = Patch(retryFor?.wholeSeconds)
         limits.progressInterval = Patch(progressInterval?.seconds)
+        limits.segments = Patch(segments?.count)
+        limits.maxSize = Patch(maxSize?.bytes)
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import StrictJSON
 import XferModel
 
-/// How much of a list is shown, for lists that come in pages.
+/// Options for the number of shown entries, for lists that have pages.
 struct PageOptions: ParsableArguments {
     @Option(
         name: [.customShort("n"), .long], help: ArgumentHelp("List at most so many.", valueName: "count"),
@@ -13,9 +13,9 @@ struct PageOptions: ParsableArguments {
         guard limit > 0 else { throw ValidationError("--limit: expected at least 1.") }
     }
 
-    /// What the daemon answered to one call.
+    /// The daemon's answer to one call.
     struct Page<Entry> {
-        /// As it came.
+        /// The answer, unchanged.
         let raw: JSONValue
         let entries: [Entry]
         let next: String?
@@ -24,9 +24,9 @@ struct PageOptions: ParsableArguments {
     /// Shows the list: as one document with `--json`, else as lines.
     ///
     /// - Parameters:
-    ///   - largest: entries the daemon gives at once at most.
-    ///   - remedy: what else than a higher limit shows the rest.
-    ///   - page: asks for at most so many from this cursor on.
+    ///   - largest: the highest number of entries in one answer of the daemon.
+    ///   - remedy: another way than a higher limit to show the rest.
+    ///   - page: requests at most so many entries from this cursor on.
     func show<Entry>(
         _ options: VerbOptions, largest: Int, orBy remedy: String? = nil,
         _ page: (_ limit: Int, _ cursor: String?) throws -> Page<Entry>,

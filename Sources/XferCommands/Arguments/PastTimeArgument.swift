@@ -1,7 +1,8 @@
 import ArgumentParser
 import XferModel
 
-/// A point in the past as people write it: `yesterday`, `today`, `2h` (ago), `08:00` (the last one), a date, or RFC 3339.
+/// A point in the past as people write it: `yesterday`, `today`, `2h` (before now), `08:00` (the last one), a date, or
+/// RFC 3339.
 struct PastTimeArgument: Hashable, Sendable {
     let time: Timestamp
 

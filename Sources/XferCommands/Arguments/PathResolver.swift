@@ -7,7 +7,7 @@ import XferSystem
 struct PathResolver: Sendable {
     /// An absolute path; nil if paths are of another machine.
     let workingDirectory: String?
-    /// Whether a bare file name belongs into the daemon's own directory, and not into the working directory: always on
+    /// True if a bare file name belongs into the daemon's own directory, and not into the working directory: always on
     /// another machine, and in a fleet, whose nodes need not have the working directory.
     let namesAreDaemons: Bool
 
@@ -55,10 +55,10 @@ struct PathResolver: Sendable {
     }
 
     /// The task's `dir` and `output` for the options `-d` and `-o`. A relative `-o` is relative to the directory of
-    /// `-d`, or without `-d` to the working directory, unless names are the daemon's. Without `-o`, `output` is nil, and the server's response decides
-    /// the file's name.
+    /// `-d`, or without `-d` to the working directory, unless the names are the daemon's. Without `-o`, `output` is
+    /// nil, and the server's response decides the file's name.
     ///
-    /// If the file lies directly in the directory of `-d`, `output` is its bare name. Otherwise `dir` is nil, and
+    /// If the file is directly in the directory of `-d`, `output` is its bare name. Otherwise `dir` is nil, and
     /// `output` is an absolute path. So an error about `output` is always about `-o`.
     func destination(directory: String?, output: String?) throws(CommandFailure) -> (dir: String?, output: String?) {
         if isRemote, let directory, !directory.hasPrefix("/") {

@@ -38,7 +38,7 @@ struct FilterOptions: ParsableArguments {
         return failed && !named.contains(.failed) ? named + [.failed] : named
     }
 
-    /// Nil when no filter was given.
+    /// The filter, or nil when none was given.
     var filter: TaskFilter? {
         guard !states.isEmpty || !group.isEmpty || !label.isEmpty || !slot.isEmpty || !host.isEmpty else {
             return nil
@@ -62,7 +62,8 @@ struct FilterOptions: ParsableArguments {
     }
 }
 
-/// Which tasks a verb acts on: ids, or filters, or all. Each verb that has them calls `check` when it validates.
+/// Options that select the tasks of a verb: ids, or filters, or all. Each verb that has them calls `check` when it
+/// validates.
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Ids of tasks: 7, 1,2, 1-5, or 7- up to the newest.", valueName: "id"),
@@ -84,7 +85,7 @@ struct SelectionOptions: ParsableArguments {
         guard ways == 1 else { throw ValidationError("Ids, filters and --all exclude each other.") }
     }
 
-    /// What to ask the daemon for; the daemon says which task is the newest where a range has no end.
+    /// The selection to send to the daemon. For a range without an end, the daemon supplies the newest task.
     func selection(_ daemon: DaemonSession) throws(CommandFailure) -> TaskSelection {
         guard !ids.isEmpty else { return TaskSelection(filter: filters.filter ?? .everything) }
         return TaskSelection(ids: try namedIDs(daemon))

@@ -22,7 +22,7 @@ enum Synonyms {
         "disable": "pause", "enable": "resume", "unlimit": "limit --recv default",
     ]
 
-    /// The counterpart of an unknown verb, by the command line's words; nil if none is known.
+    /// The counterpart of an unknown verb, by the command line's terms; nil if none is known.
     static func command(_ word: String) -> String? { commands[word.lowercased()] }
 
     /// The counterpart of another program's option.

@@ -48,10 +48,10 @@ struct TaskIDsArgument: Hashable, Sendable, ExplainedArgument {
         self.ranges = ranges
     }
 
-    /// Whether it is one id, not a list or a range.
+    /// True if it is one id, not a list or a range.
     var isSingle: Bool { ranges.count == 1 && singles.count == 1 }
 
-    /// Whether it names every id, without a range.
+    /// True if it names every id, without a range.
     var hasOnlySingles: Bool { singles.count == ranges.count }
 
     var hasOpenEnd: Bool { ranges.contains { $0.last == nil } }

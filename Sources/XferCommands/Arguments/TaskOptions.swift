@@ -12,11 +12,11 @@ struct FileOptions: ParsableArguments {
         completion: .file())
     var output: String?
 
-    /// Whether the bytes go to standard output.
+    /// True if the bytes go to standard output.
     var isStandardOutput: Bool { output == "-" }
 }
 
-/// Where a single task stands. `add` has these; a batch is a group of its own.
+/// Options for the group and the slot of a single task. `add` has these; a batch is a group of its own.
 struct PlaceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Put it into this group.", valueName: "name"), completion: .daemon(.groups))
     var group: String?
@@ -27,14 +27,8 @@ struct PlaceOptions: ParsableArguments {
     var slot: String?
 }
 
-/// What becomes of an added task's response. Profiles say nothing about it.
+/// Options for the response of an added task. Profiles do not have them.
 struct ResponseOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A trust policy that has to accept the server besides the host's own.", valueName: "name"),
-        completion: .daemon(.policies))
-    var policy: String?
-
     @Option(
         help: ArgumentHelp("What to make of the response that is kept; may be repeated.", valueName: "parser"))
     var parse: [WordArgument<ResponseParser>] = []
@@ -58,7 +52,7 @@ struct SessionOptions: ParsableArguments {
         completion: .file(), transform: CookieArgument.argument)
     var cookie: CookieArgument?
 
-    @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var trust: TrustOptions
     @OptionGroup var socket: SocketOptions
 
     @Flag(help: "Send . and .. in the URLs' paths as they are.")

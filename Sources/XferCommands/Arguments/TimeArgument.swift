@@ -7,7 +7,7 @@ import XferModel
 struct TimeArgument {
     let time: Timestamp
 
-    /// Nil if the text is none of these.
+    /// Parses a time. Returns nil if the text is none of these.
     init?(_ text: String, now: Timestamp, zone: LocalZone = .machine) {
         guard let time = Self.span(text, now) ?? Timestamp(rfc3339: text) ?? Self.local(text, now, zone) else {
             return nil
@@ -96,9 +96,9 @@ struct CivilTime: Hashable, Sendable {
 
 /// A time zone by the C library's rules.
 struct LocalZone: Sendable {
-    /// Nil if the date does not exist.
+    /// Converts a civil time; nil if the date does not exist.
     let timestamp: @Sendable (CivilTime) -> Timestamp?
-    /// Nil for times that the C library cannot express.
+    /// Converts a timestamp; nil for times that the C library cannot express.
     let civil: @Sendable (Timestamp) -> CivilTime?
 
     /// The zone of TZ, otherwise of the machine (tzset(3)).

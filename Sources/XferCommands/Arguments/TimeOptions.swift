@@ -2,7 +2,7 @@ import ArgumentParser
 import XferModel
 import XferProtocol
 
-/// When a task may run: what `add` says of a new task and `update` changes.
+/// The times at which a task may run: set by `add` and changed by `update`.
 struct TimeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -53,7 +53,7 @@ struct WindowArgument: ExplainedArgument {
         self.record = record
     }
 
-    /// Nil when one of them is neither a day nor `FIRST-LAST`, which may go over the weekend.
+    /// The days, or nil when one of them is neither a day nor `FIRST-LAST`, which may go over the weekend.
     private static func days(_ parts: [Substring]) -> [Weekday]? {
         var days: [Weekday] = []
         for part in parts {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StrictJSON
 
-/// What every verb that calls the daemon has.
+/// The options of every verb that calls the daemon.
 struct VerbOptions: ParsableArguments {
     @OptionGroup(title: "Daemon")
     var connection: ConnectionOptions
@@ -33,7 +33,7 @@ struct VerbOptions: ParsableArguments {
     }
 }
 
-/// Chooses the daemon to talk to; every verb has these.
+/// Options that select the daemon; every verb has these.
 struct ConnectionOptions: ParsableArguments {
     @Flag(name: .customLong("user"), help: "Use your own daemon only.")
     var isUser = false
@@ -62,7 +62,7 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file())
     var caFile: String?
 
-    /// Whether paths are those of another machine.
+    /// True if paths are those of another machine.
     var isRemote: Bool { server != nil }
 
     mutating func validate() throws {
@@ -86,7 +86,7 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
-/// Fewer words, for scripts that look at the exit status.
+/// Options for less output, for scripts that check the exit status.
 struct TalkOptions: ParsableArguments {
     @Flag(
         name: [.customShort("q"), .customLong("quiet")],

@@ -5,10 +5,10 @@ import XferProtocol
 
 /// An argument whose refusal says what is accepted.
 protocol ExplainedArgument {
-    /// What is accepted, for a sentence that begins with "expected".
+    /// The accepted values, for a sentence that begins with "expected".
     static var expected: String { get }
 
-    /// Nil if the text is something else.
+    /// Parses an argument. Returns nil if the text is something else.
     init?(argument: String)
 }
 
@@ -30,7 +30,7 @@ extension FixedWidthInteger {
 }
 
 extension WireValue {
-    /// Reads an argument as the wire would read the same text, so that both refuse the same things in the same words.
+    /// Parses an argument with the wire's own rules, so that both refuse the same values with the same text.
     static func argument(_ text: String) throws -> Self {
         do throws(WireError) {
             return try Self(strict: .string(text))
@@ -62,7 +62,7 @@ extension JSONValue {
     }
 }
 
-/// One of the wire's words as an argument: usage errors, help and completions list them all.
+/// A name of one of the wire's enumerations as an argument: usage errors, help and completions list them all.
 struct WordArgument<Word: WireEnum>: ExpressibleByArgument {
     let word: Word
 
@@ -147,7 +147,7 @@ extension [HeaderArgument] {
 }
 
 extension HeaderField {
-    /// Nil unless it is `Name: value` (RFC 9110 §5.1, §5.5).
+    /// Parses a field. Returns nil unless the text is `Name: value` (RFC 9110 §5.1, §5.5).
     fileprivate init?(line: some StringProtocol) {
         guard let colon = line.firstIndex(of: ":") else { return nil }
         let name = line[..<colon]

@@ -2,7 +2,7 @@ import XferAria2
 import XferModel
 import XferProtocol
 
-/// What a command line comes to: downloads, and how they are shown.
+/// The result of reading a command line: downloads, and the way in which they are shown.
 struct Aria2Job {
     var tasks: [NewTask] = []
     var ignored: Set<String> = []

@@ -1,16 +1,16 @@
-/// A command line up to the cursor as bash splits it, and what of a completion bash puts there.
+/// A command line up to the cursor, split as in bash, and the part of a completion that bash inserts.
 ///
-/// bash hands quotes and backslashes to a completion as they were typed, and inserts its answer as it is. It replaces
-/// only what stands behind the last of its word breaks, `=` and `:` among them.
+/// bash passes quotes and backslashes to a completion as they were typed, and inserts its answer unchanged. It replaces
+/// only the text after the last of its word breaks, `=` and `:` among them.
 struct BashLine {
     /// Without quotes and backslashes, the program's name first; the last is at the cursor and may be empty.
     private(set) var words = [""]
     /// The quote that is open at the cursor.
     private var quote: Character?
-    /// The beginning of the last word that stays on the line.
+    /// The beginning of the last word that remains on the line.
     private var kept = ""
 
-    /// - Parameter breaks: the characters that end what readline calls a word, `COMP_WORDBREAKS`.
+    /// - Parameter breaks: the characters that end a word of readline, `COMP_WORDBREAKS`.
     init(_ line: String, breaks: String) {
         let separators = Set(breaks).subtracting(" \t\n\"'\\")
         var isEscaped = false
@@ -43,7 +43,7 @@ struct BashLine {
 
     private mutating func append(_ character: Character) { words[words.count - 1].append(character) }
 
-    /// What bash inserts for a word; nil if it cannot stand within the quotes that are open.
+    /// The text that bash inserts for a word; nil if it cannot be inside the quotes that are open.
     func replacement(for word: String) -> String? {
         guard word.hasPrefix(kept) else { return nil }
         let rest = word.dropFirst(kept.count)
@@ -57,7 +57,7 @@ struct BashLine {
         }
     }
 
-    /// Whether a character means itself without quotes.
+    /// True if a character means itself without quotes.
     private static func isPlain(_ character: Character) -> Bool {
         !character.isASCII || character.isLetter || character.isNumber || "_@%+=:,./-".contains(character)
     }

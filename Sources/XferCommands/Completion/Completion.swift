@@ -1,14 +1,15 @@
 import XferClient
 import XferModel
 
-/// What may stand at the cursor of a command line. A value: from the tree of verbs and the words typed so far.
+/// The possible completions at the cursor of a command line. A value: computed from the tree of verbs and the words
+/// typed so far.
 enum Completion: Hashable, Sendable {
     /// In the order of help; only those that begin with what is typed.
     case words([Word])
     /// The shell knows best.
     case files
     case directories
-    /// Only the daemon, or the protocol, knows.
+    /// The values are known only to the daemon, or to the protocol.
     case asked(Question)
 
     struct Word: Hashable, Sendable {
@@ -16,25 +17,25 @@ enum Completion: Hashable, Sendable {
         let meaning: String
     }
 
-    /// What to ask, and which answers fit.
+    /// The query, and the condition for its answers.
     struct Question: Hashable, Sendable {
         let values: DaemonValues
-        /// Nil where tasks of every state are meant.
+        /// The states of the tasks; nil for all states.
         var states: Set<TaskState>?
-        /// What stands before the value in the same word: `--group=`, `1,2,`, `7-`.
+        /// The text before the value in the same word: `--group=`, `1,2,`, `7-`.
         var before = ""
-        /// What is typed of the value.
+        /// The typed beginning of the value.
         var prefix = ""
         /// Values that the command line has already.
         var excluded: Set<String> = []
-        /// Of a range's end: the id that it begins with.
+        /// For a range's end: the id with which the range begins.
         var after: Int64?
         let daemon: SocketLocator.Instance
     }
 
     /// - Parameters:
-    ///   - words: after the program's name; the last one is at the cursor and may be empty.
-    ///   - tree: the program's.
+    ///   - words: the words after the program's name; the last one is at the cursor and may be empty.
+    ///   - tree: the program's verbs and options.
     init(_ words: [String], in tree: CommandTree) {
         var reader = CompletionReader(tree)
         for word in words.dropLast() { reader.read(word) }
@@ -47,7 +48,8 @@ enum Completion: Hashable, Sendable {
         return .words(question.words(of: DaemonValueSource(instance: question.daemon)))
     }
 
-    /// As the shells' scripts read it: what it is in the first line, then a word in each, with its meaning behind a tab.
+    /// The lines for the shells' scripts: the kind in the first line, then a word in each, with its meaning after a
+    /// tab.
     var lines: [String] {
         switch self {
         case .words(let words):
@@ -60,7 +62,7 @@ enum Completion: Hashable, Sendable {
 }
 
 extension Completion.Question {
-    /// The question about a word, whose last part between commas, or behind a range's dash, is typed.
+    /// The query for a word. The part after the last comma, or after a range's dash, is the typed beginning.
     init(_ values: DaemonValues, word: Substring, states: Set<TaskState>?, daemon: SocketLocator.Instance) {
         self.init(values: values, states: values == .tasks ? states : nil, daemon: daemon)
         var start = word.startIndex

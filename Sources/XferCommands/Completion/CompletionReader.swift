@@ -50,7 +50,7 @@ struct CompletionReader {
         choose(option, String(word.dropFirst(name.count + 1)))
     }
 
-    /// Takes over what the option says about the daemon to ask.
+    /// Applies an option that selects the daemon.
     private mutating func choose(_ option: CommandTree.Argument, _ value: String) {
         if option.names.contains("--socket") { daemon = .socket(value) }
         if option.names.contains("--user") { daemon = .user }

@@ -1,4 +1,4 @@
-/// What a shell runs to have `xferctl complete` say what may stand at the cursor. ArgumentParser's own scripts repeat the
+/// The script with which a shell calls `xferctl complete` for completions. ArgumentParser's own scripts repeat the
 /// whole tree in the shell's language, and the one for fish never ends with a name such as `--http1.1`.
 enum CompletionScript {
     static let bash = #"""

@@ -16,7 +16,7 @@ enum DaemonValues: String, CaseIterable {
     /// Names of columns of `xferctl list`, with commas between.
     case columns
 
-    /// How the dump of the verbs marks such an argument. ArgumentParser's own scripts would run it as a command.
+    /// The mark of such an argument in the dump of the verbs. ArgumentParser's own scripts would run it as a command.
     var mark: String { "xferctl complete values \(rawValue)" }
 
     init?(mark: String) {
@@ -24,7 +24,7 @@ enum DaemonValues: String, CaseIterable {
         self = values
     }
 
-    /// Whether they are numbers, which only their meaning tells apart.
+    /// True if they are numbers, which people distinguish only by their meaning.
     var areNumbers: Bool {
         switch self {
         case .tasks, .batches, .cacheEntries, .failedURLs: true
@@ -32,7 +32,7 @@ enum DaemonValues: String, CaseIterable {
         }
     }
 
-    /// Whether an argument holds several with commas between.
+    /// True if an argument holds several with commas between.
     var isList: Bool {
         switch self {
         case .tasks, .fields, .columns: true
@@ -42,18 +42,18 @@ enum DaemonValues: String, CaseIterable {
 }
 
 extension CompletionKind {
-    /// Values that `xferctl complete` asks the daemon for.
+    /// Values that `xferctl complete` reads from the daemon.
     static func daemon(_ values: DaemonValues) -> CompletionKind { .shellCommand(values.mark) }
 }
 
-/// Asks the daemon for values. A daemon that is absent, slow or refuses has none: a completion says nothing about it.
+/// Reads values from the daemon. If a daemon is absent, slow or refuses, there are none: a completion prints no error.
 struct DaemonValueSource {
     /// The daemon that the command line names.
     let instance: SocketLocator.Instance
 
-    /// Most words offered of values that can be many.
+    /// The highest number of offered values.
     static let most = 200
-    /// Longest wait for the daemon: beyond it a person believes that the shell hangs.
+    /// The longest wait for the daemon: after it a person would think that the shell hangs.
     private static let patience = Duration.milliseconds(1000)
     /// Newest tasks that are looked through for labels, slots and hosts.
     private static let recentTasks = 1000
@@ -167,7 +167,7 @@ struct DaemonValueSource {
         text.firstRange(of: ". ").map { String(text[..<$0.lowerBound]) } ?? text
     }
 
-    /// One line that fits beside the word.
+    /// The text as one line that fits beside the word.
     private static func line(_ text: String) -> String {
         TextWidth.fitted(SafeText.sanitised(text), to: 72)
     }

@@ -1,6 +1,6 @@
 import StrictJSON
 
-/// What `xferctl doctor` found about one thing.
+/// A result of `xferctl doctor` about one subject.
 struct Finding: Hashable, Sendable {
     enum Level: String, Sendable {
         case well
@@ -10,11 +10,11 @@ struct Finding: Hashable, Sendable {
         case problem
     }
 
-    /// What was examined, one word: `socket`, `database`, …
+    /// The examined subject, one word: `socket`, `database`, …
     let subject: String
     let level: Level
     let message: String
-    /// What to do; nil when all is well.
+    /// The advice; nil if all is ok.
     let advice: String?
 
     static func well(_ subject: String, _ message: String) -> Finding {

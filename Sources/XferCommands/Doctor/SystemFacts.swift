@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `xferctl doctor` knows of the machine. Tests make it up.
+/// The facts about the machine for `xferctl doctor`. Tests invent them.
 struct SystemFacts: Sendable {
     /// A directory or file as the caller finds it.
     enum Entry: Hashable, Sendable {
@@ -18,17 +18,17 @@ struct SystemFacts: Sendable {
     }
 
     var entry: @Sendable (_ path: String) -> Entry
-    /// Nil when it cannot be measured.
+    /// The free space; nil when it cannot be measured.
     var room: @Sendable (_ path: String) -> Room?
     /// The beginning of a text file; nil when it cannot be read.
     var text: @Sendable (_ path: String) -> String?
     /// Seconds since 1970.
     var now: Int64
-    /// Whether the kernel's clock is kept by a time service; nil when that cannot be known.
+    /// True if the kernel's clock is kept by a time service; nil when that cannot be known.
     var isClockSynchronised: Bool?
     /// Properties of a unit; nil without systemd.
     var unit: @Sendable (_ name: String, _ isUser: Bool) -> [String: String]?
-    /// Whether the host's name is resolved; nil when it was not tried.
+    /// True if the host's name is resolved; nil when it was not tried.
     var resolves: @Sendable (_ host: String) -> Bool
     var userName: String
 
@@ -78,7 +78,7 @@ struct SystemFacts: Sendable {
         return ["yes\n": true, "no\n": false][answer ?? ""]
     }
 
-    /// What a command prints; nil without systemd, or when it fails. The command holds nothing from outside.
+    /// The output of a command; nil without systemd, or when it fails. The command contains no text from outside.
     private static func output(of command: String) -> String? {
         guard access("/run/systemd/system", F_OK) == 0, let pipe = popen("\(command) 2>/dev/null", "re") else {
             return nil

@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// A search among tasks by what the daemon does not filter by: words, times, hosts without a port.
+/// A search among tasks by criteria that the daemon has no filters for: words, times, hosts without a port.
 struct TaskSearch {
     /// Ids that were named.
     private let ids: [TaskIDsArgument]

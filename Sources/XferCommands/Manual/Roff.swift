@@ -39,7 +39,7 @@ struct Roff {
         for line in Self.lines(markup) { text(line) }
     }
 
-    /// Markup as lines of at most 78 characters, each sentence on lines of its own, as mandoc(1) asks.
+    /// Markup as lines of at most 78 characters, each sentence on lines of its own, as mandoc(1) requires.
     static func lines(_ markup: String) -> [String] {
         var lines: [String] = []
         var line = ""

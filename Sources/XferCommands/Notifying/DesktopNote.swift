@@ -1,13 +1,13 @@
 import XferModel
 import XferProtocol
 
-/// What a notification on the desktop says: how tasks ended.
+/// The text of a desktop notification about ended tasks.
 struct DesktopNote: Hashable, Sendable {
     /// One line of plain text.
     var summary: String
     /// Lines of plain text.
     var body: String
-    /// Whether it stays on the screen until the user has closed it.
+    /// True if it stays on the screen until the user has closed it.
     var isUrgent = false
 
     private static let maxLines = 5
@@ -20,7 +20,7 @@ struct DesktopNote: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - ends: tasks that have ended, in the order in which they are told; one or more unless `removed` is.
+    ///   - ends: tasks that have ended, in the order in which they are shown; one or more unless `removed` is.
     ///   - removed: tasks that no longer exist, so that their end is unknown.
     init(_ ends: [TaskSummary], removed: Int = 0) {
         let failed = ends.filter { $0.state == TaskState.failed.rawValue }
@@ -41,7 +41,7 @@ struct DesktopNote: Hashable, Sendable {
         body = (shown + (more > 0 ? ["and \(more) more"] : [])).map(Self.line).joined(separator: "\n")
     }
 
-    /// How a batch ended.
+    /// The note about the end of a batch.
     init(_ batch: BatchRecord) {
         let isWhole = batch.skipped == 0 && batch.counts.cancelled == 0
         summary = "batch \(batch.id) \(isWhole ? "completed" : "ended")"

@@ -45,7 +45,7 @@ struct EndStream {
         }
     }
 
-    /// In a new database numbers of events start anew.
+    /// Subscribes to the events. In a new database their numbers start from the beginning.
     private func subscribe(
         _ cursor: inout EventCursor, _ storeID: inout String?, _ daemon: DaemonSession
     ) throws(CommandFailure) {

@@ -1,14 +1,15 @@
 import Glibc
 import XferModel
+import XferSystem
 
 /// Notifies the user of this machine: with notify-send(1) on the desktop, and with the terminal's bell.
 ///
 /// It never waits unless `finish` is called. One notify-send runs at a time. If more than `maxSingle` ends are waiting
-/// when it has exited, one notification tells of all of them.
+/// when it has exited, one notification is about all of them.
 struct Notifier {
     /// The path of notify-send; nil where it is not installed.
     private let program: String?
-    /// A terminal, whose bell rings with each notification.
+    /// The terminal whose bell rings with each notification.
     private let bell: Output?
     private var waiting: [End] = []
     private var running: Running?
@@ -22,7 +23,7 @@ struct Notifier {
 
     private struct Running {
         let pid: pid_t
-        /// When notify-send is killed: without a notification server it may wait for one.
+        /// The time at which notify-send is killed: without a notification server it may wait for one.
         let deadline: ContinuousClock.Instant
     }
 
@@ -34,11 +35,11 @@ struct Notifier {
     ///   - environment: looked up for `PATH`.
     ///   - outputs: where a terminal is looked for.
     init(environment: (String) -> String? = environmentValue, outputs: [Output] = [.error, .standard]) {
-        program = Self.find("notify-send", in: environment("PATH") ?? "")
+        program = ChildProgram.find("notify-send", in: environment("PATH") ?? "")
         bell = outputs.first { isatty($0.descriptor) == 1 }
     }
 
-    /// Whether there is a way to notify.
+    /// True if there is a way to notify.
     var isUsable: Bool { program != nil || bell != nil }
 
     /// Why there is none, and what helps.
@@ -49,7 +50,7 @@ struct Notifier {
     /// The number of the first event that has been added and not been handed to notify-send.
     var firstWaiting: Int64? { waiting.first?.seq }
 
-    /// When `proceed` has something to do; nil if nothing is under way.
+    /// The time of the next call of `proceed`; nil if nothing is under way.
     var wakeUp: ContinuousClock.Instant? { running == nil ? nil : Readiness.now + Self.checkInterval }
 
     /// Notifies of the end of a task, at once or together with others.
@@ -65,7 +66,7 @@ struct Notifier {
         finish()
     }
 
-    /// Waits until everything was handed over, at most `patience` for each notification.
+    /// Waits until all notifications were sent, at most `patience` for each.
     mutating func finish() {
         while running != nil || !waiting.isEmpty {
             proceed()
@@ -88,10 +89,13 @@ struct Notifier {
     private mutating func show(_ note: DesktopNote) {
         bell?.write("\u{7}")
         guard let program else { return }
-        switch Self.start(program, note.arguments) {
-        case .success(let pid):
-            running = Running(pid: pid, deadline: Readiness.now + Self.patience)
-        case .failure(let failure): report("cannot be started: \(failure)")
+        var spawn = ProcessSpawn(program, note.arguments)
+        // Ctrl-C is not for it.
+        spawn.group = .own
+        do throws(SystemCallError) {
+            running = Running(pid: try spawn.start(), deadline: Readiness.now + Self.patience)
+        } catch {
+            report("cannot be started: \(String(cString: strerror(error.code)))")
         }
     }
 
@@ -104,9 +108,11 @@ struct Notifier {
         let found = waitpid(child.pid, &status, isLate ? 0 : WNOHANG)
         guard found != 0, found > 0 || errno != EINTR else { return }
         running = nil
-        if found > 0, status != 0 {
-            let signal = status & 0x7f
-            report(signal == 0 ? "failed with exit status \(status >> 8 & 0xff)" : "was ended by signal \(signal)")
+        guard found > 0 else { return }
+        switch ProcessExit(status: status) {
+        case .code(0): break
+        case .code(let code): report("failed with exit status \(code)")
+        case .signal(let number): report("was ended by signal \(number)")
         }
     }
 
@@ -115,43 +121,5 @@ struct Notifier {
         guard !hasReportedFailure else { return }
         hasReportedFailure = true
         Output.error.line("xferctl: notify-send \(problem); it needs a desktop session and its D-Bus")
-    }
-
-    // MARK: The program
-
-    private static func find(_ name: String, in path: String) -> String? {
-        // Relative entries would run a program of the current directory.
-        let directories = path.split(separator: ":").filter { $0.hasPrefix("/") }
-        return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
-    }
-
-    private struct StartFailure: Error, CustomStringConvertible {
-        let code: Int32
-
-        var description: String { String(cString: strerror(code)) }
-    }
-
-    /// Starts a program without a shell, with the environment of this process and without input and output.
-    private static func start(_ program: String, _ arguments: [String]) -> Result<pid_t, StartFailure> {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for descriptor in 0..<Int32(3) {
-            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-        }
-        // This program ignores SIGPIPE and forwards others, which a child would inherit in part.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var all = sigset_t()
-        sigfillset(&all)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        // A group of its own: Ctrl-C is not for it.
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var pid: pid_t = 0
-        let code = posix_spawn(&pid, program, &actions, &attributes, &words, environ)
-        return code == 0 ? .success(pid) : .failure(StartFailure(code: code))
     }
 }

@@ -43,7 +43,7 @@ extension FailureAdvice {
         }
     }
 
-    /// What fits a failure that is a proxy's, or may be; nil where the reason's own sentence fits.
+    /// The advice for a failure that is a proxy's, or may be; nil where the reason's own sentence applies.
     static func proxySentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
         guard failure.proxy != nil, let reason = FailureReason(rawValue: failure.reason) else { return nil }
         let retry = SuggestedCommand.text("retry \(id)")

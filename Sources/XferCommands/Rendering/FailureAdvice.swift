@@ -1,8 +1,8 @@
 import XferModel
 
-/// What a person can do about a failed task: one sentence that starts with a verb.
+/// Advice about a failed task for people: one sentence that starts with a verb.
 enum FailureAdvice {
-    /// What fits this failure: some reasons have causes that ask for different things.
+    /// The advice for this failure: some reasons have causes that need different remedies.
     static func sentence(_ failure: TaskSummary.Failure, id: Int64) -> String? {
         if let cause = failure.cause { return sentence(cause, failure, id: id) }
         if let sentence = proxySentence(failure, id: id) { return sentence }
@@ -39,7 +39,7 @@ enum FailureAdvice {
         return "Log in with \(user), or with a token: \(bearer); then \(retry)."
     }
 
-    /// Nil where the reason's own sentence fits.
+    /// The advice for a status; nil where the reason's own sentence applies.
     private static func sentence(status: Int?, _ retry: String) -> String? {
         guard let status else { return nil }
         return switch status {
@@ -52,7 +52,7 @@ enum FailureAdvice {
         }
     }
 
-    /// What fits every failure for this reason.
+    /// The advice for all failures with this reason.
     static func sentence(reason: String, id: Int64) -> String? {
         let retry = SuggestedCommand.text("retry \(id)")
         guard let reason = FailureReason(rawValue: reason) else { return "See \(SuggestedCommand.text("show \(id)"))." }

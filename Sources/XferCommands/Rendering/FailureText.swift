@@ -1,8 +1,9 @@
 import XferModel
 
-/// Why something failed, in the words that say most to a person.
+/// The text about a failure that is most useful to a person.
 enum FailureText {
-    /// libcurl's way to repeat OpenSSL's error queue: `OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number`.
+    /// libcurl's way to repeat OpenSSL's error queue: `OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version
+    /// number`.
     private static var tlsPrefix: Regex<Substring> {
         #/(?:(?:OpenSSL|LibreSSL|BoringSSL|AWS-LC|quictls)[^:]*|TLS connect error): error:[0-9A-Fa-f]+:[^:]*:[^:]*:/#
     }
@@ -16,11 +17,11 @@ enum FailureText {
         return message.replacing(tlsPrefix, with: "TLS: ")
     }
 
-    /// Whether the two sides could not agree about TLS.
+    /// True if the two sides could not agree about TLS.
     static func isAboutTLS(_ message: String) -> Bool { readable(message).contains("TLS: ") }
 
-    /// A failure in few words, for a note beside the task: the reason's name where that says it, else the message without
-    /// the host and without how long it took.
+    /// A failure in few words, for a note beside the task: the reason's name if that is clear, else the message without
+    /// the host and the duration.
     static func cause(_ failure: TaskSummary.Failure) -> String {
         guard FailureReason(rawValue: failure.reason).map(hasManyCauses) ?? true else {
             return WaitText.words(failure.reason)

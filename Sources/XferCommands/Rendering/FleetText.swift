@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// Fleets in words.
+/// The texts about fleets.
 enum FleetText {
     static func lines(_ status: FleetStatus.Result) -> [String] {
         let counts = TaskState.allCases.compactMap { state in

@@ -1,6 +1,7 @@
 import XferModel
 
-/// How a task ended, in lines that stay in the scroll-back: what, where, and for a failure why and what to do.
+/// The lines about a task's end that stay in the scroll-back: its state, its file, and for a failure the reason and
+/// advice.
 struct OutcomeText: Sendable {
     let style: Style
     /// The proxies that the reader's other programs use.

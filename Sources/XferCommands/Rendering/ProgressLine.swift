@@ -1,12 +1,12 @@
 import XferModel
 
-/// One task on one row of the terminal: its name, and a bar with figures or a word about why it is not running.
+/// One task on one row of the terminal: its name, and a bar with figures or a text about its state.
 struct ProgressLine: Sendable {
     let style: Style
     let bar: Bar
     /// Columns to stay within.
     let width: Int
-    /// What waits are counted down from.
+    /// The time from which remaining waits are counted.
     let now: Timestamp
 
     init(terminal: Terminal, now: Timestamp) {
@@ -61,7 +61,7 @@ struct ProgressLine: Sendable {
         return bar.text(task.fraction, width: barWidth) + " " + text
     }
 
-    /// A task that is not running, in words.
+    /// The state of a task that is not running, as text.
     static func standing(_ task: TaskSummary, now: Timestamp) -> String {
         guard !task.isTerminal, let sentence = WaitText.sentence(task, now: now) else {
             return task.received > 0 && !task.isTerminal

@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// The queue and the daemon in words.
+/// The texts about the queue and the daemon.
 struct QueueText: Sendable {
     let style: Style
 

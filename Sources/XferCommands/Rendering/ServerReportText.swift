@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// What a server showed and how it is judged, in words.
+/// The text about a server's certificates and their judgement.
 struct ServerReportText: Sendable {
     let style: Style
 

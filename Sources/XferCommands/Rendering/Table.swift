@@ -3,16 +3,16 @@ struct Table: Sendable {
     struct Column: Sendable {
         var title: String
         var alignment: TextWidth.Alignment = .left
-        /// Whether it is cut when the rows do not fit; the widest is cut first.
+        /// True if it is cut when the rows do not fit; the widest is cut first.
         var isFlexible = false
         var cut = Cut.middle
     }
 
-    /// What of a text that does not fit is left out.
+    /// The part of a text that is left out if the text does not fit.
     enum Cut: Sendable {
-        /// Of names, so that a file's extension stays.
+        /// The middle, for names, so that a file's extension stays.
         case middle
-        /// Of sentences, which begin with what matters.
+        /// The end, for sentences, which begin with the important part.
         case end
     }
 

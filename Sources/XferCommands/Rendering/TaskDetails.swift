@@ -5,7 +5,7 @@ import XferProtocol
 /// Everything about one task: a name and a value per line, in the order of the wire, times and sizes made readable.
 struct TaskDetails: Sendable {
     let style: Style
-    /// What waits are counted down from.
+    /// The time from which remaining waits are counted.
     let now: Timestamp
 
     /// Columns of the names.
@@ -13,7 +13,7 @@ struct TaskDetails: Sendable {
 
     func lines(_ task: TaskRecord) -> [String] { entries(task).map { line($0.name, $0.text) } }
 
-    /// A field's name and its value; an empty name goes on with the field before.
+    /// The names and values of fields; an empty name continues the field before.
     func entries(_ task: TaskRecord) -> [(name: String, text: String)] {
         let glance = TaskSummary(task)
         var entries: [(name: String, text: String)] = []

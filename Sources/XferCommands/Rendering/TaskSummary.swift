@@ -10,7 +10,7 @@ struct TaskSummary: Hashable, Sendable {
     /// The file's name, or what the URL ends in; for a column beside the label's. Not sanitised.
     var fileName = ""
     var label: String?
-    /// As the wire has it: a state this program does not know is shown as it is.
+    /// The state's name on the wire: a state that is unknown to this program is shown unchanged.
     var state: String
     var phase: String?
     var waitReason: String?
@@ -19,7 +19,7 @@ struct TaskSummary: Hashable, Sendable {
     var waitDetail: String?
     /// The URL whose answer causes the wait.
     var waitURL: String?
-    /// Bytes held so far; for an upload, bytes sent.
+    /// Bytes received so far; for an upload, bytes sent.
     var received: Int64 = 0
     /// Complete length in bytes; nil while unknown.
     var total: Int64?
@@ -31,11 +31,11 @@ struct TaskSummary: Hashable, Sendable {
     var finalPath: String?
     var isSkipped = false
     var isNotModified = false
-    /// What is odd about its file; nil if nothing is. Not sanitised.
+    /// A warning about its file; nil if there is none. Not sanitised.
     var warning: String?
-    /// Whether the task is an upload. Then `received` counts the bytes that were sent.
+    /// True if the task is an upload. Then `received` counts the bytes that were sent.
     var isUpload = false
-    /// Those of the task's own limit, so that a rate can be compared with it.
+    /// The units of the task's own limit, so that a rate can be compared with it.
     var rateUnits = ByteText.Units.binary
 
     /// Why a task failed, or why it waits for another try.

@@ -9,7 +9,7 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     var title: String { rawValue.uppercased() }
 
-    /// What is in it, for completions.
+    /// The column's contents, for completions.
     var meaning: String {
         switch self {
         case .id: "the task's id"
@@ -64,7 +64,7 @@ enum TaskColumn: String, CaseIterable, Sendable, ExpressibleByArgument {
 
 /// Tasks as tables.
 enum TaskTable {
-    /// What a person wants to see of many tasks; the label where one has a label.
+    /// The columns that a person needs of many tasks; the label only if a task has one.
     static let overviewColumns: [TaskColumn] = [.id, .state, .done, .size, .rate, .label, .name, .note]
 
     /// Fields that these columns need.
@@ -122,7 +122,7 @@ enum TaskTable {
         }.map(\.record)
     }
 
-    /// Numbers by their value, texts by their letters. Nil where there is nothing.
+    /// The key for sorting: numbers by their value, texts by their letters. Nil if the field is empty.
     private static func key(of record: TaskRecord, _ column: TaskColumn, _ now: Timestamp) -> SortKey? {
         let task = TaskSummary(record)
         let number: Double? =
@@ -153,7 +153,7 @@ enum TaskTable {
         static func < (left: SortKey, right: SortKey) -> Bool { (left.number, left.text) < (right.number, right.text) }
     }
 
-    /// The fields that were asked for, as the wire has them; strings without quotes, times in the reader's zone.
+    /// The requested fields with their wire names; strings without quotes, times in the reader's zone.
     static func fields(_ records: [TaskRecord]) -> Table {
         let rows = records.map { $0.wire.objectValue ?? JSONObject() }
         var names: [String] = []

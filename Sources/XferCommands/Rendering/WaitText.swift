@@ -1,10 +1,10 @@
 import XferModel
 
-/// Why a task waits, in words: "stuck" is not a state.
+/// The text about a task's wait, so that every wait has a reason.
 enum WaitText {
-    /// Nil if nothing holds the task back.
+    /// The reason for which a task waits; nil if there is none.
     ///
-    /// - Parameter now: what a known end is counted from.
+    /// - Parameter now: the time from which a known end is counted.
     static func sentence(_ task: TaskSummary, now: Timestamp) -> String? {
         guard let reason = task.waitReason else { return nil }
         let seconds = task.waitUntil.map { max(0, Int64(saturating: now.duration(to: $0).inSeconds.rounded(.up))) }

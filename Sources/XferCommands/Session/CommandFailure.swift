@@ -14,7 +14,7 @@ struct CommandFailure: Error, Hashable, Sendable, CustomStringConvertible {
     static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
 }
 
-/// What `xferctl` tells its caller by its exit status.
+/// The exit statuses of `xferctl`.
 enum ExitStatus: Int32, Sendable, CaseIterable {
     case done = 0
     case taskFailed = 1

@@ -9,7 +9,7 @@ struct DaemonSession {
     /// The daemon that answered, for connecting to it again and to no other.
     let place: SocketLocator.Instance
 
-    /// How long a call may take: restoring a large queue comes before the socket answers.
+    /// The longest duration of a call: a large queue is restored before the socket answers.
     static let patience = Duration.seconds(60)
 
     /// Connects; says on standard error when it is not the first choice.
@@ -192,7 +192,7 @@ extension CommandFailure {
         }
     }
 
-    /// The daemon's words, with the field at fault in front and what can be done about it behind.
+    /// Creates a failure from the daemon's message, with the field at fault before it and advice after it.
     init(_ failure: RPCFailure) {
         var message = SafeText.sanitised(failure.message)
         if let path = failure.data?.path.map({ SafeText.sanitised($0) }), Self.isTelling(path, message, failure) {
@@ -202,7 +202,7 @@ extension CommandFailure {
         self.init(.refused, message)
     }
 
-    /// Whether the field's name says more than the message.
+    /// True if the field's name says more than the message.
     private static func isTelling(_ path: String, _ message: String, _ failure: RPCFailure) -> Bool {
         guard !path.isEmpty, !message.contains(path) else { return false }
         // The message has the id or the name that was given.

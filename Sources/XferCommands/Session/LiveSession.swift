@@ -11,9 +11,9 @@ struct LiveSession {
     /// A terminal to read keys from.
     private let keyboard: Int32?
 
-    /// How long a daemon may be away.
+    /// The longest time for which a daemon may be away.
     static let patience = Duration.seconds(30)
-    /// How often it is looked for.
+    /// The interval between attempts to reach it.
     private static let retryInterval = Duration.milliseconds(250)
 
     /// - Parameter isDaemonKnown: whether it answered just now; then it is looked for while it restarts.
@@ -40,7 +40,7 @@ struct LiveSession {
         /// The daemon went away.
         case lost
         case signals(Set<Int32>)
-        /// What a terminal sent; nothing when it hung up.
+        /// Bytes from a terminal; empty when it hung up.
         case keys([UInt8])
         /// The answer to a call that was sent is there.
         case answered(Int64)
@@ -81,8 +81,8 @@ struct LiveSession {
     }
 
     /// Connects again as soon as the daemon answers; never to another one, which would have other tasks.
-    /// - Parameter end: when to give up.
-    /// - Returns: nil once connected, else the signals that came meanwhile.
+    /// - Parameter end: the time at which it stops trying.
+    /// - Returns: nil once connected, else the signals that arrived meanwhile.
     mutating func reconnect(until end: ContinuousClock.Instant) throws(CommandFailure) -> Set<Int32>? {
         let (path, place) = (daemon.connection.path, daemon.place)
         while true {

@@ -6,9 +6,9 @@ struct SelectedTasks {
     let options: SelectionOptions
     let daemon: DaemonSession
 
-    /// Ids as they were given; of filters the matching tasks, the oldest first.
+    /// The ids that were given; for filters the matching tasks, the oldest first.
     ///
-    /// Single ids are not looked up. Of a range only tasks that exist are meant.
+    /// Single ids are not looked up. A range contains only tasks that exist.
     ///
     /// - Parameter states: the states that the verb can act on. Filters without a state are narrowed to them.
     func ids(in states: Set<TaskState>) throws(CommandFailure) -> [TaskID] {
@@ -66,7 +66,8 @@ struct SelectionReason {
         self.daemon = daemon
     }
 
-    /// Of filters that match no task; names a group that does not exist, and the one that was probably meant.
+    /// The message about filters that match no task. It states a group that does not exist, and the one that was
+    /// probably meant.
     ///
     /// - Parameter states: the states to which filters without a state were narrowed; nil if they were not.
     func noMatch(in states: Set<TaskState>? = nil) -> String {
@@ -79,7 +80,7 @@ struct SelectionReason {
         }
     }
 
-    /// Of tasks that matched and stayed as they were: how many are in which state.
+    /// The number of tasks per state, for tasks that matched and stayed unchanged.
     func states() -> String? {
         var params = TaskList.Params()
         params.filter = filters.filter ?? .everything

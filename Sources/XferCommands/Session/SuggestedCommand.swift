@@ -4,7 +4,7 @@ import XferThreads
 /// would be about another task than `xferctl --fleet retry 1`.
 enum SuggestedCommand {
     private static let words = Locked("xferctl")
-    /// The options of `ConnectionOptions`. A test compares them: to ask the parser would cost time at each start.
+    /// The options of `ConnectionOptions`. A test compares them: querying the parser would cost time at each start.
     static let flags: Set<Substring> = ["--user", "--system", "--fleet"]
     static let options: Set<Substring> = ["--socket", "--server", "--token-file", "--server-ca"]
 
@@ -14,7 +14,7 @@ enum SuggestedCommand {
         words.withLock { $0 = prefix }
     }
 
-    /// What the reader has to type for `retry 1`, between backquotes.
+    /// The text that the reader has to type for `retry 1`, between backquotes.
     static func text(_ command: String) -> String { "`\(words.withLock { $0 }) \(command)`" }
 
     static func prefix(for arguments: [String]) -> String {
@@ -32,7 +32,7 @@ enum SuggestedCommand {
         return SafeText.sanitised(chosen.joined(separator: " "))
     }
 
-    /// As one word of a POSIX shell.
+    /// The text as one word of a POSIX shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=@%+,".contains($0)) }
         if isPlain, !word.isEmpty { return word }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The service manager, or its absence, that keeps a daemon's process.
+/// The service manager that keeps a daemon's process, if one does.
 enum DaemonKeeper: Hashable {
     case systemManager
     case userManager
     /// Started by hand or by `xferctl`.
-    case nobody
+    case unmanaged
 
     init(processID: Int64) {
         self.init(cgroup: Self.text(of: "/proc/\(processID)/cgroup").split(separator: "\n").map(String.init))
@@ -18,7 +18,7 @@ enum DaemonKeeper: Hashable {
             if let unit {
                 unit.contains("/user.slice/") || unit.contains("/user@") ? .userManager : .systemManager
             } else {
-                .nobody
+                .unmanaged
             }
     }
 

@@ -53,7 +53,7 @@ struct DaemonStarter {
         guard let program = ChildProgram.find("xferd") else {
             throw CommandFailure(.noDaemon, "no daemon runs, and xferd is neither beside xferctl nor in PATH")
         }
-        let environment = Self.cleaned(CallerEnvironment.all)
+        let environment = Self.cleaned(ProcessEnvironment.all)
         let facts = try facts(program, environment)
         guard facts.mayStart || isAsked else {
             throw CommandFailure(
@@ -91,10 +91,10 @@ struct DaemonStarter {
     /// Starts the user's unit; nil if the user has no service manager, or its unit starts another program.
     private func startBySystemd(_ program: String) throws(CommandFailure) -> String? {
         let isElsewhere = ["XFERD_STATE_DIR", "XFERD_CONFIG", "XFERD_SOCKET"].contains { (name: String) in
-            CallerEnvironment.all[name]?.isEmpty == false
+            ProcessEnvironment.all[name]?.isEmpty == false
         }
         guard managers.hasUser, !isElsewhere, let systemctl = ChildProgram.find("systemctl") else { return nil }
-        var environment = CallerEnvironment.all
+        var environment = ProcessEnvironment.all
         environment["XDG_RUNTIME_DIR"] = places.runtimeDirectory
         func manage(_ arguments: String...) -> ChildProgram.Ending? {
             ChildProgram.run(systemctl, ["--user"] + arguments, environment: environment)
@@ -197,21 +197,5 @@ struct DaemonStarter {
             "LOGS_DIRECTORY", "CONFIGURATION_DIRECTORY", "CREDENTIALS_DIRECTORY", "XFERD_SOCKET",
         ]
         return environment.filter { !foreign.contains($0.key) }
-    }
-}
-
-/// The environment of this process.
-enum CallerEnvironment {
-    static var all: [String: String] {
-        var found: [String: String] = [:]
-        var entry = environ
-        while let pointer = entry.pointee {
-            let text = String(cString: pointer)
-            if let equals = text.firstIndex(of: "=") {
-                found[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            entry += 1
-        }
-        return found
     }
 }

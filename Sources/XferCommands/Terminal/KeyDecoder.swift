@@ -36,7 +36,7 @@ struct KeyDecoder: Sendable {
     /// Longest parameters that are kept; what is longer is no key.
     private static let longest = 16
 
-    /// Whether the key Escape was pressed unless more bytes follow at once.
+    /// True if the key Escape was pressed unless more bytes follow at once.
     var isAfterEscape: Bool { state == .escape }
 
     /// The keys that these bytes complete.
@@ -46,7 +46,7 @@ struct KeyDecoder: Sendable {
         return keys
     }
 
-    /// What a pause says: an ESC that nothing follows is the key Escape.
+    /// The keys after a pause: an ESC without further bytes is the key Escape.
     mutating func onPause() -> [Key] {
         guard isAfterEscape else { return [] }
         state = .ground
@@ -113,7 +113,7 @@ struct KeyDecoder: Sendable {
         }
     }
 
-    /// The last byte of a sequence; a byte that cannot be one ends the sequence and begins anew.
+    /// Handles the last byte of a sequence. A byte that cannot be one ends the sequence and begins a new one.
     private mutating func finish(_ byte: UInt8, into keys: inout [Key], _ key: () -> Key?) {
         guard (0x40...0x7e).contains(byte) else { return begin(byte, isDropped: false, into: &keys) }
         state = .ground

@@ -1,7 +1,7 @@
 /// Some lines at the bottom of a terminal that are redrawn in place, above which finished lines scroll away.
 ///
-/// Every frame is one write, so that a slow terminal never shows half of one. What stays on the screen afterwards is
-/// the finished lines and the last frame, nothing else: the scroll-back reads as if it had been printed once.
+/// Every frame is one write, so that a slow terminal never shows half of one. Afterwards only the finished lines and
+/// the last frame remain on the screen: the scroll-back looks as if it had been printed once.
 struct LiveRegion {
     private let terminal: Terminal
     /// Widths, in columns, of the lines now on the screen, at the time they were drawn.
@@ -26,7 +26,7 @@ struct LiveRegion {
         terminal.output.write(frame)
     }
 
-    /// Leaves the last frame standing, puts the cursor below it and shows the cursor again.
+    /// Leaves the last frame on the screen, puts the cursor below it and shows the cursor again.
     mutating func finish() {
         guard isCursorHidden else { return }
         terminal.output.write((drawn.isEmpty ? "" : "\n") + "\u{1b}[?25h")
@@ -67,7 +67,7 @@ struct LiveRegion {
 /// The terminal's alternate screen (xterm's `1049`): what was there before comes back at the end.
 struct FullScreen {
     let terminal: Terminal
-    /// What is on the screen now, row by row; empty when that is unknown.
+    /// The present contents of the screen, row by row; empty when they are unknown.
     private var drawn: [LiveRegion.Line] = []
     private var size = Terminal.Size(columns: 0, rows: 0)
 
@@ -79,8 +79,8 @@ struct FullScreen {
         terminal.output.write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[2J")
     }
 
-    /// Draws a frame in one write: the rows that changed, or all of them after another size. Lines that do not fit are left
-    /// out.
+    /// Draws a frame in one write: the rows that changed, or all of them after another size. Lines that do not fit are
+    /// left out.
     mutating func show(_ lines: [LiveRegion.Line]) {
         let size = terminal.size
         let visible = Array(lines.prefix(max(1, size.rows)))

@@ -12,11 +12,11 @@ struct Output: Sendable {
     /// Writes nothing.
     static let discarding = Output(descriptor: -1)
 
-    /// The `errno` of the first write to standard output that failed; 0 until one does. Unguarded: commands run, and write, on
-    /// the program's one thread.
+    /// The `errno` of the first write to standard output that failed; 0 until one does. Unguarded: commands run, and
+    /// write, on the program's one thread.
     nonisolated(unsafe) private static var firstFailure: Int32 = 0
 
-    /// What a command ends with when some of its output was lost, as on a full disk; nil when nothing was.
+    /// The failure of a command that lost some of its output, as on a full disk; nil if there is none.
     static var failure: CommandFailure? {
         guard firstFailure != 0 else { return nil }
         let problem = String(cString: strerror(firstFailure))
@@ -33,10 +33,10 @@ struct Output: Sendable {
 
     func line(_ text: String) { write(text + "\n") }
 
-    /// Writes JSON as one line. What would garble a terminal is escaped, which does not change the value.
+    /// Writes JSON as one line. Characters that would garble a terminal are escaped, which does not change the value.
     func document(_ value: JSONValue) { line(SafeText.escaped(json: value.text)) }
 
-    /// Writes everything or gives up, which `failure` tells of at the end: waiting for a transfer goes on meanwhile. A
+    /// Writes everything or fails, which `failure` reports at the end: waiting for a transfer continues meanwhile. A
     /// closed pipe ends the program.
     func write(_ text: String) {
         guard descriptor >= 0 else { return }
@@ -62,11 +62,11 @@ struct Output: Sendable {
     }
 }
 
-/// Where bytes that are no text for people are written to.
+/// An output for bytes that are not text for people.
 struct ByteOutput {
     let descriptor: Int32
     let name: String
-    /// Whether bytes that would garble a person's terminal are refused.
+    /// True if bytes that would garble a person's terminal are refused.
     private let sparesTerminal: Bool
 
     /// - Parameters:
@@ -110,9 +110,9 @@ struct ByteOutput {
     }
 }
 
-/// Tells text for people from other bytes.
+/// Distinguishes text for people from other bytes.
 enum PlainBytes {
-    /// Whether a terminal shows the bytes as they are: UTF-8 without control characters beyond white space.
+    /// True if a terminal shows the bytes as they are: UTF-8 without control characters beyond white space.
     ///
     /// The bytes may begin and end within a character, as a page of a file does.
     static func areText(_ bytes: [UInt8]) -> Bool {

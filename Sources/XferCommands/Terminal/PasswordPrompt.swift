@@ -1,12 +1,12 @@
 import Glibc
 
-/// Asks for a password on the controlling terminal, showing nothing of what is typed.
+/// Prompts for a password on the controlling terminal without showing the typed characters.
 enum PasswordPrompt {
     enum Outcome: Equatable, Sendable {
         case entered(String)
         /// Ctrl-C or end of input.
         case interrupted
-        /// There is no terminal to ask on.
+        /// There is no terminal for the prompt.
         case unavailable
     }
 

@@ -8,7 +8,7 @@ struct SignalPipe: Sendable {
     /// Readable when a signal arrived.
     let descriptor: Int32
 
-    /// Nil when no pipe could be made, in which case signals keep their usual effect.
+    /// Creates the pipe. Returns nil when that fails, in which case signals keep their usual effect.
     init?(catching signals: [Int32]) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -27,14 +27,14 @@ struct SignalPipe: Sendable {
         }
     }
 
-    /// What a live display wants to know: the end, another size, Ctrl-Z.
+    /// The signals for a live display: the end, another size, Ctrl-Z.
     static let displaySignals = [SIGINT, SIGTERM, SIGWINCH, SIGTSTP]
 
-    /// What a program on the alternate screen wants to know besides: the end of its terminal, and that it goes on after
+    /// Further signals for a program on the alternate screen: the end of its terminal, and its continuation after
     /// another process stopped it.
     static let fullScreenSignals = displaySignals + [SIGHUP, SIGQUIT, SIGCONT]
 
-    /// Stops this process as Ctrl-Z does where it is not caught; returns when it goes on.
+    /// Stops this process like Ctrl-Z without a handler; returns when the process continues.
     static func suspendProcess() { raise(SIGSTOP) }
 
     /// The signals that arrived since the last call.
@@ -49,8 +49,8 @@ struct SignalPipe: Sendable {
     }
 }
 
-/// Where the handler writes. Set before any handler is installed and never changed while one can run, so that the
-/// handler only ever reads it.
+/// The descriptor to which the handler writes. Set before any handler is installed and never changed while one can run,
+/// so that the handler only ever reads it.
 nonisolated(unsafe) private var signalPipeWriteEnd: Int32 = -1
 
 /// Async-signal-safe: one write(2), errno kept (signal-safety(7)).

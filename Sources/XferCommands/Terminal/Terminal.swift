@@ -1,12 +1,12 @@
 import Glibc
 
-/// What is known about the place output goes to: whether a person reads it live, how wide it is, what it can show.
+/// The properties of the output: whether a person reads it live, its width, and the characters that it can show.
 struct Terminal: Sendable {
     let output: Output
     let isInteractive: Bool
     /// Colours are used on terminals unless `NO_COLOR` is set (no-color.org) or the terminal is `dumb`.
     let usesColour: Bool
-    /// Whether the locale's character set is UTF-8, so that block characters can be drawn.
+    /// True if the locale's character set is UTF-8, so that block characters can be drawn.
     let usesUnicode: Bool
 
     init(_ output: Output, environment: (String) -> String? = environmentValue) {
@@ -20,7 +20,7 @@ struct Terminal: Sendable {
     }
 
     static let standard = Terminal(.standard)
-    /// For news beside data that goes to standard output.
+    /// The terminal for messages beside data that is written to standard output.
     static let error = Terminal(.error)
 
     var style: Style { Style(isEnabled: usesColour) }
@@ -74,8 +74,8 @@ struct TerminalMode {
     private let original: termios
     private let changed: termios
 
-    /// Keys are delivered one by one and not echoed. Nil when the descriptor is no terminal.
-    /// - Parameter keepsSignals: whether Ctrl-C still raises SIGINT; otherwise it is read as byte 3.
+    /// Switches the terminal to single keys without echo. Returns nil when the descriptor is no terminal.
+    /// - Parameter keepsSignals: true if Ctrl-C still raises SIGINT; otherwise it is read as byte 3.
     init?(readingKeysFrom descriptor: Int32, keepsSignals: Bool) {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { return nil }

@@ -1,7 +1,7 @@
-/// How many terminal columns text takes, and cutting and padding by columns.
+/// The number of terminal columns that text takes, and cutting and padding by columns.
 ///
-/// Follows Unicode's East Asian Width (UAX #11) for wide characters and counts combining marks as nothing, as
-/// terminals do. Escape sequences are not understood: measure before styling.
+/// Follows Unicode's East Asian Width (UAX #11) for wide characters and counts combining marks as nothing, as terminals
+/// do. Escape sequences are not understood: measure before styling.
 enum TextWidth {
     static func columns(of text: some StringProtocol) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }

@@ -248,7 +248,7 @@ struct AddCommand: ParsableCommand {
             fresh: since.map { AddedTasks(outcome.added, outcome.tasks, since: $0) })
     }
 
-    /// What a call, or several, added.
+    /// The results of one or several calls.
     private struct Added {
         var ids: [TaskID] = []
         /// For `--json`.
@@ -267,7 +267,7 @@ struct AddCommand: ParsableCommand {
     }
 }
 
-/// What was added, in words.
+/// The text about added tasks.
 enum AddText {
     static func lines(_ one: TaskAdd.One, style: Style) -> [String] {
         let glance = TaskSummary(one.task)

@@ -152,7 +152,7 @@ struct BatchCommand: ParsableCommand {
             }
         }
 
-        /// What an entry says beyond what holds for all of them; its URL alone if that is all.
+        /// The fields of an entry that differ from the shared ones; its URL alone if there are none.
         private static func entry(_ task: NewTask, beside shared: JSONObject) -> BatchEntry {
             var entry = BatchEntry(task.firstURL)
             var own = JSONObject()
@@ -229,7 +229,7 @@ extension BatchID {
     }
 }
 
-/// Batches in words.
+/// The texts about batches.
 struct BatchText: Sendable {
     let style: Style
 
@@ -242,9 +242,9 @@ struct BatchText: Sendable {
         ]
     }
 
-    /// What was added: `batch 4: 3 tasks, 2 refused`.
+    /// The text about an added batch: `batch 4: 3 tasks, 2 refused`.
     ///
-    /// - Parameter refused: how many lines of the list became no task.
+    /// - Parameter refused: the number of lines of the list that became no task.
     static func added(_ result: BatchAdd.Result, refused: Int) -> String {
         let exists = result.existing == true ? " (it was there already)" : ""
         let others = refused == 0 ? "" : ", \(refused) refused"

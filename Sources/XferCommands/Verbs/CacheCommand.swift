@@ -147,7 +147,7 @@ struct CacheCommand: ParsableCommand {
     }
 }
 
-/// The cache in words.
+/// The texts about the cache.
 enum CacheText {
     /// Entries the daemon gives at once at most.
     static let largestPage = 1000
@@ -196,7 +196,7 @@ enum CacheText {
         return "\(result.removedCount) removed, \(ByteText.size(result.removedSize))"
     }
 
-    /// Nil for what is a URL.
+    /// The id, or nil for an argument that is a URL.
     static func id(_ argument: String) -> CacheEntryID? {
         Int64(argument, radix: 10).flatMap { $0 > 0 ? CacheEntryID($0) : nil }
     }

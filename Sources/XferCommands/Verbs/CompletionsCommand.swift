@@ -54,7 +54,7 @@ struct CompleteCommand: ParsableCommand {
         }
     }
 
-    /// The line is one argument: bash splits the words that it has itself at `=` and `:`.
+    /// The completions for bash. The line is one argument: bash splits its own words at `=` and `:`.
     private func bashLines(_ tree: CommandTree) -> [String] {
         let line = BashLine(words.joined(separator: " "), breaks: breaks)
         let completion = Completion(Array(line.words.dropFirst()), in: tree)
@@ -68,11 +68,11 @@ struct CompleteCommand: ParsableCommand {
             }
     }
 
-    /// When bash shows the words, and does not put one on the line: `?` and `!` of bash(1). A number without its name says
-    /// nothing to a person.
+    /// The types of completion with which bash shows the words without inserting one: `?` and `!` of bash(1). A number
+    /// without its name means nothing to a person.
     private static let listingTypes = [63, 33]
 
-    /// fish leaves quotes in the word at the cursor.
+    /// The words without quotes: fish leaves quotes in the word at the cursor.
     private var plainWords: [String] {
         guard shell == .fish, let last = words.last else { return words }
         return words.dropLast() + [BashLine(last, breaks: "").words.joined(separator: " ")]

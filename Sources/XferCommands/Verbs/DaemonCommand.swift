@@ -67,7 +67,7 @@ struct DaemonCommand: ParsableCommand {
             if keeper == .userManager, let systemctl = ChildProgram.find("systemctl") {
                 // The socket first: it would start the daemon again.
                 let words = ["--user", "stop", "xferd.socket", "xferd.service"]
-                let ending = ChildProgram.run(systemctl, words, environment: CallerEnvironment.all)
+                let ending = ChildProgram.run(systemctl, words, environment: ProcessEnvironment.all)
                 guard ending?.status == 0 else {
                     throw CommandFailure(.refused, SafeText.sanitised(ending?.output ?? "systemctl cannot be started"))
                 }
@@ -111,7 +111,7 @@ struct DaemonCommand: ParsableCommand {
             switch keeper {
             case .systemManager, .userManager:
                 try showJournal(isUser: keeper == .userManager)
-            case .nobody, nil:
+            case .unmanaged, nil:
                 guard let path, access(path, R_OK) == 0 else {
                     throw CommandFailure(
                         .refused,
@@ -165,7 +165,7 @@ struct DaemonText: Sendable {
         switch keeper {
         case .systemManager: lines.append(entry("kept by", "systemd: systemctl status xferd"))
         case .userManager: lines.append(entry("kept by", "your systemd: systemctl --user status xferd"))
-        case .nobody:
+        case .unmanaged:
             lines.append(entry("kept by", "no service manager: after a restart of the machine `xferctl add` starts it"))
         case nil: break
         }

@@ -87,7 +87,7 @@ struct FailedURLCommand: ParsableCommand {
     }
 }
 
-/// The failed-URL list in words.
+/// The texts about the failed-URL list.
 enum FailedURLText {
     /// Entries the daemon gives at once at most.
     static let largestPage = 1000
@@ -112,7 +112,7 @@ enum FailedURLText {
         count == 0 ? "nothing removed: no such URL is on the list" : "\(count) removed"
     }
 
-    /// Nil for what is a URL.
+    /// The id, or nil for an argument that is a URL.
     static func id(_ argument: String) -> FailedURLID? {
         Int64(argument, radix: 10).flatMap { $0 > 0 ? FailedURLID($0) : nil }
     }

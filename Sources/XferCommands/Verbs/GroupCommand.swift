@@ -188,7 +188,7 @@ struct GroupArguments: ParsableArguments {
     }
 }
 
-/// Groups in words.
+/// The texts about groups.
 struct GroupText: Sendable {
     /// Groups the daemon gives at once at most.
     static let largestPage = 1000

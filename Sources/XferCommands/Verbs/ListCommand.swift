@@ -118,7 +118,7 @@ struct ListCommand: ParsableCommand {
         !options.output.json && fields == nil && !isQueue && !oldestFirst
     }
 
-    /// Nil is all that a listing has.
+    /// The requested fields; nil is all fields of a listing.
     private func requestedFields(_ search: TaskSearch) -> TaskColumns? {
         let shown = columns ?? TaskTable.overviewColumns
         let needed = TaskTable.fields(of: shown + [.ended] + [sort].compactMap(\.self))
@@ -192,7 +192,7 @@ struct ListCommand: ParsableCommand {
         return names
     }
 
-    /// Names the word that is wrong, and what was probably meant.
+    /// An error with the unknown name, and the one that was probably meant.
     private static func unknown(_ name: String, _ kind: String, among known: [String]) -> ValidationError {
         let text = "there is no \(kind) \"\(SafeText.sanitised(name))\""
         guard let near = known.closest(to: name) else {

@@ -25,7 +25,7 @@ struct NetworkCommand: ParsableCommand {
     }
 }
 
-/// The network in words.
+/// The texts about the network.
 struct NetworkText: Sendable {
     let style: Style
 

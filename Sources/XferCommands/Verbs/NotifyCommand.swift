@@ -22,7 +22,7 @@ struct NotifyCommand: ParsableCommand {
 
     @OptionGroup var options: VerbOptions
 
-    /// The states in which a task is told of.
+    /// The states in which the user is notified of a task.
     private static let ends = Set(TaskState.allCases.filter { $0.isTerminal || $0 == .staged })
 
     mutating func validate() throws {

@@ -124,7 +124,7 @@ struct HostAndPort: Hashable {
     }
 }
 
-/// Trust policies in words.
+/// The texts about trust policies.
 struct PolicyText: Sendable {
     let style: Style
 

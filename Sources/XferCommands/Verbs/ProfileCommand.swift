@@ -60,7 +60,7 @@ struct ProfileCommand: ParsableCommand {
     }
 }
 
-/// Profiles in words.
+/// The texts about profiles.
 struct ProfileText: Sendable {
     let style: Style
 

@@ -47,7 +47,7 @@ struct RemoveCommand: TaskVerb {
     }
 }
 
-/// What became of deleted files, in words.
+/// The text about deleted files.
 enum RemovedFilesText {
     static func lines(_ files: SelectionResult.RemovedFiles?) -> [String] {
         guard let files else { return [] }

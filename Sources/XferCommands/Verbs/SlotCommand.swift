@@ -59,7 +59,7 @@ struct SlotCommand: ParsableCommand {
     }
 }
 
-/// Slots in words.
+/// The texts about slots.
 enum SlotText {
     static func line(_ result: SlotGet.Result, of slot: String, deed: String) -> String {
         result.task.map { "\(deed): #\($0.id)" } ?? empty(slot)

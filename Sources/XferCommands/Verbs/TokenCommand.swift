@@ -89,7 +89,7 @@ struct TokenCommand: ParsableCommand {
     }
 }
 
-/// Tokens in words.
+/// The texts about tokens.
 private enum TokenText {
     static func lines(_ tokens: [TokenRecord], _ terminal: Terminal) -> [String] {
         var table = Table(columns: [

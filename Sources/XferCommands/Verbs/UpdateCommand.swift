@@ -24,8 +24,7 @@ struct UpdateCommand: TaskVerb {
 
     @OptionGroup var selection: SelectionOptions
 
-    @Option(help: ArgumentHelp("Higher starts first.", valueName: "level"))
-    var priority: WordArgument<Priority>?
+    @OptionGroup var queue: QueueOptions
 
     @Option(help: ArgumentHelp("Put them into this group.", valueName: "name"), completion: .daemon(.groups))
     var setGroup: String?
@@ -33,23 +32,9 @@ struct UpdateCommand: TaskVerb {
     @Option(help: ArgumentHelp("Give them this label.", valueName: "text"), completion: .daemon(.labels))
     var setLabel: String?
 
-    @Option(help: ArgumentHelp("Small JSON of your own.", valueName: "json"), transform: JSONValue.argument)
-    var meta: JSONValue?
-
     @OptionGroup var limits: LimitOptions
 
     @OptionGroup var times: TimeOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Start when this task has completed, instead of those it waits for; may be repeated.", valueName: "id"),
-        completion: .daemon(.tasks), transform: TaskIDArgument.argument)
-    var after: [TaskIDArgument] = []
-
-    @Option(
-        help: ArgumentHelp("A trust policy that has to accept besides the host's own.", valueName: "name"),
-        completion: .daemon(.policies))
-    var policy: String?
 
     @Flag(
         inversion: .prefixedNo,
@@ -80,16 +65,6 @@ struct UpdateCommand: TaskVerb {
     var checksum: Checksum?
 
     @Option(
-        help: ArgumentHelp("Fetch so many parts at the same time, 1 to 16, or auto.", valueName: "count"),
-        transform: SegmentsArgument.argument)
-    var segments: SegmentsArgument?
-
-    @Option(
-        help: ArgumentHelp("Fail if the download is larger, such as 500M.", valueName: "size"),
-        transform: ByteAmount.argument)
-    var maxSize: ByteAmount?
-
-    @Option(
         name: [.customShort("H"), .customLong("header")],
         help: ArgumentHelp("Send these headers instead of those it has.", valueName: "name: value"),
         transform: HeaderArgument.argument)
@@ -98,7 +73,7 @@ struct UpdateCommand: TaskVerb {
     @OptionGroup var answers: AnswerOptions
     @OptionGroup var timeouts: TimeoutOptions
     @OptionGroup var route: RouteOptions
-    @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var trust: TrustOptions
     @OptionGroup var socket: SocketOptions
     @OptionGroup(title: "Access") var access: AccessOptions
 
@@ -179,7 +154,7 @@ struct UpdateCommand: TaskVerb {
         }
     }
 
-    /// The calls for these tasks. Of a file of many cookies each task gets those that can be for it.
+    /// The calls for these tasks. If a file has many cookies, each task gets those that may apply to it.
     private func params(
         of ids: [TaskID], _ changes: TaskChanges, _ cookies: CookieFile?, _ daemon: DaemonSession
     ) throws(CommandFailure) -> [TaskUpdate.Params] {
@@ -198,17 +173,16 @@ struct UpdateCommand: TaskVerb {
 
     func changes(paths: PathResolver?, _ cookies: CookieFile? = nil) throws(CommandFailure) -> TaskChanges {
         var changes = TaskChanges()
-        changes.priority = priority?.word
+        changes.priority = queue.priority?.word
         changes.group = patch(setGroup, .group)
         changes.label = patch(setLabel, .label)
-        changes.meta = patch(meta, .meta)
+        changes.meta = patch(queue.meta, .meta)
         limits.apply(to: &changes.limits)
-        if clear.contains(.maxRetries), !changes.limits.maxRetries.isChange { changes.limits.maxRetries = .clear }
         changes.schedule.notBefore = patch(times.notBefore?.time, .notBefore)
         changes.schedule.window = patch(times.window?.record.window, .window)
         changes.schedule.deadline = patch(times.deadline?.time, .deadline)
-        changes.after = patch(after.isEmpty ? nil : after.map(\.id), .after)
-        changes.policy = patch(policy, .policy)
+        changes.after = patch(queue.targets, .after)
+        changes.policy = patch(trust.policy, .policy)
         changes.limits.retriesNonIdempotent = Patch(retryNonIdempotent)
         conditions.apply(to: &changes.choices)
         timeouts.apply(to: &changes.choices)
@@ -216,13 +190,11 @@ struct UpdateCommand: TaskVerb {
         changes.destination.onConflict = Patch(onConflict?.word)
         changes.destination.allowsHidden = Patch(allowHidden)
         changes.checksum = patch(checksum, .checksum)
-        changes.limits.segments = patch(segments?.count, .segments)
-        changes.limits.maxSize = patch(maxSize?.bytes, .maxSize)
         let headers = try headers.fields()
         if !headers.isEmpty { changes.headers = HeaderList(headers) }
         guard let paths else { throw .usage("the current directory is gone; change to another one") }
         route.apply(to: &changes.choices)
-        changes.choices.authoritiesFile = patch(authorities.authoritiesFile.map(paths.absolute), .authoritiesFile)
+        changes.choices.authoritiesFile = patch(trust.authoritiesFile.map(paths.absolute), .authoritiesFile)
         changes.choices.unixSocket = patch(socket.unixSocket.map(paths.absolute), .unixSocket)
         changes.access = try access.choices(paths)
         if let cookies { changes.access.cookieList = .set(cookies.records(for: [])) }
@@ -239,6 +211,9 @@ struct UpdateCommand: TaskVerb {
         func unset<Value>(_ choice: inout Patch<Value>, _ field: ClearableField, by value: Patch<Value> = .clear) {
             if clear.contains(field), !choice.isChange { choice = value }
         }
+        unset(&changes.limits.maxRetries, .maxRetries)
+        unset(&changes.limits.segments, .segments)
+        unset(&changes.limits.maxSize, .maxSize)
         unset(&changes.access.credential, .credential)
         unset(&changes.access.clientCert, .clientCertificate)
         unset(&changes.access.cookieList, .cookies)

@@ -64,15 +64,15 @@ struct WaitCommand: TaskVerb {
         return ids
     }
 
-    /// Waits, and for `--json` prints what `task.wait` answers at the end.
+    /// Waits, and for `--json` prints the result of `task.wait` at the end.
     ///
     /// - Parameters:
     ///   - added: those of the tasks that were added just now.
-    ///   - talk: whether only failures are told.
-    ///   - isDaemonKnown: whether it answered just now, so that its absence is a restart to be waited out.
-    ///   - readsStaged: whether staged tasks are read afterwards.
-    ///   - notifies: whether the user is notified at the end.
-    ///   - terminal: where news are shown.
+    ///   - talk: the amount of output: all, or failures only.
+    ///   - isDaemonKnown: true if it answered just now. Then its absence is a restart, whose end is awaited.
+    ///   - readsStaged: true if staged tasks are read afterwards.
+    ///   - notifies: true if the user is notified at the end.
+    ///   - terminal: the terminal that shows the progress.
     static func wait(
         for ids: [TaskID], added: AddedTasks? = nil, timeout: TimeSpan?, options: VerbOptions, talk: TalkOptions,
         isDaemonKnown: Bool = false, readsStaged: Bool = false, notifies: Bool = false, signals: SignalPipe? = nil,

@@ -6,11 +6,11 @@ import XferProtocol
 struct AddedTasks: Sendable {
     /// The number of the last event before the first of them was added.
     let since: Int64
-    /// As they were when they were added.
+    /// The tasks in their state when they were added.
     let tasks: [TaskSummary]
 
     /// - Parameters:
-    ///   - answer: what the adds answered.
+    ///   - answer: the answer to the adds.
     ///   - asked: the tasks, in the same order.
     ///   - since: see `DaemonSession.lastEventNumber`.
     init(_ answer: TaskAdd.Many, _ asked: [NewTask], since: Int64) {

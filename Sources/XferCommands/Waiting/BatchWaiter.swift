@@ -21,9 +21,9 @@ struct BatchWaiter {
         deadline = timeout.map { Readiness.now.advanced(by: .seconds($0.seconds)) }
     }
 
-    /// Waits, and notifies at the end if that is asked for.
+    /// Waits, and notifies at the end if that is requested.
     ///
-    /// - Parameter showDocument: takes the batch's end where JSON is printed.
+    /// - Parameter showDocument: gets the batch's end where JSON is printed.
     static func wait(
         for id: BatchID, _ options: VerbOptions, timeout: TimeSpan?, notifies: Bool, isDaemonKnown: Bool = false,
         _ showDocument: (DaemonSession.Answer<BatchGet.Result>) -> Void
@@ -72,7 +72,8 @@ struct BatchWaiter {
         }
     }
 
-    /// Subscribes, then asks: what changes in between comes as an event, so nothing is missed. Nil while it goes on.
+    /// Subscribes, then reads the batch: changes in between come as events, so nothing is missed. Returns nil while the
+    /// batch is not finished.
     private func follow() throws(CommandFailure) -> DaemonSession.Answer<BatchGet.Result>? {
         _ = try session.daemon.call(
             EventsSubscribe.self, EventsSubscribe.Params(types: [.durable(.batchCompleted)]))
@@ -80,7 +81,7 @@ struct BatchWaiter {
         return answer.value.batch.completedAt == nil ? nil : answer
     }
 
-    /// Returns when there is reason to ask again.
+    /// Returns when the batch has to be read again.
     private mutating func wait() throws(CommandFailure) {
         while true {
             switch session.next(until: deadline) {

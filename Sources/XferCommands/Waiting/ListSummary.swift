@@ -58,7 +58,7 @@ struct ListSummary: Hashable, Sendable {
         return "\(count) \(count == 1 ? "task" : "tasks"): \(parts.joined(separator: ", "))"
     }
 
-    /// Reads how the tasks have ended. Those that are removed are left out.
+    /// Reads the ends of the tasks. Those that are removed are left out.
     static func read(_ ids: [TaskID], _ daemon: DaemonSession) throws(CommandFailure) -> ListSummary {
         var summary = ListSummary()
         for start in stride(from: 0, to: ids.count, by: TaskPages.largest) {

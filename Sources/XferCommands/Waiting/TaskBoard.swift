@@ -2,13 +2,13 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// What is known of the tasks that are waited for, and which of them have ended. A value: fed with listings and
-/// events, asked for rows.
+/// The state of the awaited tasks, and the set of those that have ended. A value: it gets listings and events, and
+/// yields rows.
 struct TaskBoard: Sendable {
-    /// In the order they were asked for.
+    /// The ids in the order of the request.
     let ids: [Int64]
     private(set) var tasks: [Int64: TaskSummary] = [:]
-    /// Those that have ended, or are gone.
+    /// The tasks that have ended, or are gone.
     private var ended: Set<Int64> = []
     private let members: Set<Int64>
 
@@ -28,16 +28,16 @@ struct TaskBoard: Sendable {
         ids.allSatisfy { tasks[$0].map(Self.isGood) ?? false } ? .done : .taskFailed
     }
 
-    /// Takes a task as it is listed now.
-    /// - Returns: the task when this is the first news of its end.
+    /// Applies the listed state of a task.
+    /// - Returns: the task when this is the first report of its end.
     mutating func onListed(_ glance: TaskSummary) -> TaskSummary? {
         guard members.contains(glance.id) else { return nil }
         tasks[glance.id] = glance
         return insertEnded(glance)
     }
 
-    /// Takes a complete listing of those that exist.
-    /// - Returns: ids that were never seen or are gone now, each told once.
+    /// Ends a complete listing.
+    /// - Returns: ids that were never seen or are gone now, each returned once.
     mutating func onListingEnd(present: Set<Int64>) -> [Int64] {
         let gone = ids.filter { !present.contains($0) && !ended.contains($0) }
         ended.formUnion(gone)
@@ -45,7 +45,7 @@ struct TaskBoard: Sendable {
         return gone
     }
 
-    /// - Returns: the task when the event is the first news of its end.
+    /// - Returns: the task when the event is the first report of its end.
     mutating func onEvent(_ event: EventMessage) -> TaskSummary? {
         guard let id = event.taskID?.rawValue, var task = tasks[id], !ended.contains(id) else { return nil }
         task.apply(event)

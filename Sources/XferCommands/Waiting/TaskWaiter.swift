@@ -6,10 +6,10 @@ import XferProtocol
 /// Waits until tasks have ended, with one live bar each on a terminal and plain lines elsewhere; outlives restarts of
 /// the daemon.
 struct TaskWaiter {
-    /// What is printed while it waits.
+    /// The output while it waits.
     enum Talk {
         case everything
-        /// How tasks ended that did not complete, on standard error: for `--quiet`.
+        /// The ends of tasks that did not complete, on standard error: for `--quiet`.
         case failures
         /// Nothing but problems of the connection: for `--json`.
         case nothing
@@ -20,19 +20,19 @@ struct TaskWaiter {
     private var region: LiveRegion
     private let terminal: Terminal
     private let talk: Talk
-    /// Whether staged tasks are read, and not published, afterwards.
+    /// True if staged tasks are read, and not published, afterwards.
     private let readsStaged: Bool
     private let deadline: ContinuousClock.Instant?
     private var lastFrame = Readiness.now - .seconds(1)
     private var needsFrame = true
-    /// Whether the last frame counts seconds down.
+    /// True if the last frame counts seconds down.
     private var hasCountdown = false
-    /// Which database the ids belong to.
+    /// The identity of the database to which the ids belong.
     private var storeID: String?
     /// Tasks that need not be listed, since all their events are replayed.
     private let added: AddedTasks?
 
-    /// What there is to say without bars: tens of thousands of tasks may be waited for.
+    /// The events that are printed without bars: tens of thousands of tasks may be awaited.
     private static let lineTypes = EventType.allCases.filter { type in
         type.isTerminal || [.taskStaged, .taskWaiting, .taskRemoved].contains(type)
     }.map(EventName.durable)
@@ -64,7 +64,7 @@ struct TaskWaiter {
     /// The session, for a last call after waiting.
     var daemon: DaemonSession { session.daemon }
 
-    /// How the tasks ended, for a notification.
+    /// The note about the tasks' ends, for a notification.
     var note: DesktopNote {
         let ends = board.ids.compactMap { board.tasks[$0] }
         return DesktopNote(ends, removed: board.ids.count - ends.count)
@@ -158,7 +158,8 @@ struct TaskWaiter {
         if !terminal.isInteractive, talk == .everything { report(Array(held.prefix(Self.maxReasons))) }
     }
 
-    /// With a new database ids start anew, and the id would be another task's.
+    /// Checks the database's identity. In a new database ids start from the beginning, and the id would be another
+    /// task's.
     private mutating func checkStore() throws(CommandFailure) {
         let status: DaemonStatus.Result
         do throws(CommandFailure) {
@@ -273,7 +274,7 @@ struct TaskWaiter {
         needsFrame = false
     }
 
-    /// When to look again without an event: for a frame that was held back, a countdown, or the end of patience.
+    /// The time to continue without an event: for a frame that was delayed, a countdown, or the end of `patience`.
     private var wakeUp: ContinuousClock.Instant? {
         var times = [deadline].compactMap(\.self)
         if needsFrame { times.append(lastFrame + Self.frameInterval) }

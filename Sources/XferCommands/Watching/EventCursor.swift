@@ -2,10 +2,10 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// A subscription to events that goes on where it was, over restarts of the daemon and overflows.
+/// A subscription to events that continues at its position, over restarts of the daemon and overflows.
 struct EventCursor {
     let types: [EventName]
-    /// Nil is about everything.
+    /// The tasks of events; nil is all events.
     let tasks: [TaskID]?
     /// The number of the last event that was processed. The next subscription begins behind it; nil begins with what
     /// happens next.
@@ -17,7 +17,7 @@ struct EventCursor {
         last = since
     }
 
-    /// Whether the event has not been processed yet. Events without a number always are new.
+    /// True if the event has not been processed yet. Events without a number always are new.
     func isNew(_ event: EventMessage) -> Bool {
         guard let seq = event.seq, let last else { return true }
         return seq > last

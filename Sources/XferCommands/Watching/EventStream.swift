@@ -6,13 +6,13 @@ import XferProtocol
 /// Prints events as they come, one line each, over restarts of the daemon.
 struct EventStream {
     let options: ConnectionOptions
-    /// Whether events are printed as the JSON they came as.
+    /// True if events are printed as the JSON they came as.
     let isRaw: Bool
-    /// Nil is all of them but progress.
+    /// The types of events; nil is all of them but progress.
     var types: [EventName]?
-    /// Nil is about everything.
+    /// The tasks of events; nil is all events.
     var tasks: [TaskID]?
-    /// Nil begins with what happens next.
+    /// The number of the event to begin after; nil begins with new events.
     var since: Int64?
 
     private var wanted: [EventName] { types ?? Self.known(options).filter { $0 != .progress } }

@@ -1,4 +1,4 @@
-/// What a terminal can show: Unicode, or ASCII alone.
+/// The characters that a terminal can show: Unicode, or ASCII alone.
 struct Glyphs: Hashable, Sendable {
     let usesUnicode: Bool
 

@@ -5,8 +5,8 @@ import XferProtocol
 
 /// Keeps the live view of the whole queue on the screen until the user quits.
 ///
-/// `WatchModel` decides what is shown and asked for; here are the effects: the connection, the terminal, time. No call
-/// is waited for, so that keys work while the daemon is busy or away.
+/// `WatchModel` decides what is shown and requested; here are the effects: the connection, the terminal, time. No call
+/// blocks, so that keys work while the daemon is busy or away.
 struct QueueWatcher {
     private var session: LiveSession
     private var model: WatchModel
@@ -16,21 +16,21 @@ struct QueueWatcher {
     private let keyboard: TerminalMode?
     /// Calls whose answers have not come, in the order they were sent.
     private var calls: [(id: Int64, request: WatchRequest, sentAt: ContinuousClock.Instant)] = []
-    /// When the daemon is looked for next; nil while there is a connection.
+    /// The time of the next attempt to reach the daemon; nil while there is a connection.
     private var nextSearch: ContinuousClock.Instant?
     private var nextFrame = Readiness.now
     private var needsFrame = true
-    /// What has come since the last frame, for the model to take at once: thousands of transfers tell their progress each
-    /// second.
+    /// The events since the last frame, which the model applies together: thousands of transfers report their progress
+    /// each second.
     private var events: [EventMessage] = []
 
     /// Least time between two frames.
     private static let frameInterval = Duration.milliseconds(50)
-    /// How often a daemon that is away is looked for.
+    /// The interval between attempts to reach a daemon that is away.
     private static let searchInterval = Duration.milliseconds(250)
     /// Longest pause between the bytes of one key.
     private static let keyInterval = Duration.milliseconds(50)
-    /// How long an answer may take before the user is told.
+    /// The time after which the user is informed that an answer is late.
     private static let answerTime = Duration.seconds(5)
 
     init(options: ConnectionOptions, terminal: Terminal) throws(CommandFailure) {
@@ -53,7 +53,7 @@ struct QueueWatcher {
         while step() {}
     }
 
-    /// - Returns: whether to go on.
+    /// - Returns: true to continue.
     private mutating func step() -> Bool {
         let now = Readiness.now
         if now >= nextFrame { takeEvents() }
@@ -116,7 +116,7 @@ struct QueueWatcher {
         return true
     }
 
-    /// Nil while nothing moves: then nothing wakes this process.
+    /// The time of the next wake-up; nil while nothing moves: then nothing wakes this process.
     private func wakeUp(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         var times = [nextSearch ?? model.wakeUp(at: now)].compactMap(\.self)
         if needsFrame { times.append(nextFrame) }

@@ -34,7 +34,7 @@ struct RateHistory: Sendable {
 
     var peak: Int64 { rates.max() ?? 0 }
 
-    /// Whether nothing moved in the last seconds.
+    /// True if nothing moved in the last seconds.
     func isQuiet(for seconds: Int) -> Bool { rates.suffix(seconds).allSatisfy { $0 == 0 } }
 }
 

@@ -1,15 +1,15 @@
 import XferModel
 import XferProtocol
 
-/// Which tasks the live view shows: those in which every typed word occurs.
+/// A filter of the live view: it shows tasks that contain every typed word.
 ///
 /// A word that is a state's name selects that state, so that the daemon need not list the others. Other words are
 /// searched in id, label, name of the file, host, state and reason, without regard to case.
 struct WatchFilter: Hashable, Sendable {
-    /// As it was typed.
+    /// The typed text.
     let text: String
     private let words: [String]
-    /// Nil is every state.
+    /// The selected states; nil is every state.
     let states: Set<TaskState>?
 
     init(_ text: String = "") {
@@ -22,7 +22,7 @@ struct WatchFilter: Hashable, Sendable {
 
     var isEmpty: Bool { words.isEmpty && states == nil }
 
-    /// Whether the daemon's lists hold other tasks than those that match.
+    /// True if the daemon's lists hold other tasks than those that match.
     var isSearch: Bool { !words.isEmpty }
 
     func matches(_ task: WatchTask) -> Bool {
@@ -41,7 +41,7 @@ struct WatchTask: Hashable, Sendable {
     /// Its name is the label, if the task has one.
     var summary: TaskSummary
     var fileName = ""
-    /// Of its URL; empty where it has none.
+    /// The host of its URL; empty if there is none.
     var host = ""
     var finishedAt: Timestamp?
     /// The same for tasks that share a request.

@@ -5,7 +5,7 @@ import XferProtocol
 enum WatchSection: Int, CaseIterable, Sendable {
     case running, queued, waiting, held, ended
 
-    /// Where tasks in this state are listed; states that are not known here come last.
+    /// Creates the section that lists tasks in this state; unknown states come last.
     init(of state: String) {
         let known = TaskState(rawValue: state)
         self = Self.allCases.first { section in known.map(section.states.contains) ?? false } ?? .ended
@@ -21,7 +21,7 @@ enum WatchSection: Int, CaseIterable, Sendable {
         }
     }
 
-    /// What the row says that stands for tasks which are not loaded.
+    /// The text of the row in place of tasks that are not loaded.
     var words: String {
         switch self {
         case .held: "paused or staged"
@@ -47,38 +47,38 @@ enum WatchRow: Hashable, Sendable {
     var id: Int64? { if case .task(let task) = self { task.id } else { nil } }
 }
 
-/// Which page of which section is asked for.
+/// The identity of a page: its section and its cursor.
 struct WatchPageKey: Hashable, Sendable {
     var section: WatchSection
     var index: Int
-    /// Nil is the first page.
+    /// The cursor; nil is the first page.
     var cursor: String?
     var filter: WatchFilter
 }
 
-/// The tasks of the live view, page by page as they were asked for. A value: fed with pages and events.
+/// The loaded tasks of the live view, page by page. A value: it gets pages and events.
 struct WatchList: Sendable {
     private struct Page: Sendable {
         var cursor: String?
         var tasks: [WatchTask]
-        /// Nil after the last page.
+        /// The cursor of the next page; nil after the last page.
         var next: String?
-        /// The `generation` it was asked for in; negative once it begins elsewhere.
+        /// The `generation` in which it was requested; negative once its beginning has moved.
         var generation: Int
 
-        /// Whether it is wrong, and what follows it as well, until it is asked for again.
+        /// True if this page and those after it are wrong until it is requested again.
         var isMisplaced: Bool { generation < 0 }
     }
 
     private var pages: [WatchSection: [Page]] = [:]
-    /// Counts what happened that only a new listing can tell.
+    /// A counter of changes that only a new listing can show.
     private(set) var generation = 0
     private(set) var filter = WatchFilter()
 
-    /// Pages asked for are dated by this.
+    /// Increases the generation, which makes the present pages outdated.
     mutating func invalidate() { generation += 1 }
 
-    /// Tasks that do not match disappear at once; the pages are asked for anew.
+    /// Sets the filter. Tasks that do not match disappear at once; the pages are requested again.
     mutating func setFilter(_ filter: WatchFilter) {
         guard filter != self.filter else { return }
         self.filter = filter
@@ -86,7 +86,7 @@ struct WatchList: Sendable {
         invalidate()
     }
 
-    /// Forgets all pages but the first, which is asked for anew.
+    /// Removes all pages but the first, which is requested again.
     mutating func restart(_ section: WatchSection) {
         guard let first = pages[section]?.first else { return }
         pages[section] = [Page(cursor: nil, tasks: first.tasks, next: first.next, generation: -1)]
@@ -118,7 +118,7 @@ struct WatchList: Sendable {
     /// Pages of a section that are loaded.
     func pageCount(_ section: WatchSection) -> Int { pages[section, default: []].count }
 
-    /// Whether the first page of every section that is shown has come, but for these sections.
+    /// True if the first page of every section that is shown has come, but for these sections.
     func isLoaded(except refused: Set<WatchSection>) -> Bool {
         WatchSection.allCases.allSatisfy { section in
             !isShown(section) || refused.contains(section) || pageCount(section) > 0
@@ -136,18 +136,18 @@ struct WatchList: Sendable {
         return nil
     }
 
-    /// Whether the filter leaves anything of the section.
+    /// True if the filter leaves anything of the section.
     func isShown(_ section: WatchSection) -> Bool {
         filter.states.map { !$0.isDisjoint(with: section.states) } ?? true
     }
 
     // MARK: Pages
 
-    /// The first page that has to be asked for so that these rows are current, section by section.
+    /// The first page that has to be requested so that these rows are current, section by section.
     /// - Parameters:
     ///   - visible: ids of the tasks on the screen.
     ///   - more: sections whose rows for more are on the screen.
-    /// - Returns: pages, and whether something is missing until they come.
+    /// - Returns: pages, each with a flag that is true if a part of the screen is empty until the page arrives.
     func outdated(visible: Set<Int64>, more: Set<WatchSection>) -> [(key: WatchPageKey, isUrgent: Bool)] {
         var keys: [(key: WatchPageKey, isUrgent: Bool)] = []
         for section in WatchSection.allCases where isShown(section) || section == .running {
@@ -173,7 +173,7 @@ struct WatchList: Sendable {
         return keys
     }
 
-    /// Takes a page that was asked for in `generation`; pages that are no longer wanted are ignored.
+    /// Applies a page that was requested in `generation`; pages that are no longer wanted are ignored.
     mutating func onPage(_ key: WatchPageKey, _ tasks: [WatchTask], next: String?, generation: Int) {
         guard key.filter == filter else { return }
         var pages = self.pages[key.section, default: []]
@@ -189,8 +189,8 @@ struct WatchList: Sendable {
         let page = Page(cursor: key.cursor, tasks: tasks, next: next, generation: generation)
         if key.index == pages.count { pages.append(page) } else { pages[key.index] = page }
         if key.index + 1 < pages.count, pages[key.index + 1].cursor != next {
-            // The pages that follow begin elsewhere now. One of them stays until its successor comes; in a search all do,
-            // because it takes long to find them again.
+            // The pages that follow begin elsewhere now. One of them stays until its successor comes; in a search all
+            // do, because it takes long to find them again.
             let kept = next == nil ? 0 : filter.isSearch ? pages.count - key.index - 1 : 1
             pages.removeLast(pages.count - key.index - 1 - kept)
             if kept > 0 {
@@ -226,7 +226,7 @@ struct WatchList: Sendable {
         return !isProgress
     }
 
-    /// Where it is plausible until the section is listed again.
+    /// Inserts the task at a plausible place until the section is listed again.
     private mutating func insert(_ task: WatchTask) {
         let section = task.section
         guard let count = pages[section]?.count, count > 0 else { return }

@@ -1,13 +1,13 @@
 import XferModel
 
-/// What a key leads to besides another picture.
+/// An effect of a key besides another picture.
 enum WatchAction: Hashable, Sendable {
     case quit
     case send(WatchRequest)
 }
 
 extension WatchModel {
-    /// Takes a key: moves, opens and closes what is shown, and says what the daemon has to be asked to do.
+    /// Handles a key: moves, opens and closes panes, and returns the request to the daemon.
     mutating func onKey(_ key: Key) -> WatchAction? {
         message = nil
         settleSelection()
@@ -139,7 +139,7 @@ extension WatchModel {
         }
     }
 
-    /// A rate that is typed. What cannot be read is said, and stays to be corrected.
+    /// Edits a rate. If it cannot be parsed, a message is shown, and the text stays to be corrected.
     private mutating func edit(
         _ line: inout TypedLine, _ key: Key, _ prompt: (TypedLine) -> WatchPrompt, enter: (String) -> WatchRequest?
     ) -> WatchAction? {
@@ -177,7 +177,7 @@ extension WatchModel {
     }
 }
 
-/// What the keys do, on a screen of its own.
+/// The description of the keys, on a screen of its own.
 enum WatchHelp {
     private static let entries: [(keys: String, deed: String)] = [
         ("Up Down, k j", "select a task"),
@@ -214,7 +214,7 @@ enum WatchHelp {
 
 /// The details of a task as lines of a pane.
 struct WatchDetails: Sendable {
-    /// A field's name, empty where a value goes on, and a piece of its value.
+    /// A field's name, empty where a value continues, and a piece of its value.
     private(set) var lines: [(name: String, text: String)] = []
 
     var count: Int { lines.count }

@@ -1,8 +1,8 @@
 import XferModel
 import XferProtocol
 
-/// What the live view of the queue knows and shows. A value: fed with answers, events and keys, asked for requests and
-/// laid out by `WatchScreen`.
+/// The state of the live view of the queue. A value: it gets answers, events and keys, yields requests, and is laid out
+/// by `WatchScreen`.
 struct WatchModel: Sendable {
     // What the daemon says.
     private(set) var counts: StateCounts?
@@ -10,7 +10,7 @@ struct WatchModel: Sendable {
     private(set) var list = WatchList()
     private(set) var history = RateHistory()
     private(set) var totals = WatchTotals()
-    /// Callers that are no operators may not ask for `queue.stats`.
+    /// True if the caller is no operator. Then it may not call `queue.stats`.
     private var isGuest = false
 
     // What the user sees.
@@ -22,7 +22,7 @@ struct WatchModel: Sendable {
     private(set) var cursor = 0
     /// The first row on the screen.
     private(set) var top = 0
-    /// Whether the first row stays selected: until the user has pressed a key, or every section has come. Otherwise the
+    /// True if the first row stays selected: until the user has pressed a key, or every section has come. Otherwise the
     /// section that the daemon answers first would decide.
     private var isSelectionOpen = true
     var pane: WatchPane?
@@ -54,20 +54,20 @@ struct WatchModel: Sendable {
 
     var filter: WatchFilter { list.filter }
 
-    /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share several
-    /// times.
+    /// Bytes per second over all tasks as the daemon counts them: the tasks' own rates would count what they share
+    /// several times.
     var rate: Int64 {
         guard let stats else { return list.running.map(\.summary.rate).saturatedSum }
         return stats.rates.received.addingSaturated(stats.rates.sent)
     }
 
-    /// Whether figures change without an event.
+    /// True if figures change without an event.
     var isMoving: Bool { rate > 0 || (counts?.running ?? 0) > 0 || !list.running.isEmpty }
 
     /// The rows on the screen.
     var visible: ArraySlice<WatchRow> { rows[min(top, rows.count)..<min(rows.count, top + layout.listRows)] }
 
-    /// Whether something on the screen counts down.
+    /// True if something on the screen counts down.
     private var hasCountdown: Bool {
         visible.contains { row in
             if case .task(let task) = row { !task.summary.isRunning && task.summary.waitUntil != nil } else { false }
@@ -76,7 +76,7 @@ struct WatchModel: Sendable {
 
     // MARK: Asking
 
-    /// What to ask for now. Each is asked for once until its answer comes.
+    /// The requests to send now. Each is sent once until its answer arrives.
     mutating func requests(at now: ContinuousClock.Instant) -> [WatchRequest] {
         var requests: [WatchRequest] = []
         if !isSubscribed {
@@ -103,7 +103,7 @@ struct WatchModel: Sendable {
         return requests
     }
 
-    /// When to ask or draw again without an event; nil while nothing changes.
+    /// The time to request or draw again without an event; nil while nothing changes.
     func wakeUp(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         var times: [ContinuousClock.Instant] = []
         if !statsAsked, wantsStats { times.append(nextStats ?? now) }
@@ -146,13 +146,13 @@ struct WatchModel: Sendable {
 
     // MARK: What comes
 
-    /// A new connection: everything is asked for anew. It may lead to a restarted daemon.
+    /// Requests everything again for a new connection. It may lead to a restarted daemon.
     mutating func onConnection() {
         (isSubscribed, statsAsked, detailsAsked, pagesAsked) = (false, false, false, [])
         askAgain()
     }
 
-    /// Lists and counts have changed: they are asked for at once.
+    /// Requests lists and counts at once, because they have changed.
     mutating func askAgain() {
         list.invalidate()
         (nextStats, nextPages, nextDetails) = (nil, [:], nil)
@@ -160,7 +160,7 @@ struct WatchModel: Sendable {
 
     mutating func onEvent(_ event: EventMessage) { onEvents([event]) }
 
-    /// Takes several at once: rows and sums are made anew once, which takes as long as there are tasks.
+    /// Applies several events together: rows and sums are computed once, which takes as long as there are tasks.
     mutating func onEvents(_ events: [EventMessage]) {
         for event in events {
             if event.type == .known(.overflow) {
@@ -246,8 +246,8 @@ struct WatchModel: Sendable {
         refresh()
     }
 
-    /// Moves the selection by so many rows. Downwards it stops before a row for more, whose tasks are on their way. A search
-    /// may take long to find some: there, and while the daemon is away, the next move goes on behind the row.
+    /// Moves the selection by so many rows. Downwards it stops before a row for more, whose tasks are requested. A
+    /// search may take long to find some. Then, and while the daemon is away, the next move continues after the row.
     mutating func moveSelection(by distance: Int) {
         let target = cursor + distance
         let first = filter.isSearch || notice != nil ? cursor + 2 : cursor + 1
@@ -277,7 +277,7 @@ struct WatchModel: Sendable {
         scroll(showing: row)
     }
 
-    /// Makes the rows anew and finds the selected task among them.
+    /// Computes the rows again and finds the selected task among them.
     private mutating func refresh() {
         let (before, isAtTop) = (cursor, top == 0)
         rows = list.rows(counts)

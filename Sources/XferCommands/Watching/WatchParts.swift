@@ -5,7 +5,7 @@ import XferProtocol
 struct WatchTotals: Hashable, Sendable {
     private var running = Amount()
     private var completed = Amount()
-    /// What completed stays on the screen until something runs again.
+    /// True if nothing runs. Completed tasks stay on the screen until something runs again.
     private var isOver = true
 
     private struct Amount: Hashable {
@@ -14,7 +14,7 @@ struct WatchTotals: Hashable, Sendable {
     }
 
     var done: Int64 { running.done.addingSaturated(completed.done) }
-    /// Of the tasks whose length is known.
+    /// The length of the tasks whose length is known.
     var total: Int64 { running.total.addingSaturated(completed.total) }
 
     var fraction: Double? { total > 0 ? Double(done) / Double(total) : nil }
@@ -57,17 +57,17 @@ struct WatchTotals: Hashable, Sendable {
 /// The details of the selected task.
 struct WatchPane: Hashable, Sendable {
     var id: Int64
-    /// Nil until it has come.
+    /// The record; nil until it has arrived.
     var record: TaskRecord?
-    /// Of the list when they came.
+    /// The generation of the list when the details arrived.
     var generation = -1
     /// The first line on the screen.
     var top = 0
 }
 
-/// What is typed at the bottom of the screen.
+/// The prompt at the bottom of the screen.
 enum WatchPrompt: Hashable, Sendable {
-    /// Whether to cancel this task.
+    /// True if to cancel this task.
     case cancel(Int64, name: String)
     /// Bytes per second of one task.
     case limitTask(Int64, isUpload: Bool, TypedLine)
@@ -77,7 +77,7 @@ enum WatchPrompt: Hashable, Sendable {
     case filter(TypedLine, before: String)
 }
 
-/// What the last key led to.
+/// The message about the last key.
 struct WatchMessage: Hashable, Sendable {
     let text: String
     let isRefusal: Bool
@@ -104,25 +104,25 @@ struct WatchMessage: Hashable, Sendable {
     }
 }
 
-/// Where the parts of the live view lie on a screen.
+/// The places of the parts of the live view on a screen.
 struct WatchLayout: Hashable, Sendable {
-    /// Where the details are.
+    /// The place of the details.
     enum Pane: Hashable, Sendable {
         case beside, below, instead
     }
 
     /// Lines of figures at the top.
     let headRows: Int
-    /// Whether the list has titles.
+    /// True if the list has titles.
     let hasTitles: Bool
     let listRows: Int
     let listColumns: Int
     let pane: Pane?
     let paneRows: Int
     let paneColumns: Int
-    /// Whether there is a line about the selected task.
+    /// True if there is a line about the selected task.
     let hasRemark: Bool
-    /// Whether there is a line for keys and messages.
+    /// True if there is a line for keys and messages.
     let hasFooter: Bool
 
     init(size: Terminal.Size, hasPane: Bool) {

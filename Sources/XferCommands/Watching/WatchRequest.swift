@@ -2,24 +2,24 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// What the live view asks the daemon for. A value: the model makes it, the watcher sends it.
+/// A request of the live view to the daemon. A value: the model makes it, the watcher sends it.
 enum WatchRequest: Hashable, Sendable {
     case subscribe
     /// Counts, rates and limits.
     case stats
     /// The counts alone, for those who may not see the queue.
     case status
-    /// - Parameter generation: of the list when it was asked for.
+    /// - Parameter generation: the list's generation at the time of the request.
     case page(WatchPageKey, generation: Int)
     case details(Int64)
     case act(WatchDeed, Int64)
     /// 0 is unlimited; of an upload what is sent.
     case limitTask(Int64, rate: Int64, isUpload: Bool)
-    /// Of all transfers together; nil is what the configuration says.
+    /// The limit of all transfers together; nil is the configured one.
     case limitAll(rate: Int64?)
 }
 
-/// What can be done with the selected task.
+/// An action on the selected task.
 enum WatchDeed: Hashable, Sendable {
     case pause, resume, cancel, retry, moveToTop, moveToBottom
 
@@ -36,7 +36,7 @@ enum WatchDeed: Hashable, Sendable {
     }
 }
 
-/// What the daemon answered to a `WatchRequest`.
+/// The daemon's answer to a `WatchRequest`.
 enum WatchAnswer: Sendable {
     case subscribed
     case stats(QueueStats.Result)
@@ -50,7 +50,7 @@ enum WatchAnswer: Sendable {
 }
 
 extension WatchRequest {
-    /// Tasks asked for at once.
+    /// The number of tasks in one request.
     static let pageSize = 100
     /// The same while a search reads what it does not show.
     static let searchPageSize = 500

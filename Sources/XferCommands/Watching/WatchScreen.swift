@@ -5,7 +5,7 @@ import XferProtocol
 struct WatchScreen: Sendable {
     let style: Style
     let glyphs: Glyphs
-    /// Whether keys are read; otherwise none are shown.
+    /// True if keys are read; otherwise none are shown.
     var readsKeys = true
     let now: Timestamp
 
@@ -86,7 +86,7 @@ struct WatchScreen: Sendable {
 
     // MARK: The selected task
 
-    /// What the list has no room for: the whole name, where it comes from, and why it waits until when.
+    /// Details that do not fit in the list: the whole name, the source, and the reason and end of the wait.
     private func remark(_ model: WatchModel, _ width: Int) -> LiveRegion.Line {
         var line = builder(width)
         guard let task = model.selected else { return line.line }

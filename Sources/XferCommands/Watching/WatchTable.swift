@@ -85,7 +85,7 @@ struct WatchTable: Sendable {
         return line.line
     }
 
-    /// What stands right of the name: figures of what runs, words for the others.
+    /// The text right of the name: figures of running tasks, states of the others.
     private func status(_ task: WatchTask, _ room: Int) -> String {
         let summary = task.summary
         guard isWide else { return narrowStatus(summary) }

@@ -50,7 +50,7 @@ public struct AdmissionRules: Sendable, Hashable {
         return nil
     }
 
-    /// Whether the address of each connection has to be judged.
+    /// True if the address of each connection has to be judged.
     public var judgesAddresses: Bool {
         !lists.deniedAddresses.isEmpty || !lists.ownListeners.isEmpty || lists.deniedHosts.contains(where: \.isAddress)
     }
@@ -98,7 +98,7 @@ public struct AdmissionRefusal: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension TransferError {
-    /// What a running task fails with. `host` is the hop's.
+    /// Creates the error with which a running task fails. `host` is the hop's.
     public init(_ refusal: AdmissionRefusal, host: String) {
         let led = refusal.subject == host || host.hasPrefix("\(refusal.subject):") ? "" : "\(host): "
         self.init(.rejectedByPolicy, led + refusal.description, host: host)

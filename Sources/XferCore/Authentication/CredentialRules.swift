@@ -48,7 +48,7 @@ public enum CredentialRules {
         }
     }
 
-    /// What is wrong with a secret that has been read; nil if it can be used. The text never contains the secret.
+    /// The defect of a secret that has been read, or nil if it can be used. The text never contains the secret.
     public static func problem(of secret: String, for scheme: Credential.Scheme) -> String? {
         if scheme == .netrc { return secret.utf8.contains(0) ? "contains NUL" : nil }
         if !isOneLine(secret) { return "contains a line break or NUL" }
@@ -76,12 +76,12 @@ public enum CredentialRules {
     }
 }
 
-/// What is wrong with a credential. Never holds the secret.
+/// The defect of a credential. It never contains the secret.
 public struct CredentialFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field within the credential.
     public let field: String
     public let reason: String
-    /// Whether the credential is valid, but this caller may not use it.
+    /// True if the credential is valid, but this caller may not use it.
     public let isPermission: Bool
 
     init(_ field: String, _ reason: String, isPermission: Bool = false) {
@@ -94,7 +94,7 @@ public struct CredentialFault: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension Secret {
-    /// Whether the service reads the secret from elsewhere, with its own rights.
+    /// True if the service reads the secret from elsewhere, with its own rights.
     public var isReference: Bool {
         switch self {
         case .value: false

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// How the request of one hop authenticates. The decision is made at every hop from the credential's origins.
+/// The authentication of one hop's request. The decision is made at every hop from the credential's origins.
 public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
     case none
     /// The value of `Authorization`, sent at once.
@@ -10,13 +10,13 @@ public enum HopAuthentication: Hashable, Sendable, CustomStringConvertible {
     /// AWS Signature Version 4.
     case signature(RequestSigner)
 
-    /// Decides how a request to `hop` authenticates: `none` unless the credential may be sent there.
+    /// Decides the authentication of a request to `hop`: `none` unless the credential may be sent there.
     ///
-    /// A netrc file may serve other hosts than the credential's origins, as curl's `--netrc` does after redirects. For
-    /// such a host only a `machine` entry counts: the `default` entry would give the password to every host to which a
-    /// server redirects.
+    /// A netrc file may apply to other hosts than the credential's origins, as with curl's `--netrc` after redirects.
+    /// For such a host only a `machine` entry counts: the `default` entry would give the password to every host to
+    /// which a server redirects.
     ///
-    /// - Parameter hasOwnField: whether the request sends an `Authorization` field from the client to this hop. That
+    /// - Parameter hasOwnField: true if the request sends an `Authorization` field from the client to this hop. That
     ///   field replaces the credential.
     public init(_ credential: ResolvedCredential?, hop: HTTPURL, hasOwnField: Bool = false) {
         guard let credential, !hasOwnField else {
@@ -89,7 +89,7 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
     public var secret: String
     /// The origins that receive the credential. `servesNamedHosts` is the only exception.
     public var origins: [Origin]
-    /// Whether a netrc file also serves every other host that it names, over https only. True for a task's own
+    /// True if a netrc file also serves every other host that it names, over https only. True for a task's own
     /// credential without origins.
     public var servesNamedHosts: Bool
     /// See `Credential`.
@@ -105,8 +105,8 @@ public struct ResolvedCredential: Hashable, Sendable, CustomStringConvertible {
         self.servesNamedHosts = servesNamedHosts
     }
 
-    /// The resolved form of a credential that contains its secret. Nil if the secret has to be read from elsewhere.
-    /// `home` is the request's origin: a credential without origins is bound to it.
+    /// Resolves a credential that contains its secret. Returns nil if the secret has to be read from elsewhere. `home`
+    /// is the request's origin: a credential without origins is bound to it.
     public init?(inline credential: Credential?, home: Origin) {
         guard let credential, case .value(let secret) = credential.secret else { return nil }
         self.init(

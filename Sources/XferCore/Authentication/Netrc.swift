@@ -1,8 +1,9 @@
-/// Logins by machine from a netrc(5) file's text, with the rules of curl.
+/// The logins in a netrc(5) file's text, by machine, with the rules of curl.
 ///
-/// `machine`, `default`, `login`, `password`, `account` (ignored) and `macdef` (skipped up to an empty line), in any case. A
-/// word that begins with `"` ends at the next one of the same line; in it `\n`, `\r` and `\t` stand for control characters,
-/// and `\` before another character for that one. A keyword that begins with `#` begins a comment up to the line's end.
+/// The keywords are `machine`, `default`, `login`, `password`, `account` (ignored) and `macdef` (skipped up to an empty
+/// line), in any case. A token that begins with `"` ends at the next one of the same line. In it `\n`, `\r` and `\t`
+/// are control characters, and `\` before another character is that character. A keyword that begins with `#` begins a
+/// comment up to the line's end.
 public struct Netrc: Sendable {
     public struct Login: Hashable, Sendable {
         public var user: String
@@ -15,7 +16,7 @@ public struct Netrc: Sendable {
     }
 
     private struct Entry {
-        /// Nil for `default`.
+        /// The machine, or nil for `default`.
         var machine: String?
         var user: String?
         var password: String?
@@ -23,7 +24,8 @@ public struct Netrc: Sendable {
 
     private var entries: [Entry] = []
 
-    /// Never fails: text that cannot be understood is ignored. After a quotation mark that nothing closes, nothing counts.
+    /// Never fails: text that cannot be understood is ignored. After a quotation mark that nothing closes, nothing
+    /// counts.
     public init(_ text: String) {
         var words = Words(text)
         while let word = words.next() {
@@ -71,7 +73,7 @@ public struct Netrc: Sendable {
         return Login(user: entry.user ?? "", password: entry.password ?? "")
     }
 
-    /// Splits the text into words.
+    /// Splits the text into tokens.
     private struct Words {
         private var rest: Substring
         private(set) var isUnclosed = false
@@ -87,7 +89,7 @@ public struct Netrc: Sendable {
             }
         }
 
-        /// The next word, whatever it looks like; nil at the end.
+        /// The next token, whatever it contains; nil at the end.
         mutating func value() -> String? {
             rest = rest.drop(while: \.isWhitespace)
             guard let first = rest.first else { return nil }

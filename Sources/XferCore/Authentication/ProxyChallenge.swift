@@ -2,8 +2,8 @@ public import XferModel
 
 /// A proxy's demand for other credentials (RFC 9110 §11.7.1). Servers demand them in the same form (§11.6.1).
 public struct ProxyChallenge: Hashable, Sendable {
-    /// The kinds of credentials that the proxy accepts, as it names them; empty if that is unknown. Of a response, the
-    /// first `mostSchemes`.
+    /// The kinds of credentials that the proxy accepts, with the proxy's own names; empty if that is unknown. At most
+    /// the first `mostSchemes` of a response.
     public var schemes: [String]
 
     /// The most schemes of a response that are read: a field can have thousands.
@@ -24,8 +24,7 @@ public struct ProxyChallenge: Hashable, Sendable {
         }
     }
 
-    /// A list's elements are challenges and parameters. A challenge begins with a scheme: a word that `=` does not
-    /// follow.
+    /// A list's elements are challenges and parameters. A challenge begins with a scheme: a token that no `=` follows.
     private static func schemes(in value: String) -> [String] {
         var schemes: [String] = []
         var isQuoted = false

@@ -1,11 +1,12 @@
-/// A request target as AWS Signature Version 4 wants it in its canonical form, so that what libcurl signs, which is what it
-/// sends, is what the server computes.
+/// A request target as AWS Signature Version 4 wants it in its canonical form, so that what libcurl signs, which is
+/// what it sends, is what the server computes.
 ///
-/// libcurl 7.88 signs path and query as they stand; the server decodes them, encodes them again with its own set, and sorts
-/// the query.
+/// libcurl 7.88 signs path and query as they stand; the server decodes them, encodes them again with its own set, and
+/// sorts the query.
 public enum SignableTarget {
     /// The same path and query: every octet but RFC 3986's unreserved ones and the path's `/` encoded with upper-case
-    /// digits, parameters sorted by name and then value, each with its `=`. A `+` in the query is a space, as servers read it.
+    /// digits, parameters sorted by name and then value, each with its `=`. A `+` in the query is a space, as servers
+    /// read it.
     public static func normalized(_ target: String) -> String {
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
         let path = encode(decode(target[..<mark], plusIsSpace: false), keepsSlash: true)

@@ -1,13 +1,15 @@
 import DequeModule
 public import XferModel
 
-/// The rate limits that transfers share, in one direction: which transfer may take bytes now, and which has to wait.
+/// The rate limits that transfers share, in one direction: it decides which transfer may take bytes now, and which has
+/// to wait.
 ///
-/// A transfer that asks while a limit of its scopes is exhausted, or while others wait for that limit, joins the end of
-/// the limit's line. When the debt is paid, the first in line gets a turn of some bytes, then the next one. So
-/// transfers share a limit evenly however fast their servers are, and a transfer gets what the others cannot use.
+/// A transfer that wants bytes while a limit of its scopes is exhausted, or while others wait for that limit, joins the
+/// end of the limit's queue. When the debt is paid, the first in the queue gets a turn of some bytes, then the next
+/// one. So transfers share a limit evenly however fast their servers are, and a transfer gets the bytes that the others
+/// cannot use.
 ///
-/// `ID` names a transfer. Class of origin: deficit round robin (Shreedhar, Varghese 1995).
+/// `ID` identifies a transfer. Class of origin: deficit round robin (Shreedhar, Varghese 1995).
 public struct RateGate<ID: Hashable & Sendable>: Sendable {
     private struct Limit {
         var bucket: TokenBucket
@@ -19,7 +21,7 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
     private var scopes: [RateScope] = []
     /// The scope in whose line each waiting transfer is.
     private var waiting: [ID: RateScope] = [:]
-    /// What is left of a turn, in bytes.
+    /// The rest of each transfer's turn, in bytes.
     private var turns: [ID: Int64] = [:]
     /// Transfers that waited for a limit that was removed.
     private var released = Deque<ID>()
@@ -49,8 +51,8 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         scopes.compactMap { limits[$0]?.bucket.rate }.min()
     }
 
-    /// Whether the transfer may take bytes now. If not, it joins a line, and `next` returns it when it should ask
-    /// again.
+    /// Returns true if the transfer may take bytes now. Otherwise it joins a queue, and `next` returns it when it
+    /// should call again.
     public mutating func mayTake(_ id: ID, in scopes: [RateScope], now: MonotonicInstant) -> Bool {
         if limits.isEmpty { return true }
         if waiting[id] != nil { return false }
@@ -81,10 +83,10 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         released.removeAll { $0 == id }
     }
 
-    /// The transfer that should ask again now; call it until it returns nil.
+    /// The transfer that should call `mayTake` again now; call it until it returns nil.
     ///
-    /// - Parameter isOurs: whether the caller runs this transfer. Only such transfers are returned. The first of a line
-    ///   is not skipped: if another caller runs it, the line waits.
+    /// - Parameter isOurs: true if the caller runs this transfer. Only such transfers are returned. The first of a
+    ///   queue is not skipped: if another caller runs it, the queue waits.
     public mutating func next(_ now: MonotonicInstant, where isOurs: (ID) -> Bool = { _ in true }) -> ID? {
         if let index = released.firstIndex(where: isOurs) { return released.remove(at: index) }
         if waiting.isEmpty { return nil }
@@ -99,7 +101,7 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// When `next` will return a transfer; nil while none of the caller's is first in a line.
+    /// The time at which `next` will return a transfer; nil while none of the caller's is first in a queue.
     public mutating func deadline(
         _ now: MonotonicInstant, where isOurs: (ID) -> Bool = { _ in true }
     ) -> MonotonicInstant? {
@@ -119,7 +121,7 @@ public struct RateGate<ID: Hashable & Sendable>: Sendable {
 
     public var hasLimits: Bool { !limits.isEmpty }
 
-    /// Nil when the scope is unlimited.
+    /// True if the scope is exhausted; nil when it is unlimited.
     private mutating func isClosed(_ scope: RateScope, _ now: MonotonicInstant) -> Bool? {
         limits[scope]?.bucket.isExhausted(now)
     }

@@ -34,13 +34,13 @@ public struct TokenBucket: Hashable, Sendable {
         return isExhausted ? debtEnd : nil
     }
 
-    /// Whether the debt is one worth a pause.
+    /// True if the debt is one worth a pause.
     public mutating func isExhausted(_ now: MonotonicInstant) -> Bool {
         refill(now)
         return isExhausted
     }
 
-    /// When the debt, however small, is paid; nil when there is none.
+    /// The time at which the debt, however small, is paid; nil when there is none.
     public mutating func debtEnd(_ now: MonotonicInstant) -> MonotonicInstant? {
         refill(now)
         return balance < 0 ? debtEnd : nil
@@ -48,7 +48,7 @@ public struct TokenBucket: Hashable, Sendable {
 
     private var isExhausted: Bool { balance < -Double(rate) * Self.patience }
 
-    /// Rounded up: at that instant nothing is owed any more.
+    /// The end of the debt, rounded up: at that instant the debt is zero.
     private var debtEnd: MonotonicInstant {
         let seconds = min(-balance / Double(rate), 1e9)
         return updated.advanced(by: .nanoseconds(Int64(saturating: (seconds * 1e9).rounded(.up))))

@@ -1,8 +1,8 @@
 public import XferModel
 
-/// Which downloads begin as brief runs: their start is not committed before the first byte.
+/// The rules for downloads that begin as brief runs: their start is not committed before the first byte.
 ///
-/// A brief run may be forgotten at any moment: after a crash its task is queued as before, and runs again. So it is for
+/// A brief run may be lost at any moment: after a crash its task is queued as before, and runs again. So it is for
 /// requests that may be repeated, and only for the plainest of them. A run that turns out not to be brief is committed
 /// as started, and continues in the ordinary way with the bytes it has.
 public enum BriefRules {
@@ -19,7 +19,7 @@ public enum BriefRules {
     public static let mostPublishing = 128
     public static let mostOfGuest = 32
 
-    /// Whether the task may begin as a brief run: a first, repeatable request for one file, which nothing but the
+    /// True if the task may begin as a brief run: a first, repeatable request for one file, which nothing but the
     /// response decides about.
     ///
     /// - Parameter segments: for a task that does not set its own.
@@ -35,7 +35,7 @@ public enum BriefRules {
             && asked.completion.postProcess == nil && isPlain(asked.request)
     }
 
-    /// Whether the request needs no secrets, jars or caches, and may be sent over every link.
+    /// True if the request needs no secrets, jars or caches, and may be sent over every link.
     private static func isPlain(_ request: TransferRequest) -> Bool {
         request.isPlain && request.cookies.isEmpty && request.allowsMetered && request.range == nil
             && request.maxSize == nil && request.authoritiesFile == nil
@@ -43,7 +43,7 @@ public enum BriefRules {
             && !request.caching.policy.usesCache && !request.caching.stores
     }
 
-    /// Whether the received body may be published at once: the whole of it came, as the only answer to the request.
+    /// True if the received body may be published at once: the whole of it came, as the only answer to the request.
     public static func isWhole(_ head: ResponseHead, of length: Int64) -> Bool {
         head.status == 200 && head.contentLength == length
     }

@@ -11,7 +11,7 @@ public struct CacheDirectives: Hashable, Sendable {
         case invalid
     }
 
-    /// Most seconds a directive can mean (§1.2.2: 2^31 stands for more).
+    /// The greatest number of seconds of a directive (§1.2.2: 2^31 represents any larger number).
     public static let maxSeconds: Int64 = 1 << 31
 
     private var arguments: [String: [String?]] = [:]
@@ -27,13 +27,13 @@ public struct CacheDirectives: Hashable, Sendable {
         }
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     public var isEmpty: Bool { arguments.isEmpty }
 
-    /// Whether the directive is there, with an argument or without.
+    /// True if the directive is there, with an argument or without.
     public func has(_ name: String) -> Bool { arguments[name] != nil }
 
-    /// Whether the directive is there without an argument, as `max-stale` may be.
+    /// True if the directive is there without an argument, as `max-stale` may be.
     public func isBare(_ name: String) -> Bool { arguments[name]?.allSatisfy { $0 == nil } ?? false }
 
     /// A directive that counts seconds (§1.2.2).

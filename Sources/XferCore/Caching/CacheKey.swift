@@ -5,13 +5,13 @@ public import XferModel
 ///
 /// Made of the URL, or what a rule makes of it, and of everything that decides whether the response is for this caller
 /// at all: the owner, the request's credentials, the task's own trust policy (the host's policy is checked when the
-/// response is used), which redirects the request may follow, and how its connections are made. A digest with a key of the database, as
-/// `CoalesceKey`.
+/// response is used), which redirects the request may follow, and how its connections are made. A digest with a key of
+/// the database, as `CoalesceKey`.
 public struct CacheKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]
 
-    /// Nil when it cannot be computed.
+    /// Computes the key. Returns nil when it cannot be computed.
     public init?(_ specification: TaskSpecification, digest: KeyedDigest) {
         let request = specification.request
         var words = CanonicalKeyEncoder()
@@ -33,13 +33,13 @@ public struct CacheKey: Hashable, Sendable {
     private static let form = "cache key 2"
 }
 
-/// Which of several responses to a URL a request is for: the request fields that `Vary` names (RFC 9111 §4.1).
+/// The request fields that select one of several responses to a URL: those that `Vary` lists (RFC 9111 §4.1).
 ///
-/// Kept as digests with the database's key: they may hold secrets.
+/// They are stored as digests with the database's key, because they may contain secrets.
 public enum Variant {
-    /// The values of the request fields that `Vary` names. Nil when a digest cannot be made.
+    /// The values of the request fields that `Vary` lists. Nil when a digest cannot be made.
     ///
-    /// - Parameter fields: what the request was sent with at its last hop.
+    /// - Parameter fields: the fields of the request at its last hop.
     public static func selected(
         by head: ResponseHead, sent fields: [HeaderField], digest: KeyedDigest
     ) -> [HeaderField]? {
@@ -51,7 +51,7 @@ public enum Variant {
         return variant
     }
 
-    /// Whether a request that sends `fields` selects the response with this variant.
+    /// True if a request that sends `fields` selects the response with this variant.
     public static func matches(_ variant: [HeaderField], sent fields: [HeaderField], digest: KeyedDigest) -> Bool {
         variant.allSatisfy { value(of: $0.name, in: fields, digest) == $0.value }
     }

@@ -1,14 +1,14 @@
 public import XferModel
 
-/// What is done about a request, given what is kept.
+/// The decision about a request, given the cached response.
 public enum CacheDecision<Kept> {
     /// The kept response is used without a request to the server.
     case use(Kept)
-    /// The server is asked whether the kept response is still valid; without conditions it sends the whole.
+    /// A request checks if the cached response is still valid; without conditions the server sends the whole.
     case validate(Kept, conditions: [HeaderField])
-    /// The server is asked as if nothing were kept.
+    /// The request is made as if nothing were cached.
     case fetch
-    /// Nothing is kept, and the server must not be asked.
+    /// Nothing is cached, and no request may be made.
     case miss
 }
 
@@ -43,7 +43,7 @@ extension CachePolicy {
         }
     }
 
-    /// What is added to a request so that caches on the way ask their origin (§5.2.1.4, §5.4).
+    /// The fields that make caches on the way forward the request to its origin (§5.2.1.4, §5.4).
     public var askedOfOtherCaches: [HeaderField] {
         guard self == .reloadAll else { return [] }
         return [HeaderField(name: "Cache-Control", value: "no-cache"), HeaderField(name: "Pragma", value: "no-cache")]
@@ -53,7 +53,7 @@ extension CachePolicy {
         Freshness(of: response, at: now).age ?? .seconds(Int64.max / 2)
     }
 
-    /// Whether it may be used without asking (§4).
+    /// True if the response may be used without a request (§4).
     private static func mayUse(
         _ response: StoredResponse, _ asked: CacheDirectives, _ requestFields: [HeaderField], at now: Timestamp
     ) -> Bool {

@@ -3,7 +3,7 @@ public import XferModel
 /// The age of a kept response and its lifetime (RFC 9111 §4.2), for a private cache, which ignores `s-maxage` and
 /// `proxy-revalidate`.
 public struct Freshness: Hashable, Sendable {
-    /// Where the lifetime comes from.
+    /// The origin of the lifetime.
     public enum Source: Hashable, Sendable {
         /// `max-age` or `Expires` (§4.2.1).
         case explicit
@@ -13,10 +13,10 @@ public struct Freshness: Hashable, Sendable {
         case none
     }
 
-    /// How long it may be used without asking, counted from when the server made it.
+    /// The duration for which the response may be used without a request, counted from when the server made it.
     public let lifetime: Duration
     public let source: Source
-    /// Time since the server made or confirmed it (§4.2.3). Nil when the clock was set back since.
+    /// The time since the server made or confirmed it (§4.2.3). Nil when the clock was set back since.
     public let age: Duration?
 
     /// Upper bound of a heuristic lifetime.
@@ -28,7 +28,7 @@ public struct Freshness: Hashable, Sendable {
         age = Self.age(of: head, response, at: now)
     }
 
-    /// Whether the age is below the lifetime.
+    /// True if the age is below the lifetime.
     public var isFresh: Bool { age.map { $0 < lifetime } ?? false }
 
     // MARK: Lifetime
@@ -56,7 +56,7 @@ public struct Freshness: Hashable, Sendable {
         return (min(modified.duration(to: date) / 10, longestGuess), .heuristic)
     }
 
-    /// Whether a date of three forms keeps to its punctuation, which `HTTPDate` does not check: a doubtful date has
+    /// True if a date of three forms keeps to its punctuation, which `HTTPDate` does not check: a doubtful date has
     /// expired.
     private static func isWellFormed(_ text: String) -> Bool {
         // Sun Nov  6 08:49:37 1994; the other two end with their zone.

@@ -1,7 +1,7 @@
 public import XferModel
 
-/// Which responses are kept, and what of them (RFC 9111 §3), in a private cache: `private` and `Authorization` are no
-/// obstacles there.
+/// The rules that decide which responses are cached, and which parts of them (RFC 9111 §3). The cache is private:
+/// `private` and `Authorization` are no obstacles.
 public enum Storability {
     /// Why a complete response is not kept; nil when it may be.
     ///
@@ -50,11 +50,11 @@ public enum Storability {
         return fields.filter { !dropped.contains($0.name.lowercased()) }
     }
 
-    /// The head of a whole that was combined from parts with one strong validator (§3.4), as if it had come in one
-    /// response. Nil when the parts were not combined so.
+    /// The head of a whole that was combined from parts with one strong validator (§3.4), with the fields of a single
+    /// response. Nil when the parts were not combined in this way.
     ///
-    /// - Parameter isCombined: this service requested the parts and combined them. An unrequested part is never taken
-    ///   for the whole, whatever its head says.
+    /// - Parameter isCombined: true if this service requested the parts and combined them. An unrequested part is never
+    ///   taken for the whole, whatever its head says.
     public static func combined(_ head: ResponseHead, length: Int64, isCombined: Bool) -> ResponseHead? {
         guard head.status == 206 else { return head }
         guard isCombined, head.etag.map(EntityTag.isStrong) == true else { return nil }

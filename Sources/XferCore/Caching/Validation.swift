@@ -10,12 +10,12 @@ public enum Validation {
         return fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
     }
 
-    /// The kept response after a `304` (§4.3.4): with its header fields renewed and its age counted anew. Nil if the
-    /// `304` is about another response, so that the content has to be fetched.
+    /// The cached response after a `304` (§4.3.4), with renewed header fields and a new age. Nil if the `304` is about
+    /// another response, so that the content has to be fetched.
     ///
     /// - Parameters:
-    ///   - url: the URL that the `304` came from. After a redirect to another resource, an equal tag proves nothing.
-    ///   - key: maps URLs that name the same resource to one value.
+    ///   - url: the URL that sent the `304`. After a redirect to another resource, an equal tag proves nothing.
+    ///   - key: maps URLs of the same resource to one value.
     public static func renewed(
         _ response: StoredResponse, by head: ResponseHead, from url: HTTPURL, key: CacheKeyRule?,
         requestTime: Timestamp, responseTime: Timestamp
@@ -47,7 +47,7 @@ public enum Validation {
     private static let fixed: Set<String> = ["content-length", "content-encoding", "content-type", "content-range"]
 }
 
-/// Which kept responses a request invalidates that may have changed its resource (RFC 9111 §4.4).
+/// The cached responses that a request invalidates, because it may have changed its resource (RFC 9111 §4.4).
 public enum Invalidation {
     /// URLs whose kept responses are dropped after this answer; none when the request is safe or failed.
     ///

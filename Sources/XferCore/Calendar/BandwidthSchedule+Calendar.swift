@@ -1,8 +1,8 @@
 public import XferModel
 
-/// What a timetable says at a time, in a zone.
+/// The limits of a timetable at a time, in a zone.
 extension BandwidthSchedule {
-    /// What holds at that time; nil when there is no timetable.
+    /// The limits in force at that time; nil when there is no timetable.
     public func limits(at time: Timestamp, in zone: TimeZoneRules) -> BandwidthLimits? {
         entry(wallClock: zone.wallClock(at: time.wholeSecond))?.limits
     }

@@ -21,7 +21,7 @@ public struct ClockReading: Hashable, Sendable {
 /// day is plausible. After any other change the clock is on probation. It is trusted again after a day of uptime;
 /// another implausible change starts the day again.
 public struct RetentionClock: Hashable, Sendable {
-    /// How much uptime has to pass before a changed clock is trusted.
+    /// The uptime after which a changed clock is trusted.
     public static let probation = Duration.seconds(86_400)
     /// The longest plausible time for which a machine was off, or by which a clock was behind at a boot.
     public static let plausibleGap = Duration.seconds(86_400)
@@ -29,7 +29,7 @@ public struct RetentionClock: Hashable, Sendable {
     public static let tolerance = Duration.seconds(300)
 
     public private(set) var last: ClockReading
-    /// How much uptime has to pass until the clock is trusted; zero if it is trusted.
+    /// The uptime that has to pass until the clock is trusted; zero if it is trusted.
     public private(set) var remaining: Duration
 
     public var isTrusted: Bool { remaining <= .zero }
@@ -79,7 +79,7 @@ extension RetentionClock {
         "1 \(last.wall.rawValue) \(last.uptime.nanoseconds) \(remaining.wholeMicroseconds) \(last.boot)"
     }
 
-    /// Reads what `text` wrote. Nil for any other text.
+    /// Reads the text that `text` wrote. Returns nil for any other text.
     public init?(text: String) {
         let words = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
         let bound = Int64.max / 4

@@ -5,12 +5,12 @@ public import XferModel
 public struct StartConditions: Sendable {
     private let schedule: TaskSchedule
     private let window: WindowCalendar?
-    /// Whether the window's zone cannot be read. The window then counts as closed.
+    /// True if the window's zone cannot be read. The window then counts as closed.
     private let isBlind: Bool
-    /// When the task's lease ends, nil if it is over.
+    /// The end of the task's lease, or nil if the lease is over.
     private let leaseEnd: Timestamp?
 
-    /// Whether the task may run, and when the conditions have to be checked again; nil means at no fixed time.
+    /// The decision that the task may run or not, and the time of the next check; nil means no fixed time.
     public enum Verdict: Hashable, Sendable {
         /// The task may run; the conditions have to be checked again at `until`.
         case open(until: Timestamp?)
@@ -28,7 +28,8 @@ public struct StartConditions: Sendable {
         case failed(TaskID, TaskState?)
     }
 
-    /// How long a window whose zone cannot be read, or a lease that is over, counts as closed before it is checked again.
+    /// The time for which a window whose zone cannot be read, or a lease that is over, counts as closed before it is
+    /// checked again.
     public static let blindInterval = Duration.seconds(300)
 
     /// - Parameters:

@@ -65,7 +65,7 @@ public enum TimeZoneFile {
             initialOffset: offsets[0], changes: changes, rules: footer, rulesStart: starts.last ?? .min)
     }
 
-    /// Nil when it is empty: the last offset holds for ever.
+    /// The yearly rules, or nil when the footer is empty: then the last offset applies forever.
     private static func footer(_ reader: inout Reader) throws(Fault) -> YearlyRules? {
         guard try reader.bytes(1).first == UInt8(ascii: "\n") else { throw Fault("its last line is missing") }
         let text = reader.rest.prefix { $0 != UInt8(ascii: "\n") }

@@ -15,7 +15,7 @@ public struct TimeZoneRules: Hashable, Sendable {
     var initialOffset: Int64
     /// Ascending.
     var changes: [Change]
-    /// What holds from `rulesStart` on, for ever.
+    /// The rules that apply from `rulesStart` on, forever.
     var rules: YearlyRules?
     var rulesStart: Int64
 

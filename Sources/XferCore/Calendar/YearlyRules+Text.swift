@@ -1,6 +1,6 @@
 /// Reading POSIX's `TZ` as it stands at the end of a zone's file, RFC 8536's extensions included.
 extension YearlyRules {
-    /// Nil when it is not of that form.
+    /// Parses the text. Returns nil when it does not have that form.
     init?(_ text: some Sequence<UInt8>) {
         var reader = Reader(rest: Array(text)[...])
         guard reader.name(), let standard = reader.time(maxHours: 24) else { return nil }

@@ -12,7 +12,7 @@ struct YearlyRules: Hashable, Sendable {
         var end: Day
     }
 
-    /// When within a year something changes.
+    /// The day of a change within a year.
     struct Day: Hashable, Sendable {
         enum Form: Hashable, Sendable {
             /// 1 … 365, 29 February never counted.
@@ -58,7 +58,8 @@ struct YearlyRules: Hashable, Sendable {
         changes(around: second).dropLast().first { $0.start > second && $0.offset != current }?.start
     }
 
-    /// Of the year before to two years after, in order; of two at the same instant only the later one's counts.
+    /// The changes of the year before to two years after, in order. If two have the same instant, only the later one
+    /// counts.
     private func changes(around second: Int64) -> [TimeZoneRules.Change] {
         guard let summer else { return [] }
         let second = min(max(second, -TimeZoneRules.end), TimeZoneRules.end)

@@ -36,7 +36,7 @@ enum CookieDate {
         }
     }
 
-    /// Three fields of one or two digits between colons. What follows, unless it is a digit, is ignored.
+    /// Three fields of one or two digits between colons. Text after them is ignored, unless it is a digit.
     private static func timeOfDay(_ token: Substring.UTF8View) -> (hour: Int64, minute: Int64, second: Int64)? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, let hour = number(fields[0], digits: 1...2, isWhole: true),

@@ -93,8 +93,8 @@ public struct CookieStorage: Sendable {
 
     // MARK: To servers
 
-    /// The value of the `Cookie` field of a request, nil without cookies for it. Cookies with longer paths come first,
-    /// and among equal ones those that were created first. What does not fit into `longestField` is left out.
+    /// The value of the `Cookie` field of a request, or nil if no cookie applies. Cookies with longer paths come first,
+    /// and among equal ones those that were created first. Cookies that do not fit into `longestField` are left out.
     public mutating func field(for url: HTTPURL, at now: Int64) -> String? {
         let isOver: (Entry) -> Bool = { $0.cookie.expires != 0 && $0.cookie.expires <= now }
         if entries.values.contains(where: isOver) { entries = entries.filter { !isOver($0.value) } }

@@ -8,13 +8,13 @@ public enum ClaimRules {
     /// The most lanes that one claim takes from.
     public static let lanes = 8
 
-    /// How many tasks a node wants now.
+    /// The number of tasks that a node wants now.
     ///
     /// - Parameters:
     ///   - slots: tasks that the node runs at once.
     ///   - held: tasks that it has claimed and that have not ended.
-    ///   - recentEnds: tasks that ended since the last claim: their like are wanted in advance, so that no slot is empty
-    ///     until the next one.
+    ///   - recentEnds: tasks that ended since the last claim. As many are claimed in advance, so that no slot is empty
+    ///     until the next claim.
     public static func want(slots: Int, held: Int, recentEnds: Int, isDraining: Bool) -> Int {
         guard !isDraining else { return 0 }
         let free = max(slots, 0).subtractingReportingOverflow(max(held, 0)).partialValue

@@ -4,7 +4,7 @@ public enum FleetTaskState: String, Hashable, Sendable, CaseIterable {
     case queued
     /// Goes into its lane when its `not_before` has come.
     case delayed
-    /// A node has claimed it. What the node does with it is told by its own list.
+    /// A node has claimed it. The node's own list has the details.
     case leased
     case paused
     case completed
@@ -22,7 +22,7 @@ public enum FleetTaskState: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How a task's run ended.
+/// The end of a task's run.
 public enum FleetEnding: String, Hashable, Sendable, CaseIterable {
     case completed
     case failed

@@ -1,11 +1,11 @@
 public import XferModel
 
-/// What an owner or an operator wants of a task of the fleet.
+/// A change that an owner or an operator requests for a task of the fleet.
 public enum FleetWish: Hashable, Sendable {
     case pause
     case resume
     case cancel
-    /// Once more after an end that was not `completed`.
+    /// Runs the task again after an end that was not `completed`.
     case retry
     /// To the head or to the tail of its lane.
     case reorder(FleetLaneEnd)
@@ -17,7 +17,7 @@ public enum FleetWish: Hashable, Sendable {
     /// Forgets an ended task.
     case remove
 
-    /// The word that events, refusals and rows have for it.
+    /// The name of the request in events, refusals and rows.
     public var name: String {
         switch self {
         case .pause: "pause"

@@ -2,15 +2,15 @@ public import XferModel
 
 /// The times of beats and leases. All of them are on clocks of one machine each: no two clocks are compared.
 public struct LeaseRules: Hashable, Sendable {
-    /// How often a node beats.
+    /// The interval of a node's beats.
     public let beatInterval: Duration
-    /// How long a node's tasks may run after the sending of its last successful beat.
+    /// The time for which a node's tasks may run after it sent its last successful beat.
     public let leaseLength: Duration
-    /// How long an observer sees no beat of a node before it calls the node dead.
+    /// The time without a beat after which an observer considers the node dead.
     public let deathAfter: Duration
-    /// How long a node goes on to beat while its daemon does not answer.
+    /// The time for which a node continues to beat while its daemon does not answer.
     public let patience: Duration
-    /// How long a node stays with its word that it does not take a task: its settings, or its daemon's, may change.
+    /// The time for which a node's refusal of a task is valid. Its settings, or its daemon's, may change later.
     public let refusalLength: Duration
 
     /// - Parameter scale: all times are divided by it; 1 in service, more in tests. At least 1.
@@ -28,12 +28,12 @@ public struct LeaseRules: Hashable, Sendable {
     /// It counts from the sending: the observers' clocks began at the earliest when the beat was written.
     public func leaseEnd(beatSentAt: MonotonicInstant) -> MonotonicInstant { beatSentAt.advanced(by: leaseLength) }
 
-    /// Whether the node has to beat now.
+    /// True if the node has to beat now.
     public func isBeatDue(lastSentAt: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
         lastSentAt.map { $0.duration(to: now) >= beatInterval } ?? true
     }
 
-    /// Whether a node may beat although its daemon has been silent since `lastAnswerAt`.
+    /// True if a node may beat although its daemon has been silent since `lastAnswerAt`.
     ///
     /// A node that beats keeps its tasks: without a daemon nothing becomes of them.
     public func mayBeat(lastAnswerAt: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
@@ -41,9 +41,9 @@ public struct LeaseRules: Hashable, Sendable {
     }
 }
 
-/// What one node has seen of the others' beats.
+/// An observer's record of the other nodes' beats.
 ///
-/// A value without clocks: the time is a parameter, always of the observer's own boot clock.
+/// It is a value without clocks: the time is a parameter, always of the observer's own boot clock.
 public struct BeatObserver: Hashable, Sendable {
     /// A beat as the database has it.
     public struct Beat: Hashable, Sendable {
@@ -56,7 +56,7 @@ public struct BeatObserver: Hashable, Sendable {
         }
     }
 
-    /// How long a node has been silent.
+    /// The duration of a node's silence, as a judgement.
     public enum Liveness: Hashable, Sendable {
         case live
         /// For more than two intervals.
@@ -80,7 +80,7 @@ public struct BeatObserver: Hashable, Sendable {
         seen = seen.filter { beats[$0.key] != nil }
     }
 
-    /// The observer's own contact broke: meanwhile it saw no beats, so all counts begin anew.
+    /// Restarts all counts. The observer's own contact was broken, so it saw no beats meanwhile.
     public mutating func startAnew() { seen = [:] }
 
     public func liveness(of name: String, _ rules: LeaseRules, at now: MonotonicInstant) -> Liveness {

@@ -1,11 +1,11 @@
 public import XferModel
 
-/// Decides what becomes of a task whose node had a permit to publish on shared storage and was taken over.
+/// Decides the end of a task whose node had a permit to publish on shared storage and was taken over.
 ///
-/// The next node that claims the task has removed the part by its name before it asks, so the former node can publish no
-/// more: what lies there now stays.
+/// The next node that claims the task has removed the partial file by its name before it calls this, so the former node
+/// can no longer publish; a file under the final name stays.
 public enum PermitRules {
-    /// What the claiming node does.
+    /// The action of the claiming node.
     public enum Verdict: Hashable, Sendable {
         /// The former node has published the file: report that.
         case published
@@ -24,17 +24,17 @@ public enum PermitRules {
         return isRepeatable ? .transfer : .end(.outcomeUnknown)
     }
 
-    /// What becomes of a staged task that its node's daemon does not publish.
+    /// The result for a staged task that its node's daemon does not publish.
     public enum Refusal: Hashable, Sendable {
         /// Another node cannot publish it either: the task fails.
         case fail
         /// This node cannot: another one may.
         case decline
-        /// Only now: try again.
+        /// The refusal is temporary: try again.
         case wait
     }
 
-    /// How often a daemon is asked to publish a file before another node gets the task.
+    /// The number of requests to a daemon to publish a file before another node gets the task.
     public static let mostTries = 10
 
     /// - Parameters:

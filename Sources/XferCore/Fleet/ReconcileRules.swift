@@ -4,7 +4,7 @@ public import XferModel
 ///
 /// It is decided at the start, after a failover, and when events of the daemon were lost.
 public enum ReconcileRules {
-    /// What to do about one task.
+    /// The action about one task.
     public enum Step: Hashable, Sendable {
         /// The daemon has it: follow it.
         case follow
@@ -12,7 +12,8 @@ public enum ReconcileRules {
         case report
         /// The daemon does not have it: the fleet decides what becomes of it.
         case giveBack
-        /// The fleet has given it to another node, or it is over: stop it here and forget it. Its bytes are not published.
+        /// The fleet has given it to another node, or it is over: stop it here and forget it. Its bytes are not
+        /// published.
         case abandon
         /// It is over here and there: forget it.
         case remove
@@ -28,10 +29,10 @@ public enum ReconcileRules {
         return isLeased ? .follow : .abandon
     }
 
-    /// What to do about a task that was claimed just now, although the daemon has one of the same key.
+    /// The action about a task that was claimed just now, although the daemon has one of the same key.
     ///
-    /// The node held it once before. What failed or was cancelled then is tried again as a new task; what was published
-    /// then is not fetched again.
+    /// The node claimed it before. A task that failed or was cancelled then is retried as a new task; a task that was
+    /// published then is not fetched again.
     public static func step(claimedAgain local: TaskState) -> Step {
         switch local {
         case .completed: .report

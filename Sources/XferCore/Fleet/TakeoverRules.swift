@@ -12,7 +12,7 @@ public enum TakeoverRules {
         case unknownToNode
     }
 
-    /// What becomes of the task.
+    /// The new state of the task.
     public enum Verdict: Hashable, Sendable {
         /// Any node of its place may claim it again; the old claim is void.
         case queue

@@ -2,14 +2,14 @@ public import XferModel
 
 /// Decides which wishes apply to a task of the fleet, by its state and its owner.
 public enum WishRules {
-    /// Who makes a wish.
+    /// The caller that requests the change.
     public enum Caller: Hashable, Sendable {
         /// Sees and changes the tasks of that owner alone.
         case owner(String)
         case operators
     }
 
-    /// What becomes of a wish.
+    /// The result of the request.
     public enum Verdict: Hashable, Sendable {
         /// The database does it at once: no node has the task.
         case apply

@@ -4,18 +4,18 @@ public import XferModel
 public struct AnnouncedDigestFields: Hashable, Sendable {
     /// Digests of the whole representation that can be checked here, best first, each once.
     public var digests: [Checksum] = []
-    /// One sentence for the log for each mistake of the server's for which a field or member was ignored, each once and at
-    /// most 8. They quote nothing that the server sent.
+    /// One sentence for the log for each mistake of the server's for which a field or member was ignored, each once and
+    /// at most 8. They quote nothing that the server sent.
     public var ignored: [String] = []
 
     /// The most mistakes of one response that are reported: a list can have thousands.
     private static let mostIgnored = 8
 
-    /// Digests that a response announces.
+    /// Reads the digests that a response announces.
     ///
-    /// `Repr-Digest` (RFC 9530 §3) and `Digest` (RFC 3230) always speak of the whole; `Content-Digest` (RFC 9530 §2) and
-    /// `Content-MD5` (RFC 1864) speak of this message's body and count only when that is the whole, a 200. A structured
-    /// field with one mistake is ignored as a whole (RFC 9651 §4.2). Algorithms that are not known here are passed over.
+    /// `Repr-Digest` (RFC 9530 §3) and `Digest` (RFC 3230) always describe the whole. `Content-Digest` (RFC 9530 §2)
+    /// and `Content-MD5` (RFC 1864) describe this message's body and count only when that is the whole, a 200. A
+    /// structured field with one mistake is ignored as a whole (RFC 9651 §4.2). Unknown algorithms are skipped.
     public init(_ head: ResponseHead) {
         // Few responses have such a field, and every response is searched.
         guard head.fields.contains(where: { Field.named($0.name) != nil }) else { return }

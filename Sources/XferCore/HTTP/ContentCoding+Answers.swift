@@ -4,12 +4,12 @@ extension ContentCoding {
     /// Most codings of one answer that are undone.
     public static let most = 3
 
-    /// The codings of an answer that are undone, in the order the server applied them.
+    /// The codings of an answer that are removed, in the order in which the server applied them.
     ///
-    /// Empty where there is none, and where the request did not ask for every one of them with `Accept-Encoding`: such an
-    /// answer stays as it came.
+    /// Empty if there is none, and if the request did not list every one of them in `Accept-Encoding`: such an answer
+    /// stays unchanged.
     ///
-    /// - Parameter fields: what the request was sent with.
+    /// - Parameter fields: the fields that the request was sent with.
     public static func undone(of head: ResponseHead, sent fields: [HeaderField]) -> [ContentCoding] {
         let applied = names(in: head.fields, "Content-Encoding").filter { $0 != "identity" }
         let accepted = AcceptedCodings(fields)
@@ -20,7 +20,7 @@ extension ContentCoding {
         return codings
     }
 
-    /// Members of a list field, lower case, without parameters unless told otherwise.
+    /// The members of a list field in lower case, by default without parameters.
     fileprivate static func names(in fields: [HeaderField], _ name: String) -> [String] {
         fields.filter { $0.name.equalsIgnoringASCIICase(name) }.flatMap { field in
             field.value.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
@@ -28,7 +28,7 @@ extension ContentCoding {
     }
 }
 
-/// What a request's `Accept-Encoding` asks for (RFC 9110 §12.5.3); without the field that is nothing.
+/// The codings that a request accepts by `Accept-Encoding` (RFC 9110 §12.5.3); without the field there are none.
 private struct AcceptedCodings {
     private var accepted: Set<ContentCoding> = []
 

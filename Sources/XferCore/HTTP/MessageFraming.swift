@@ -1,6 +1,6 @@
 import XferModel
 
-/// Where the content of a response ends (RFC 9112 §6.3).
+/// The delimiter of a response's content (RFC 9112 §6.3).
 public enum MessageFraming: Hashable, Sendable {
     case length(Int64)
     /// The last chunk ends the content.
@@ -13,7 +13,8 @@ public enum MessageFraming: Hashable, Sendable {
 }
 
 extension ResponseHead {
-    /// How the content ends, by status and header fields. The request's method, for example HEAD, is not considered.
+    /// The delimiter of the content, by status and header fields. The request's method, for example HEAD, is not
+    /// considered.
     ///
     /// `5, 5` counts as 5: all members of the list are valid and equal (RFC 9110 §8.6). No request of this service
     /// offers a transfer coding (`TE`), so a server may apply only `chunked`.
@@ -42,9 +43,9 @@ extension ResponseHead {
         return Self.framing(of: lengths)
     }
 
-    /// True if the fields say that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still send
-    /// it, mostly beside a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC 9112 §6.3 the
-    /// end of the connection ends such a body: if more than the length comes, the connection is not used again.
+    /// True if the fields say that no coding is applied. RFC 2616 §3.6 called that `identity`, and old servers still
+    /// send it, mostly beside a length. It counts as absent, as in RFC 2616 §4.4 and in other clients. By RFC 9112 §6.3
+    /// the end of the connection ends such a body: if more than the length comes, the connection is not used again.
     private func isUncoded(_ codings: [Substring]) -> Bool {
         majorVersion < 2 && !codings.isEmpty
             && codings.allSatisfy { String($0).equalsIgnoringASCIICase("identity") }

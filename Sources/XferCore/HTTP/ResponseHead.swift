@@ -2,7 +2,7 @@ public import XferModel
 
 /// Status and header fields of one response (RFC 9112 §2.1, RFC 9113 §8.1), as received.
 public struct ResponseHead: Hashable, Sendable {
-    /// 100 … 999. Only an interim response has a status below 200.
+    /// The status code, 100 … 999. Only an interim response has a status below 200.
     public var status: Int
     /// 1 or 2: decides whether a limited transfer has to change connections.
     public var majorVersion: Int
@@ -79,7 +79,7 @@ public struct ResponseHead: Hashable, Sendable {
 
     public var validators: Validators { Validators(etag: etag, lastModified: lastModified, date: date) }
 
-    /// Whether the response redirects to another URL: 301, 302, 303, 307 or 308 with a `Location` (RFC 9110 §15.4).
+    /// True if the response redirects to another URL: 301, 302, 303, 307 or 308 with a `Location` (RFC 9110 §15.4).
     public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && location != nil }
 }
 
@@ -90,7 +90,8 @@ public enum ContentRange: Hashable, Sendable {
     /// `bytes */complete`.
     case unsatisfied(complete: Int64)
 
-    /// Nil for another unit, other syntax, numbers that contradict each other, or one beyond `ByteCount.greatest`.
+    /// Parses the field. Returns nil for another unit, other syntax, numbers that contradict each other, or one beyond
+    /// `ByteCount.greatest`.
     public init?(parsing text: String) {
         guard let space = text.firstIndex(of: " "), text[..<space].lowercased() == "bytes" else { return nil }
         let rest = text[text.index(after: space)...]
@@ -112,9 +113,9 @@ public enum ContentRange: Hashable, Sendable {
     }
 }
 
-/// How entity tags compare (RFC 9110 §8.8.3). Tags are kept and sent verbatim.
+/// The comparison of entity tags (RFC 9110 §8.8.3). Tags are kept and sent verbatim.
 public enum EntityTag {
-    /// Whether the text is a quoted tag without `W/`: only such a one may stand in `If-Range`.
+    /// True if the text is a quoted tag without `W/`: only such a one may stand in `If-Range`.
     ///
     /// Many handlers leave out the quotes. Their tags are sent back and compared as they came, too.
     public static func isStrong(_ tag: String) -> Bool {

@@ -2,7 +2,7 @@ public import XferModel
 
 /// Decides whether a response is a success, and if not, whether and when the request can be retried.
 public enum ResponseRules {
-    /// Longest wait a server can ask for, in seconds.
+    /// The longest wait that a server can request, in seconds.
     public static let longestRetryAfter: Int64 = 3600
 
     /// Why the response is no success; nil when it is one. The status comes first; when the media type is wrong, too,
@@ -19,7 +19,7 @@ public enum ResponseRules {
     /// The failure for a response with a wrong media type, whatever its status; nil when the type is right. Only a
     /// response that certainly has no content may omit its type, unless `*/*` is accepted.
     ///
-    /// - Parameter rejectsPages: whether web pages are refused (`reject_html`).
+    /// - Parameter rejectsPages: true if web pages are refused (`reject_html`).
     public static func typeFailure(
         _ head: ResponseHead, from url: HTTPURL, acceptedTypes: [String], rejectsPages: Bool = false
     ) -> TransferError? {

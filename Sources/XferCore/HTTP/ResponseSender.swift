@@ -4,7 +4,7 @@ import XferModel
 enum ResponseSender: Hashable, Sendable {
     case server
     case proxy(String)
-    /// Nothing in the response tells them apart.
+    /// Either one: the response contains no difference.
     case serverOrProxy(String)
 
     init(_ head: ResponseHead) {
@@ -22,7 +22,7 @@ enum ResponseSender: Hashable, Sendable {
     /// Statuses with which proxies refuse requests, or say that they could not pass them on.
     private static let areProxys: Set<Int> = [400, 403, 405, 500, 502, 503, 504, 511]
 
-    /// Whether the response says so: `Proxy-Status` with an error (RFC 9209 §2.1.1), a challenge for the proxy, Squid's
+    /// True if the response says so: `Proxy-Status` with an error (RFC 9209 §2.1.1), a challenge for the proxy, Squid's
     /// error, or the name of a program that is nothing but a proxy.
     private static func isProxysOwn(_ head: ResponseHead) -> Bool {
         if let status = head.value("Proxy-Status"), status.contains("error=") { return true }

@@ -28,8 +28,8 @@ public enum StructuredField {
 
     /// The longest text in bytes. It holds the byte sequence of 16,384 octets that each parser must read (§3.3.5).
     public static let maxLength = 24_576
-    /// The highest number of commas and semicolons: the parser compares each key with all before it. It allows the 1,024
-    /// members, with a parameter each, that each parser must read (§3.2).
+    /// The highest number of commas and semicolons: the parser compares each key with all before it. It allows the
+    /// 1,024 members, with a parameter each, that each parser must read (§3.2).
     public static let maxSeparators = 2_560
 
     /// The Item of this name; nil when it is absent, given more than once, or malformed.

@@ -1,36 +1,36 @@
 public import XferModel
 
-/// Selects which of a transfer's sources is asked next, and for what; it holds the standing of the sources during one
-/// run. A value without I/O. A transfer with one source uses it, too.
+/// Selects the source of a transfer's next request, and the mode of that request. It contains the state of the sources
+/// during one run. A value without I/O. A transfer with one source uses it, too.
 ///
 /// Sources are tried in order of preference. A source that fails permanently (404, an untrusted certificate) is set
 /// aside for the run. A source that fails temporarily (503, a lost connection) is followed by the next one, and the
-/// next run asks it again. Asking all of them is one try of the task.
+/// next run tries it again. Trying all of them is one attempt of the task.
 ///
 /// **Bytes of two sources are combined only under proof**, since entity tags and dates of different servers say nothing
-/// about each other (RFC 9110 §8.8.3 compares tags of one resource). Proof is one of two: lengths agree and the client
+/// about each other (RFC 9110 §8.8.3 compares tags of one resource). There are two proofs: lengths agree and the client
 /// gave a digest, which is verified at the end; or lengths agree and the strong entity tags are the same octets.
-/// Without proof kept bytes belong to the source they are from. If that source has failed permanently in this run, or
-/// `patience` times in a row without progress, another source is asked for the whole. The kept bytes are dropped only
-/// when that source begins to send: it may fail as well.
+/// Without proof kept bytes belong to their source. If that source has failed permanently in this run, or `patience`
+/// times in a row without progress, the whole is requested from another source. The kept bytes are dropped only when
+/// that source begins to send: it may fail as well.
 ///
-/// If a demanded digest is wrong, the sources that sent the bytes are suspects. From then on nothing is combined, caches
-/// on the way are passed by, sources that are not suspect come first, and each sends the whole alone until one digest is
-/// right. A suspect that sent all of the bytes of a wrong digest is condemned and not asked again, so this ends, and one
-/// correct source is enough. If only an announced digest is wrong, a source that sent all bytes is condemned at once.
+/// If a demanded digest is wrong, the sources that sent the bytes are suspects. From then on nothing is combined,
+/// caches on the way are avoided, sources that are not suspect come first, and each sends the whole alone until one
+/// digest is right. A suspect that sent all of the bytes of a wrong digest is excluded, so this ends, and one correct
+/// source is enough. If only an announced digest is wrong, a source that sent all bytes is excluded at once.
 public struct MirrorSelector: Hashable, Sendable {
-    /// What a source is asked for.
+    /// The bytes that are requested from a source.
     public enum FetchMode: Hashable, Sendable {
-        /// What it is about itself: the whole, or the rest of its own bytes as `ResumeRules` say.
+        /// The source's own bytes: the whole, or the rest of its own bytes according to `ResumeRules`.
         case own
         /// The rest of others' bytes, if it shows the same strong entity tag: `If-Range`.
         case sameTag
-        /// The rest of others' bytes, whatever its validators are: a digest will tell.
+        /// The rest of other sources' bytes, whatever its validators are: the digest will decide.
         case underDigest
         /// The whole, in place of what is kept.
         case anew
 
-        /// Whether it is to go on with bytes that others sent.
+        /// True if the request continues bytes that other sources sent.
         public var isForeign: Bool { self == .sameTag || self == .underDigest }
     }
 
@@ -51,7 +51,7 @@ public struct MirrorSelector: Hashable, Sendable {
         case fail(TransferError)
     }
 
-    /// What would hold bytes of several sources together.
+    /// The proof that bytes of several sources belong together.
     public enum Proof: Hashable, Sendable {
         case none
         /// The kept bytes have a strong entity tag, and their length is known.
@@ -86,7 +86,7 @@ public struct MirrorSelector: Hashable, Sendable {
     /// Fruitless tries in a row after which kept bytes are not worth waiting for their source any more.
     public static let patience = 4
 
-    /// What the bytes in the partial file are, those not committed yet included.
+    /// The sources of the bytes in the partial file, including bytes that are not committed yet.
     public private(set) var use: SourceUse
     private var standings: [Standing]
     /// Sources that could not show that the kept bytes of other sources are theirs too; cleared when those bytes are
@@ -110,16 +110,16 @@ public struct MirrorSelector: Hashable, Sendable {
         speeds = Array(repeating: SourceSpeed(), count: count)
     }
 
-    /// Whether there is a choice at all.
+    /// True if there is a choice at all.
     public var hasMirrors: Bool { standings.count > 1 }
 
     // MARK: Next source
 
-    /// The source to ask next, in order of preference.
+    /// The source of the next request, in order of preference.
     ///
     /// - Parameters:
-    ///   - hasBytes: whether any are kept.
-    ///   - isPatient: whether kept bytes are worth another try of the task; see `isPatient(tries:maxRetries:)`.
+    ///   - hasBytes: true if bytes are kept.
+    ///   - isPatient: true if kept bytes justify another attempt of the task; see `isPatient(tries:maxRetries:)`.
     public func next(hasBytes: Bool, proof: Proof, isPatient: Bool) -> Decision {
         guard hasBytes else { return usable.first.map { .ask(Choice(source: $0, mode: .own)) } ?? .fail(failure) }
         if let choice = continuations(proof).first { return .ask(choice) }
@@ -130,8 +130,8 @@ public struct MirrorSelector: Hashable, Sendable {
         return usable.first.map { .ask(Choice(source: $0, mode: .anew)) } ?? .fail(failure)
     }
 
-    /// The sources that could continue the kept bytes, in the order they are asked. Where only a tag can be proof, the
-    /// source of the kept bytes comes first: with it, resuming needs no proof.
+    /// The sources that could continue the kept bytes, in the order in which they are tried. Where only a tag can be
+    /// proof, the source of the kept bytes comes first: with it, resuming needs no proof.
     private func continuations(_ proof: Proof) -> [Choice] {
         let own = usable.filter { $0 == use.described }.map { Choice(source: $0, mode: .own) }
         let others = usable.filter { $0 != use.described && !strangers.contains($0) }
@@ -153,7 +153,7 @@ public struct MirrorSelector: Hashable, Sendable {
         return ready.filter { !use.suspects.contains($0) } + ready.filter(use.suspects.contains)
     }
 
-    /// Whether a task that fails now is tried again soon, so that its kept bytes are worth the wait for their source.
+    /// True if a task that fails now is tried again soon, so that its kept bytes are worth the wait for their source.
     ///
     /// - Parameters:
     ///   - tries: the task's tries since its last progress, this one included, 1 upward.
@@ -165,11 +165,12 @@ public struct MirrorSelector: Hashable, Sendable {
 
     // MARK: What they answer
 
-    /// The source sends what it was asked for: from now on the bytes in the partial file are these, too.
+    /// Records that the source sends the requested bytes. From now on bytes in the partial file are from this source,
+    /// too.
     ///
     /// - Parameters:
-    ///   - offset: where they begin.
-    ///   - isUnproven: whether nothing but a digest shows that they follow what is kept of the source's own.
+    ///   - offset: the place where they begin.
+    ///   - isUnproven: true if only a digest can show that they follow the kept bytes of the source itself.
     public mutating func onBody(of choice: Choice, at offset: Int64 = 0, isUnproven: Bool = false) {
         switch choice.mode {
         case .own where choice.source == use.described:
@@ -186,7 +187,7 @@ public struct MirrorSelector: Hashable, Sendable {
     /// Nothing but a digest shows that the body was not cut off where it ended.
     public mutating func onUnprovenEnd(at offset: Int64) { use.onUnprovenJoin(at: offset) }
 
-    /// The source sends another version from its first byte, and what was kept of all of them is given up.
+    /// Records that the source sends another version from its first byte. The kept bytes of all sources are discarded.
     public mutating func begin(with source: Int) {
         use = use.withoutBytes
         use.described = source
@@ -194,13 +195,13 @@ public struct MirrorSelector: Hashable, Sendable {
         strangers = []
     }
 
-    /// What was kept is given up, and nothing takes its place yet.
+    /// Records that the kept bytes are discarded, and nothing replaces them yet.
     public mutating func onBytesLost() {
         use = use.withoutBytes
         strangers = []
     }
 
-    /// The source cannot go on with others' bytes: it has another length or tag, or sends only the whole.
+    /// Records that the source cannot continue others' bytes: it has another length or tag, or sends only the whole.
     public mutating func onRefusal(of source: Int) { strangers.insert(source) }
 
     /// An attempt at a source has failed. Answers whether that sets it aside for the run.
@@ -210,7 +211,7 @@ public struct MirrorSelector: Hashable, Sendable {
         return !error.isRetriable
     }
 
-    /// Whether a failure tells of the source that was asked, and not of this machine or of the task itself.
+    /// True if the failure's cause is the source, and not this machine or the task itself.
     public static func concernsSource(_ error: TransferError) -> Bool {
         switch error.reason {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,
@@ -230,8 +231,8 @@ public struct MirrorSelector: Hashable, Sendable {
         }
     }
 
-    /// What the run fails with: the most preferred source's word among those that may be better later, else the most
-    /// preferred one's. The wait is over when the first of them may be asked again.
+    /// The error with which the run fails. It is that of the most preferred source whose failure is temporary, else of
+    /// the most preferred one. The wait ends when the first of the sources may be tried again.
     private var failure: TransferError {
         var passing: [TransferError] = []
         var final: [TransferError] = []
@@ -252,9 +253,9 @@ public struct MirrorSelector: Hashable, Sendable {
 
     // MARK: Wrong digests
 
-    /// The state of the sources after finished bytes had the wrong digest; nil when all sources are condemned.
+    /// The state of the sources after finished bytes had the wrong digest; nil when all sources are excluded.
     ///
-    /// - Parameter isDemanded: whether a client demands the digest. A stale copy in a cache on the way has another one,
+    /// - Parameter isDemanded: true if a client demands the digest. A stale copy in a cache on the way has another one,
     ///   though the source is right; a digest that was announced with the copy would be the copy's.
     public static func suspect(_ use: SourceUse, count: Int, isDemanded: Bool) -> SourceUse? {
         var next = use.withoutBytes
@@ -275,7 +276,7 @@ public struct MirrorSelector: Hashable, Sendable {
     /// then the one with the highest speed for each of its attempts. Each source of unknown speed gets one attempt
     /// before any gets two.
     ///
-    /// Nil when no source can continue the kept bytes: then only one attempt may run.
+    /// The proof, or nil when no source can continue the kept bytes: then only one attempt may run.
     /// - Parameter busy: the sources of the attempts that run now.
     public func another(besides busy: [Int], proof: Proof) -> Choice? {
         let choices = continuations(proof)
@@ -296,7 +297,7 @@ public struct MirrorSelector: Hashable, Sendable {
     }
 }
 
-/// How fast a source was seen to be: bytes per second of one attempt, newer ones counting half.
+/// The measured speed of a source in bytes per second of one attempt. The newest measurement counts half.
 struct SourceSpeed: Hashable, Sendable {
     private(set) var rate: Double?
 

@@ -3,9 +3,9 @@ public import XferModel
 /// The state of the network when a run failed. It decides which failures the network explains.
 public struct NetworkCondition: Hashable, Sendable {
     public var isOffline: Bool
-    /// Whether, since the run began, an address or its link was removed, or the machine went offline.
+    /// True if, since the run began, an address or its link was removed, or the machine went offline.
     public var hasLostSinceStart: Bool
-    /// Whether a running link has a usable global address. Then hosts of the local network may be reachable even
+    /// True if a running link has a usable global address. Then hosts of the local network may be reachable even
     /// without a default route, and the kernel does not report when they appear or disappear.
     public var hasNeighbours: Bool
 
@@ -18,7 +18,7 @@ public struct NetworkCondition: Hashable, Sendable {
     /// The condition to use when nothing is known about the network.
     public static let online = NetworkCondition()
 
-    /// What the task does after a failure that the network explains.
+    /// The task's action after a failure that the network explains.
     public enum Explanation: Hashable, Sendable {
         /// The task waits, because another try makes sense only after the network has changed.
         case waits
@@ -28,7 +28,7 @@ public struct NetworkCondition: Hashable, Sendable {
         case again
     }
 
-    /// What the task does after `error`; nil if the network does not explain the failure. If the machine is online and
+    /// The task's action after `error`; nil if the network does not explain the failure. If the machine is online and
     /// has lost nothing, an unreachable network is an ordinary failure, for example an IPv6 address where only IPv4 is
     /// available.
     public func explanation(of error: TransferError) -> Explanation? {

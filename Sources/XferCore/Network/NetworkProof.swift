@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Whether answers over the present network come from the servers that were asked.
+/// The proof that answers over the present network come from the requested servers.
 ///
 /// A portal answers plain HTTP in every server's place: with a redirect, a page of its own, 400 or 404. A network is
 /// proven once an answer over it cannot be a portal's. Before that, an answer says nothing about its URL.
@@ -22,7 +22,7 @@ public struct NetworkProof: Hashable, Sendable {
         isProven = Self.proves(head, from: url)
     }
 
-    /// Whether the response cannot be a portal's: its server has shown its certificate, or it is content other than a
+    /// True if the response cannot be a portal's: its server has shown its certificate, or it is content other than a
     /// page. A proxy can make any response over plain HTTP itself.
     public static func proves(_ head: ResponseHead, from url: HTTPURL) -> Bool {
         // An answer of this machine has not used the network.
@@ -32,7 +32,7 @@ public struct NetworkProof: Hashable, Sendable {
         return !["text/html", "application/xhtml+xml", "text/plain"].contains(type)
     }
 
-    /// Whether a response about this URL is its server's, in a run that began at `begin`.
+    /// True if a response about this URL is its server's, in a run that began at `begin`.
     public func isAuthentic(_ url: HTTPURL, since begin: MonotonicInstant) -> Bool {
         if url.isOfThisMachine { return true }
         if let changedAt, changedAt >= begin { return false }
@@ -41,7 +41,7 @@ public struct NetworkProof: Hashable, Sendable {
 }
 
 extension HTTPURL {
-    /// Whether the host is this machine by its name or address, so that no network is used (RFC 6761 §6.3, RFC 1122
+    /// True if the host is this machine by its name or address, so that no network is used (RFC 6761 §6.3, RFC 1122
     /// §3.2.1.3, RFC 4291 §2.5.3).
     fileprivate var isOfThisMachine: Bool {
         if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }

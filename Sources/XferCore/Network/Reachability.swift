@@ -17,8 +17,8 @@ public struct Reachability: Hashable, Sendable {
     public private(set) var current: NetworkState
     /// The state that was announced last.
     public private(set) var announced: NetworkState
-    /// When the network last lost an address, or the link of an address, or went offline. Connections may have broken
-    /// then.
+    /// The time at which the network last lost an address, or the link of an address, or went offline. Connections may
+    /// have broken then.
     public private(set) var lastLoss: MonotonicInstant?
 
     private var unsettled: Unsettled?
@@ -42,9 +42,9 @@ public struct Reachability: Hashable, Sendable {
     public struct Change: Hashable, Sendable {
         /// The state to announce; nil if it is the state that was announced last.
         public var state: NetworkState?
-        /// Whether hosts may have become reachable, or their use allowed. Then waiting tasks try again.
+        /// True if hosts may have become reachable, or their use allowed. Then waiting tasks try again.
         public var wakes: Bool
-        /// Whether open connections may be dead although their sockets report no error.
+        /// True if open connections may be dead although their sockets report no error.
         public var hasLost: Bool
 
         public init(state: NetworkState?, wakes: Bool, hasLost: Bool) {
@@ -54,7 +54,7 @@ public struct Reachability: Hashable, Sendable {
         }
     }
 
-    /// Whether tasks that avoid metered links have to wait. They wait even before the change is announced, because a
+    /// True if tasks that avoid metered links have to wait. They wait even before the change is announced, because a
     /// postponed start costs nothing.
     public var isMetered: Bool { current == .metered || announced == .metered }
 
@@ -125,13 +125,14 @@ public enum ReachabilityRules {
         return isMetered ? .metered : .unmetered
     }
 
-    /// Whether a running link has a usable global address.
+    /// True if a running link has a usable global address.
     public static func hasNeighbours(_ facts: NetworkFacts?) -> Bool { facts.map { !$0.sources.isEmpty } ?? false }
 
-    /// What distinguishes the networks that the preferred default routes lead over: their links, with the subnets and
-    /// IPv4 addresses there. Nil when there is no such route or nothing is known.
+    /// The identity of the networks of the preferred default routes: their links, with the subnets and IPv4 addresses
+    /// there. Nil when there is no such route or nothing is known.
     ///
-    /// Links of containers come and go without changing it, and so do temporary IPv6 addresses of one subnet (RFC 8981).
+    /// Links of containers come and go without changing it, and so do temporary IPv6 addresses of one subnet (RFC
+    /// 8981).
     public static func identity(of facts: NetworkFacts?) -> String? {
         guard let facts else { return nil }
         let preferred = Set([false, true].flatMap { facts.preferredLinks(isIPv6: $0) })
@@ -145,7 +146,7 @@ public enum ReachabilityRules {
         }.sorted().joined(separator: ", ")
     }
 
-    /// Whether `new` may reach hosts that `old` could not: an address or a route was added.
+    /// True if `new` may reach hosts that `old` could not: an address or a route was added.
     public static func hasGained(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return old != new }
         let hasOtherRoutes = new.otherRoutesDigest != old.otherRoutesDigest && new.otherRoutes >= old.otherRoutes
@@ -153,7 +154,7 @@ public enum ReachabilityRules {
             || !new.defaultRoutes.isSubset(of: old.defaultRoutes)
     }
 
-    /// Whether open connections may be dead: an address was removed, or its link was removed or stopped. Links without
+    /// True if open connections may be dead: an address was removed, or its link was removed or stopped. Links without
     /// an address do not count, because containers create and remove them all the time.
     public static func hasLost(from old: NetworkFacts?, to new: NetworkFacts?) -> Bool {
         guard let old, let new else { return false }

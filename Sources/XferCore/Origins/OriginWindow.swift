@@ -71,10 +71,14 @@ public struct OriginWindow: Hashable, Sendable {
         /// The time from the request to the first byte of its answer; nil if it is unknown.
         public var latency: Duration?
         public var bytes: Int64
+        /// The address of the origin itself; nil if it is unknown, or another server's.
+        public var address: String?
 
         public init(
-            http: HTTP, connection: UInt16? = nil, isReused: Bool = false, latency: Duration? = nil, bytes: Int64 = 0
+            http: HTTP, connection: UInt16? = nil, isReused: Bool = false, latency: Duration? = nil, bytes: Int64 = 0,
+            address: String? = nil
         ) {
+            self.address = address
             self.http = http
             self.connection = connection
             self.isReused = isReused
@@ -127,6 +131,8 @@ public struct OriginWindow: Hashable, Sendable {
     public private(set) var reason = Reason.growing
     /// The smoothed time to the first byte of an answer; nil before the first one.
     public private(set) var latency: Duration?
+    /// The address of the last answer that named one.
+    public private(set) var address: String?
     /// Bytes per second in the last epoch; nil before it.
     public private(set) var rate: Double?
     /// The time when the last request began or ended.
@@ -154,7 +160,8 @@ public struct OriginWindow: Hashable, Sendable {
         var beganAt: MonotonicInstant
         var answers = 0
         var bytes: Int64 = 0
-        /// The most requests that were under way when an answered one began: they explain the rate, not the window of now.
+        /// The most requests that were under way when an answered one began: they explain the rate, not the window of
+        /// now.
         var largest = 1
         /// True if the window was the obstacle.
         var wasFull = false
@@ -224,8 +231,8 @@ public struct OriginWindow: Hashable, Sendable {
         return Ticket(number: lastNumber, underWay: underWay, beganAt: now)
     }
 
-    /// A request has ended. Returns true if the origin has refused it because of those that were under way beside it: the
-    /// window has shrunk for that, and the same request may be answered once they have ended.
+    /// A request has ended. Returns true if the origin has refused it because of those that were under way beside it:
+    /// the window has shrunk for that, and the same request may be answered once they have ended.
     @discardableResult
     public mutating func end(_ ticket: Ticket, _ outcome: Outcome, at now: MonotonicInstant) -> Bool {
         underWay = max(0, underWay - 1)
@@ -271,6 +278,7 @@ public struct OriginWindow: Hashable, Sendable {
             // That was a step already.
             beginEpoch(at: now)
         }
+        address = answer.address ?? address
         if let sample = answer.latency, sample > .zero, sample < .seconds(3600) {
             latency = latency.map { $0 * 7 / 8 + sample / 8 } ?? sample
         }

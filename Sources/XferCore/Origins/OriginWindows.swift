@@ -3,6 +3,8 @@ public import XferModel
 /// The windows of the origins that are in use, or were lately, and the limits that operators have set for hosts.
 ///
 /// It remembers at most `most` origins that are not in use. Forgetting one is safe: its window begins again.
+///
+/// A scheduling pass works on a copy while requests begin and end, so a change copies a small part of the table only.
 public struct OriginWindows: Sendable {
     /// An operator's own limits for a host.
     public struct HostLimit: Hashable, Sendable {
@@ -26,9 +28,18 @@ public struct OriginWindows: Sendable {
     /// The time for which retries of an origin that does not answer wait behind the tasks of others.
     static let patience = Duration.seconds(60)
 
-    private var windows: [String: OriginWindow] = [:]
-    /// The hosts whose last request got no answer.
-    private var silent: Set<String> = []
+    /// The windows, by a part of their hosts' hashes.
+    private var parts = [[String: OriginWindow]](repeating: [:], count: Self.partCount)
+    private static let partCount = 64
+    private var count = 0
+    /// The hosts whose last request got no answer, for at most `patience`: their tasks start after those of others.
+    public private(set) var behind: Set<String> = []
+    /// The time until which each of them is behind.
+    private var behindUntil: [String: MonotonicInstant] = [:]
+    /// The time when the first of them may be behind no longer. All are checked then, at most once a second.
+    private var behindCheck: MonotonicInstant?
+    /// The connections to all hosts behind an address, by address.
+    private var connections: [String: Int] = [:]
     /// The operators' limits, by host.
     public private(set) var limits: [String: HostLimit] = [:]
     /// The time when the next request to a host with a limit per minute may begin.
@@ -54,20 +65,31 @@ public struct OriginWindows: Sendable {
 
     /// The origins, in the order of their names.
     public var all: [(host: String, window: OriginWindow)] {
-        windows.sorted { $0.key < $1.key }.map { (host: $0.key, window: $0.value) }
+        parts.joined().sorted { $0.key < $1.key }.map { (host: $0.key, window: $0.value) }
     }
 
-    public subscript(host: String) -> OriginWindow? { windows[host] }
+    public subscript(host: String) -> OriginWindow? { parts[Self.part(of: host)][host] }
 
-    /// The requests that may be under way to this host at once.
+    /// The requests that may be under way to this host at once. Over HTTP/1.1, hosts behind one address share the
+    /// connections that one of them may have; each may have one.
     public func size(of host: String) -> Int {
-        windows[host]?.size ?? OriginWindow(bounds: bounds(of: host), at: now).size
+        guard let window = self[host] else { return OriginWindow(bounds: bounds(of: host), at: now).size }
+        guard let address = window.address, window.http != .http2, limits[host]?.connections == nil else {
+            return window.size
+        }
+        let others = connections[address, default: 0] - window.connections
+        return max(1, min(window.size, window.bounds.connections - others))
     }
 
     // MARK: Time
 
     /// Sets the time; a clock that goes back is ignored.
-    public mutating func advance(to time: MonotonicInstant) { now = max(now, time) }
+    public mutating func advance(to time: MonotonicInstant) {
+        now = max(now, time)
+        guard let behindCheck, now >= behindCheck else { return }
+        for (host, until) in behindUntil where until <= now { setBehind(host, false) }
+        self.behindCheck = behindUntil.values.min().map { max($0, now.advanced(by: .seconds(1))) }
+    }
 
     /// True if the host's limit per minute lets no request begin now.
     public func isPaced(_ host: String) -> Bool { nextStart[host].map { $0 > now } ?? false }
@@ -78,14 +100,16 @@ public struct OriginWindows: Sendable {
     /// The time when the next host's limit per minute lets a request begin; nil if none is in the way.
     public var earliestPaced: MonotonicInstant? { nextStart.values.filter { $0 > now }.min() }
 
-    /// True for an origin that did not answer: its retries wait behind the tasks of others, for at most a minute.
-    public func isBehind(_ host: String) -> Bool {
-        guard let window = windows[host], window.isSilent else { return false }
-        return window.lastUse.duration(to: now) < Self.patience
+    private mutating func setBehind(_ host: String, _ isBehind: Bool) {
+        guard isBehind else {
+            if behind.remove(host) != nil { behindUntil[host] = nil }
+            return
+        }
+        behind.insert(host)
+        let until = now.advanced(by: Self.patience)
+        behindUntil[host] = until
+        behindCheck = behindCheck ?? until
     }
-
-    /// The hosts that did not answer.
-    public var behind: [String] { silent.filter(isBehind) }
 
     // MARK: Requests
 
@@ -94,9 +118,11 @@ public struct OriginWindows: Sendable {
         if let count = limits[host]?.requestsPerMinute {
             nextStart[host] = now.advanced(by: .seconds(60) / max(1, count))
         }
-        if windows[host] == nil { makeRoom() }
-        let new = OriginWindow(bounds: bounds(of: host), at: now)
-        return windows[host, default: new].begin(at: now)
+        if self[host] == nil {
+            makeRoom()
+            count += 1
+        }
+        return change(host) { $0.begin(at: $1) }
     }
 
     /// Ends a request; see `OriginWindow.end`.
@@ -105,10 +131,30 @@ public struct OriginWindows: Sendable {
         _ host: String, _ ticket: OriginWindow.Ticket, _ outcome: OriginWindow.Outcome, at time: MonotonicInstant
     ) -> Bool {
         advance(to: time)
-        let isBackOff = windows[host]?.end(ticket, outcome, at: now) ?? false
-        if windows[host]?.isSilent == true { silent.insert(host) } else { silent.remove(host) }
+        guard self[host] != nil else { return false }
+        let (isBackOff, isSilent) = change(host) { ($0.end(ticket, outcome, at: $1), $0.isSilent) }
+        setBehind(host, isSilent)
         return isBackOff
     }
+
+    /// Changes a window, or a new one, and counts its connections again.
+    private mutating func change<Value>(
+        _ host: String, _ body: (inout OriginWindow, MonotonicInstant) -> Value
+    ) -> Value {
+        let part = Self.part(of: host)
+        if let window = parts[part][host] { count(window, -1) }
+        let new = OriginWindow(bounds: bounds(of: host), at: now)
+        defer { if let window = parts[part][host] { count(window, 1) } }
+        return body(&parts[part][host, default: new], now)
+    }
+
+    private mutating func count(_ window: OriginWindow, _ sign: Int) {
+        guard let address = window.address, window.connections > 0 else { return }
+        let sum = connections[address, default: 0] + sign * window.connections
+        connections[address] = sum > 0 ? sum : nil
+    }
+
+    private static func part(of host: String) -> Int { Int(UInt(bitPattern: host.hashValue) % UInt(partCount)) }
 
     private func bounds(of host: String) -> OriginWindow.Bounds {
         if let own = limits[host]?.connections { return OriginWindow.Bounds(connections: own) }
@@ -116,19 +162,22 @@ public struct OriginWindows: Sendable {
     }
 
     private mutating func setBounds() {
-        for host in windows.keys {
-            let bounds = bounds(of: host)
-            windows[host]?.bounds = bounds
+        for part in parts.indices {
+            for host in parts[part].keys {
+                let bounds = bounds(of: host)
+                parts[part][host]?.bounds = bounds
+            }
         }
     }
 
     /// Forgets the quarter that was not in use for longest.
     private mutating func makeRoom() {
-        guard windows.count >= Self.most else { return }
-        let idle = windows.filter { $0.value.underWay == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
+        guard count >= Self.most else { return }
+        let idle = parts.joined().filter { $0.value.underWay == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
         for (host, _) in idle.prefix(Self.most / 4) {
-            windows[host] = nil
-            silent.remove(host)
+            parts[Self.part(of: host)][host] = nil
+            count -= 1
+            setBehind(host, false)
         }
     }
 }

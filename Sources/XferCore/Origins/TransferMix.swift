@@ -1,8 +1,11 @@
+public import XferModel
+
 /// Small and large transfers apart: how many of each are under way at once where the configuration sets no number.
 ///
-/// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets one more
+/// Nothing is known of a transfer when it starts, so few start at first. Each small one that has ended lets two more
 /// start, up to `mostSmall`; each one that turns out to be large halves that number. So a list of small files is fetched
-/// many at a time, and a list of disk images is not.
+/// many at a time, and a list of disk images is not. Where disk images follow small files, as many as were small can
+/// turn out to be large: those that are too many return to the queue, see `surplus`.
 public struct TransferMix: Hashable, Sendable {
     public enum Kind: Hashable, Sendable, CaseIterable {
         /// Small, or not known yet.
@@ -16,9 +19,14 @@ public struct TransferMix: Hashable, Sendable {
     /// The most small transfers: as many as share an HTTP/2 connection.
     public static let mostSmall = 100
     public static let mostLarge = 6
+    /// No transfer starts while so many are large, and those beyond them return to the queue. It is more than `mostLarge`,
+    /// because a size shows only after the start.
+    public static let mostLargeStarted = 2 * mostLarge
+    /// An older transfer does not return to the queue.
+    public static let youth = Duration.seconds(5)
     public static let mostConnecting = 128
     /// Transfers that start before any has shown what it is.
-    public static let first = 16
+    public static let first = 32
     /// The length in bytes from which on a body is large.
     public static let largeLength: Int64 = 8 << 20
     public static let shortTime = Duration.seconds(1)
@@ -34,7 +42,7 @@ public struct TransferMix: Hashable, Sendable {
     /// True if one more may start. While as many are large as may be, small ones still start; if they turn out to be
     /// large, not more than as many again.
     public var hasRoom: Bool {
-        small < max(allowance, Self.mostLarge - large) && large < 2 * Self.mostLarge
+        small < max(allowance, Self.mostLarge - large) && large < Self.mostLargeStarted
             && connecting < Self.mostConnecting
     }
 
@@ -53,6 +61,36 @@ public struct TransferMix: Hashable, Sendable {
         return age >= shortTime ? .large : .small
     }
 
+    /// A large transfer that is under way.
+    public struct Large: Hashable, Sendable {
+        public var transfer: TransferID
+        public var begunAt: MonotonicInstant
+        /// True if it can be stopped and continued later without a loss, and was not known to be large when it began.
+        public var mayReturn: Bool
+        /// True if it was stopped already.
+        public var isStopping: Bool
+
+        public init(transfer: TransferID, begunAt: MonotonicInstant, mayReturn: Bool, isStopping: Bool) {
+            self.transfer = transfer
+            self.begunAt = begunAt
+            self.mayReturn = mayReturn
+            self.isStopping = isStopping
+        }
+    }
+
+    /// True if more are large than may be.
+    public var hasSurplus: Bool { large > Self.mostLargeStarted }
+
+    /// The transfers that are stopped, and return to the queue with their bytes: those that began last, so many that
+    /// `mostLargeStarted` are left. Their sizes are known when they start again, so that none returns twice.
+    public static func surplus(of large: [Large]) -> [TransferID] {
+        let count = large.count { !$0.isStopping } - mostLargeStarted
+        guard count > 0 else { return [] }
+        let last = large.filter { $0.mayReturn && !$0.isStopping }
+            .sorted { ($0.begunAt, $0.transfer) > ($1.begunAt, $1.transfer) }
+        return last.prefix(count).map(\.transfer)
+    }
+
     mutating func insert(_ kind: Kind) { change(kind, by: 1) }
 
     mutating func remove(_ kind: Kind) { change(kind, by: -1) }
@@ -64,7 +102,7 @@ public struct TransferMix: Hashable, Sendable {
     }
 
     /// The body of a small transfer has ended.
-    mutating func onSmallEnd() { allowance = min(Self.mostSmall, allowance + 1) }
+    mutating func onSmallEnd() { allowance = min(Self.mostSmall, allowance + 2) }
 
     private mutating func change(_ kind: Kind, by count: Int) {
         switch kind {

@@ -1,13 +1,13 @@
 public import XferModel
 
-/// Whether transfers are going on, without flicker: active once something has run for 1 s, inactive 0.17 s after the
-/// last one ended; new work within that time keeps it active. Class of origin: AFNetworkActivityIndicatorManager.
+/// The activity of transfers, without flicker: active once something has run for 1 s, inactive 0.17 s after the last
+/// one ended; new work within that time keeps it active. Class of origin: AFNetworkActivityIndicatorManager.
 public struct ActivityDebouncer: Hashable, Sendable {
     public static let activationDelay = Duration.seconds(1)
     public static let completionDelay = Duration.milliseconds(170)
 
     public private(set) var isActive = false
-    /// When the number of running transfers came to differ from what is shown.
+    /// The time at which the number of running transfers began to differ from the shown state.
     private var differingSince: MonotonicInstant?
 
     public init() {}

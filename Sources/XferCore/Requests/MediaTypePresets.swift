@@ -16,7 +16,7 @@ public enum MediaTypePresets {
     /// Their names.
     public static var names: [String] { types.map(\.name) }
 
-    /// The media types and ranges that are meant, lower case, each once; a preset's name stands for its types.
+    /// The media types and ranges, lower case, each once. The name of a preset is replaced by its types.
     ///
     /// - Throws: the position of the first text that is neither.
     public static func expand(_ texts: [String]) throws(UnknownMediaType) -> [String] {

@@ -1,7 +1,7 @@
 public import XferModel
 
 /// Decides which servers and proxies may receive a profile's secrets. Only the operator who wrote the profile chooses
-/// them. A guest names the profile and chooses all other fields of its task, but none of these fields may send a secret
+/// them. A guest specifies the profile and all other fields of its task, but none of these fields may send a secret
 /// elsewhere.
 ///
 /// Other code binds credentials and client certificates to their origins at every hop. These rules cover the other ways
@@ -42,7 +42,7 @@ public enum ProfileSecretRules {
         return nil
     }
 
-    /// Whether the request uses a secret of the profile: its credential, client certificate or cookies, or the value of
+    /// True if the request uses a secret of the profile: its credential, client certificate or cookies, or the value of
     /// one of its secret header fields.
     public static func showsSecrets(of profile: Profile, _ request: TransferRequest) -> Bool {
         if request.usesProfileSecrets || request.usesCookies { return true }

@@ -71,8 +71,8 @@ public enum RequestBuilder {
         return Built(request: request, content: content)
     }
 
-    /// The idle timeout, in seconds, of a task whose client and profile say nothing: SDWebImage's 15 s for data, 60 s for
-    /// files.
+    /// The idle timeout, in seconds, of a task whose client and profile say nothing: SDWebImage's 15 s for data, 60 s
+    /// for files.
     public static func defaultTimeouts(for kind: TaskKind) -> Timeouts {
         Timeouts(connect: 30, idle: kind == .data ? 15 : 60, total: 0)
     }
@@ -203,7 +203,7 @@ public struct RequestFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field at fault: `params`, `accept_types[1]`.
     public let field: String
     public let reason: String
-    /// What would have been valid; nil if the value is valid, but not allowed for this caller.
+    /// A description of valid values; nil if the value is valid, but not allowed for this caller.
     public let expected: String?
 
     public var description: String { "\(field): \(reason)" }
@@ -241,8 +241,8 @@ extension RequestContent {
 public enum AcceptLanguage {
     /// All languages in order of preference, with falling weights from 1.0; nil without languages.
     ///
-    /// Up to ten have the weights 1.0, 0.9 … 0.1, of which AFHTTPRequestSerializer sends the first five. More have smaller
-    /// steps: a weight has three digits at most, and 0 would refuse the language (§12.4.2).
+    /// Up to ten have the weights 1.0, 0.9 … 0.1, of which AFHTTPRequestSerializer sends the first five. More have
+    /// smaller steps: a weight has three digits at most, and 0 would refuse the language (§12.4.2).
     public static func value(for languages: [String]) -> String? {
         guard !languages.isEmpty else { return nil }
         let step = languages.count <= 10 ? 100 : max(1, 1000 / languages.count)

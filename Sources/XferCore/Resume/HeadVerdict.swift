@@ -1,42 +1,43 @@
 public import XferModel
 
-/// What to do with the kept bytes and with the body, as the response's head says.
+/// The treatment of the kept bytes and of the body, decided from the response's head.
 ///
 /// Bytes of another version never overwrite kept ones before these are dropped on disk. Therefore `restart` waits for
 /// the manager, and `startOver` ends the attempt.
 public enum HeadVerdict: Hashable, Sendable {
     /// The body continues, or begins, what is kept.
     case write(BodyPlan)
-    /// The body is a whole version from its first byte while bytes of another one are kept: drop those, then go on.
+    /// The body is a whole version from its first byte while bytes of another one are kept: drop those, then continue.
     case restart(BodyPlan, RestartReason)
     /// All bytes are here already; the body is not needed.
     case complete
-    /// The body cannot be used: ask for the whole. The kept bytes are dropped when it begins to arrive.
+    /// The body cannot be used: request the whole. The kept bytes are dropped when it begins to arrive.
     case startOver(RestartReason)
-    /// Ask once more with `Range` but without `If-Range`; see `RequestPlan.fallback`.
+    /// Repeat the request with `Range` but without `If-Range`; see `RequestPlan.fallback`.
     case retryPlainRange(RestartReason)
     /// Repeat the request for the same range with this proof; see `ConditionProof`.
     case proveCondition(ConditionProof)
     /// The published file is current (`on_conflict: update`).
     case notModified
-    /// The answer does not look like the file of which bytes are kept: keep them and the doubt, and ask again later.
+    /// The answer does not look like the file of which bytes are kept: keep them and the doubt, and repeat the request
+    /// later.
     case suspect(AnswerDoubt, TransferError)
     case fail(TransferError)
 }
 
-/// Which octets of the representation a body holds.
+/// The octets of the representation that a body contains.
 public struct BodyPlan: Hashable, Sendable {
     /// Octets at the start of the body that are thrown away, because they are kept already.
     public var skip: Int64
     /// Offset within the representation of the first octet that is written.
     public var offset: Int64
-    /// First offset after the body; nil when only the end of the body will tell.
+    /// The first offset after the body; nil if the body's length is unknown.
     public var end: Int64?
     /// Complete length of the representation, nil while unknown.
     public var total: Int64?
-    /// Where this attempt's work ends: the segment's end or the total; nil when the end of the body will tell.
+    /// The end of this attempt's work: the segment's end or the total; nil if the length is unknown.
     public var goal: Int64?
-    /// Whether nothing but a demanded digest shows that the body is of the version of the kept bytes.
+    /// True if nothing but a demanded digest shows that the body is of the version of the kept bytes.
     public var isUnproven: Bool
 
     public init(
@@ -51,10 +52,10 @@ public struct BodyPlan: Hashable, Sendable {
     }
 }
 
-/// What the clean end of a body means.
+/// The meaning of a body's clean end.
 public enum BodyEndVerdict: Hashable, Sendable {
     case complete
-    /// A short 206 is legal: ask for the rest.
+    /// A short 206 is legal: request the rest.
     case askOn
     case fail(TransferError)
 }
@@ -75,7 +76,7 @@ public enum RestartReason: Hashable, Sendable, CustomStringConvertible {
     case rangeRefused
     case unusableRange(String)
 
-    /// Whether the source is, or may be, another version now: the event `task.source_changed` is due.
+    /// True if the source is, or may be, another version now: the event `task.source_changed` is due.
     public var isSourceChange: Bool {
         switch self {
         case .etagChanged, .lastModifiedChanged, .lengthChanged, .codingChanged, .rangeNotSatisfiable: true

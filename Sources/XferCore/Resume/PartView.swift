@@ -5,8 +5,8 @@ public import XferModel
 /// A download of a part is resumed, split and verified as any other: only the range that is sent is moved into the part
 /// (`RequestPlan.headers`), and only the response's numbers are moved back, here.
 public enum PartView {
-    /// The response's head with offsets and lengths that count from the beginning of the part. Digests are left out, since
-    /// they are the whole source's.
+    /// The response's head with offsets and lengths that count from the beginning of the part. Digests are left out,
+    /// since they are the whole source's.
     public static func head(_ head: ResponseHead, of part: SourceRange?) -> ResponseHead {
         guard let part else { return head }
         var seen = head
@@ -43,7 +43,7 @@ public enum PartView {
         return complete.map { max(0, $0.subtractingSaturated(suffix)) }
     }
 
-    /// The length of the part in a source of this length; nil if it lies behind its end.
+    /// The length of the part in a source of this length; nil if the part begins behind the source's end.
     private static func length(of part: SourceRange, inSourceOf complete: Int64) -> Int64? {
         if let suffix = part.suffixLength { return complete > 0 ? min(suffix, complete) : nil }
         let rest = complete.subtractingSaturated(part.first)
@@ -67,6 +67,6 @@ public enum PartView {
 }
 
 extension SourceRange {
-    /// The number of bytes; nil if only the source's end tells.
+    /// The number of bytes; nil if the part extends to the source's end.
     var length: Int64? { last.map { $0.subtractingSaturated(first).addingSaturated(1) } }
 }

@@ -2,10 +2,10 @@ public import XferModel
 
 /// Decides when another version of a file replaces the kept bytes.
 ///
-/// The new version is received beside them first. It replaces them when it has as many bytes, or is whole. If it breaks off
-/// before, its few bytes are discarded, and the answer is remembered: the source may come back to the old version, as
-/// nodes do while a release is rolled out. If the same answer comes again, it replaces the bytes when its body begins, so
-/// that a connection that breaks early cannot keep a new version away.
+/// The new version is received beside them first. It replaces them when it has as many bytes, or is whole. If it breaks
+/// off before, its few bytes are discarded, and the answer is remembered: the source may come back to the old version,
+/// as nodes do while a release is rolled out. If the same answer comes again, it replaces the bytes when its body
+/// begins, so that a connection that breaks early cannot keep a new version away.
 public enum ReplacementRules {
     /// The fewest kept bytes for which a second file is worth its cost.
     public static let leastKept: Int64 = 1 << 20

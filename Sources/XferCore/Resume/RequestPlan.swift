@@ -2,11 +2,11 @@ public import XferModel
 
 /// The evidence that a server honours `If-Range`, as its answers within an attempt have shown.
 ///
-/// A part has to come with the entity tag of the whole, but without its modification date (RFC 9110 §15.3.7). Some servers
-/// leave out the tag, too. Such a part answers `If-Range` with the kept validator, so it is of the kept version (§13.1.5),
-/// provided that the server honours that field. Not all do. So the same range is requested under a validator that the
-/// kept version does not have: a server that honours the field sends the whole, of which nothing is kept. If that shows
-/// the kept validator and length, the version is still the same, and the first request is repeated.
+/// A part has to come with the entity tag of the whole, but without its modification date (RFC 9110 §15.3.7). Some
+/// servers leave out the tag, too. Such a part answers `If-Range` with the kept validator, so it is of the kept version
+/// (§13.1.5), provided that the server honours that field. Not all do. So the same range is requested under a validator
+/// that the kept version does not have: a server that honours the field sends the whole, of which nothing is kept. If
+/// that shows the kept validator and length, the version is still the same, and the first request is repeated.
 public enum ConditionProof: Hashable, Sendable {
     case none
     /// The request has a validator that the kept version does not have.
@@ -15,11 +15,11 @@ public enum ConditionProof: Hashable, Sendable {
     case honoured
 }
 
-/// What to request, derived from the kept bytes (`ResumeRules.plan`), and what to check in the answer.
+/// The next request, derived from the kept bytes (`ResumeRules.plan`), and the checks of its answer.
 public struct RequestPlan: Hashable, Sendable {
-    /// How the request ensures that a range is of the kept version.
+    /// The means by which the request ensures that a range is of the kept version.
     public enum Guard: Hashable, Sendable {
-        /// The whole is asked for.
+        /// No guard: the whole is requested.
         case none
         /// `If-Range` with a strong entity tag.
         case etag(String)
@@ -27,12 +27,12 @@ public struct RequestPlan: Hashable, Sendable {
         case date(String)
         /// `Range` alone; the answer's entity tag has to match.
         case answerOnly
-        /// Nothing: the client said `resume: unsafe`. Only length and coding are compared.
+        /// No guard: the client chose `resume: unsafe`. Only length and coding are compared.
         case unsafe
-        /// Nothing: a demanded digest verifies the finished bytes. Only length and coding are compared.
+        /// No guard: a demanded digest verifies the finished bytes. Only length and coding are compared.
         case digest
 
-        /// Whether bytes whose validators differ may be continued, if the lengths are equal.
+        /// True if bytes whose validators differ may be continued, if the lengths are equal.
         var joinsVersions: Bool { self == .unsafe || self == .digest }
     }
 
@@ -53,7 +53,7 @@ public struct RequestPlan: Hashable, Sendable {
     /// `If-None-Match` or `If-Modified-Since` for `on_conflict: update`.
     public let conditions: [HeaderField]
     public let acceptedStatus: StatusSet
-    /// As in `TransferRequest`.
+    /// The accepted media types of `TransferRequest`.
     public let acceptedTypes: [String]
     public let rejectsPages: Bool
     /// The part of the source that is the whole for the task; nil is all of it. Offsets of the plan count from its
@@ -65,7 +65,7 @@ public struct RequestPlan: Hashable, Sendable {
     /// First offset that is not kept.
     public var offset: Int64 { segment.committed }
 
-    /// Whether nothing has to be requested: the segment, or the whole, is kept to its last byte.
+    /// True if nothing has to be requested: the segment, or the whole, is kept to its last byte.
     public var isWhole: Bool {
         if let end = segment.end { return segment.committed >= end }
         return segment.committed > 0 && segment.committed == kept.totalLength
@@ -100,7 +100,8 @@ public struct RequestPlan: Hashable, Sendable {
         return fields
     }
 
-    /// A later date. A server that takes `If-Range` for "not modified since" sends the part: it does not honour the field.
+    /// A later date. A server that takes `If-Range` for "not modified since" sends the part: it does not honour the
+    /// field.
     private static func unlike(_ date: String) -> String {
         HTTPDate.parse(date).map { HTTPDate.format($0.advanced(by: .seconds(1))) } ?? date
     }

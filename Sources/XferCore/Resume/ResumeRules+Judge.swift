@@ -129,7 +129,7 @@ extension ResumeRules {
         }
     }
 
-    /// Whether the answer and the kept bytes are of the same, known complete length.
+    /// True if the answer and the kept bytes are of the same, known complete length.
     private static func lengthsAgree(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
         guard let known = plan.kept.totalLength else { return false }
         return completeLength(head) == known
@@ -206,7 +206,7 @@ extension ResumeRules {
                 isUnproven: plan.fallback == .digest && !hasKeptValidator(head, plan)))
     }
 
-    /// Whether the answer shows the validator that the kept bytes have.
+    /// True if the answer shows the validator that the kept bytes have.
     private static func hasKeptValidator(_ head: ResponseHead, _ plan: RequestPlan) -> Bool {
         switch validator(of: plan.kept.validators) {
         case .etag(let tag): EntityTag.matchStrongly(tag, head.etag)
@@ -215,7 +215,7 @@ extension ResumeRules {
         }
     }
 
-    /// What shows that the answer is of another version than the kept bytes; nil when nothing shows it.
+    /// The evidence that the answer is of another version than the kept bytes; nil when there is none.
     private static func difference(_ head: ResponseHead, plan: RequestPlan) -> RestartReason? {
         let kept = plan.kept
         guard head.contentEncoding == kept.contentEncoding else { return .codingChanged }
@@ -232,8 +232,8 @@ extension ResumeRules {
         return nil
     }
 
-    /// Whether the bytes may be joined whatever the validators say. A server that sends a range in spite of `If-Range` is
-    /// not asked again.
+    /// True if the bytes may be joined whatever the validators say. If a server sends a range in spite of `If-Range`,
+    /// the request is not repeated.
     private static func ignoresValidators(of head: ResponseHead, _ plan: RequestPlan) -> Bool {
         lengthsAgree(head, plan) && (plan.check.joinsVersions || head.status == 206 && plan.fallback.joinsVersions)
     }
@@ -283,11 +283,11 @@ extension ResumeRules {
 
     // MARK: Nothing
 
-    /// 416: complete only if the server's length and the kept bytes are equal, the known length is no other one, and the
-    /// version is proven.
+    /// Judges a 416. The download is complete only if the server's length and the kept bytes are equal, the known
+    /// length does not differ, and the version is proven.
     ///
-    /// If no length is known, the body may have ended where it broke off: a server that has exactly what is kept is no
-    /// reason to discard it. Without a tag a demanded digest will tell.
+    /// If no length is known, the body may have ended early. A server that has exactly the kept bytes is no reason to
+    /// discard them. Without a tag a demanded digest decides.
     private static func judgeUnsatisfiable(_ head: ResponseHead, plan: RequestPlan, url: HTTPURL) -> HeadVerdict {
         guard case .unsatisfied(let complete) = head.contentRange else { return .startOver(.rangeNotSatisfiable) }
         if let known = plan.kept.totalLength, known != complete {

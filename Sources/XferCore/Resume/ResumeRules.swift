@@ -1,6 +1,7 @@
 public import XferModel
 
-/// How a download is continued over HTTP (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17) without ever mixing two versions.
+/// The rules for continuing a download over HTTP (RFC 9110 §13.1.5, §14, §15.3.7, §15.5.17) without ever mixing two
+/// versions.
 ///
 /// `plan` decides what to request, `judge` what the answer's head means, `judgeEnd` what the end of its body means,
 /// `resumeData` what to keep. All pure: no I/O and no clock.
@@ -61,13 +62,13 @@ public enum ResumeRules {
         }
     }
 
-    /// Whether several requests may fetch parts of the representation: it has a strong validator, a known length, and
+    /// True if several requests may fetch parts of the representation: it has a strong validator, a known length, and
     /// no content coding.
     public static func isSplittable(_ described: ResumeData) -> Bool {
         described.totalLength != nil && described.contentEncoding == nil && validator(of: described.validators) != nil
     }
 
-    /// Whether the kept bytes can be continued after a break; nil while no response has described any.
+    /// True if the kept bytes can be continued after a break; nil while no response has described any.
     public static func isResumable(_ kept: ResumeData, allowsUnsafe: Bool = false) -> Bool? {
         guard kept.finalURL != nil else { return nil }
         return plan(kept: kept, segment: Segment(start: 0, committed: 1), allowsUnsafe: allowsUnsafe).range != nil
@@ -88,11 +89,11 @@ public enum ResumeRules {
         return .date(text)
     }
 
-    /// What to keep of a response that `judge` let write: the validators of its version, the length, and the request
-    /// header fields that selected it.
+    /// The resume data after a response that `judge` accepted: the validators of its version, the length, and the
+    /// request header fields that selected it.
     ///
-    /// For a continued body that is what was kept, with what was still unknown filled in; the segments are unchanged.
-    /// For a new one there is a single empty segment.
+    /// For a continued body it is the former resume data, with unknown values filled in; the segments are unchanged.
+    /// For a new body there is a single empty segment.
     public static func resumeData(
         after head: ResponseHead, verdict: HeadVerdict, plan: RequestPlan, finalURL: HTTPURL, sent: [HeaderField]
     ) -> ResumeData {

@@ -2,15 +2,15 @@ public import XferModel
 
 /// Decides whether an answer in place of the rest of a file is plausibly that file in another version.
 ///
-/// Portals, quota pages and half-written copies answer with 200, too. Such an answer is **suspect**: the kept bytes stay,
-/// the try fails with `unexpected_answer`, and the request is repeated with the delays of every try. A new version is
-/// confirmed when the same answer of the same source has come `sightings` times in a row. Web pages, empty answers and
-/// odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
+/// Portals, quota pages and half-written copies answer with 200, too. Such an answer is **suspect**: the kept bytes
+/// stay, the try fails with `unexpected_answer`, and the request is repeated with the delays of every try. A new
+/// version is confirmed when the same answer of the same source has come `sightings` times in a row. Web pages, empty
+/// answers and odd statuses are never confirmed: the task fails in the end, and keeps its bytes.
 public enum SuspectRules {
     /// So often in a row the same answer has to come before it replaces the kept bytes.
     public static let sightings = 3
 
-    /// What is wrong with an answer.
+    /// The defect of an answer.
     public enum Reason: Hashable, Sendable {
         /// A web page, where the kept bytes are none.
         case page
@@ -26,7 +26,7 @@ public enum SuspectRules {
         case unmeasured
     }
 
-    /// What is wrong with an answer that brings the whole, while bytes are kept; nil if it may be the file.
+    /// The defect of an answer that contains the whole, while bytes are kept; nil if it may be the file.
     public static func reason(for head: ResponseHead, plan: RequestPlan) -> Reason? {
         let kind = MediaKind(head.mediaType)
         let known = MediaKind(plan.kept.mediaType)
@@ -59,8 +59,8 @@ public enum SuspectRules {
         AnswerDoubt(signature: signature(of: head, source: source), count: 1)
     }
 
-    /// Whether repetition shows that the answer is another version of the file. Data and text are only with a validator:
-    /// errors rarely have one.
+    /// True if repetition shows that the answer is another version of the file. Data and text are only with a
+    /// validator: errors rarely have one.
     private static func mayBeVersion(_ head: ResponseHead, _ reason: Reason) -> Bool {
         switch reason {
         case .page, .status, .empty: false
@@ -69,7 +69,8 @@ public enum SuspectRules {
         }
     }
 
-    /// Everything by which answers are the same. It names the source, since mirrors do not confirm each other's answers.
+    /// Everything by which answers are the same. It names the source, since mirrors do not confirm each other's
+    /// answers.
     private static func signature(of head: ResponseHead, source: HTTPURL?) -> String {
         let parts = [
             source?.hostKey, source?.target,

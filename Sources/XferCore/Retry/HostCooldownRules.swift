@@ -2,10 +2,10 @@ public import XferModel
 
 /// Decides which answers make other tasks of a host wait, and for how long.
 ///
-/// 429 is about the client (RFC 6585 §4) and holds the host. 503 with `Retry-After` is about a URL until a second URL of
-/// the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the files beside it.
+/// 429 is about the client (RFC 6585 §4) and holds the host. 503 with `Retry-After` is about a URL until a second URL
+/// of the host gets it, too (RFC 9110 §15.6.4): one page under maintenance says nothing about the files beside it.
 public enum HostCooldownRules {
-    /// Whom an answer makes wait.
+    /// The tasks that an answer makes wait.
     public enum Scope: Hashable, Sendable, CaseIterable {
         /// The task alone, by its ordinary delays.
         case none
@@ -15,11 +15,11 @@ public enum HostCooldownRules {
         case host
     }
 
-    /// The longest cooldown that no server has asked for.
+    /// The longest cooldown that no server has requested.
     public static let longestOwn = Duration.seconds(300)
 
-    /// Whom this answer makes wait. A proxy's answer is not the host's, and a proxy that the task has chosen may have made
-    /// one in the host's place: neither is a reason for other tasks to wait.
+    /// The tasks that this answer makes wait. A proxy's answer is not the host's. A proxy that the task has chosen may
+    /// have answered in the host's place. Neither is a reason for other tasks to wait.
     public static func scope(of error: TransferError, to specification: TaskSpecification) -> Scope {
         guard error.proxy == nil, !isForgeable(error, to: specification) else { return .none }
         guard error.reason == .httpStatus, error.isRetriable, error.httpStatus == 429 || asksToWait(error) else {
@@ -31,7 +31,7 @@ public enum HostCooldownRules {
         return specification.mirrors.isEmpty ? .url : .none
     }
 
-    /// Whether an earlier answer, which still makes its task wait, is of the same server about another URL.
+    /// True if an earlier answer, which still makes its task wait, is of the same server about another URL.
     public static func confirms(_ earlier: TransferTask, _ error: TransferError, to task: TransferTask) -> Bool {
         guard earlier.id != task.id, earlier.specification.request.url != task.specification.request.url,
             let known = earlier.error, scope(of: known, to: earlier.specification) != .none
@@ -59,9 +59,9 @@ public enum HostCooldownRules {
         return error.isRelayed == true && (request.proxy != nil || request.connections.unixSocket != nil)
     }
 
-    /// How long the host's tasks wait.
+    /// The time for which the host's tasks wait.
     ///
-    /// - Parameter tries: the task's tries without progress, 1 upward.
+    /// - Parameter tries: the task's attempts without progress, 1 upward.
     public static func duration(
         after error: TransferError, tries: Int, using random: inout some RandomNumberGenerator
     ) -> Duration {

@@ -1,27 +1,28 @@
 public import XferModel
 
-/// What a server's refusal says: whether the same request may be answered otherwise later.
+/// The meaning of a server's refusal: whether the same request may be answered otherwise later.
 ///
-/// `RetryPolicy` decides from it when the task asks again. The later answers decide, so that no refusal that passes is
-/// the end of a file.
+/// `RetryPolicy` decides from it when the task repeats the request. The later answers decide, so that no temporary
+/// refusal is the end of a file.
 public enum Refusal: Hashable, Sendable, CaseIterable {
     /// The answer is about the request and stays.
     case final
     /// The URL has carried a permission, which has expired. The task waits for another URL and keeps its bytes.
     case expired
-    /// The server may answer otherwise. The task asks again within its own limits.
+    /// The server may answer otherwise. The task repeats the request within its own limits.
     case passing
-    /// Perhaps only the server that answered refuses, or only now. The task asks again `mostDoubts` times.
+    /// Perhaps only the server that answered refuses, or only now. The task repeats the request `mostDoubts` times.
     case doubtful
-    /// The host sends other files to this client, and may accept fewer requests at once. The task asks again when one of
-    /// those has ended. A refusal while the host serves fewer than before has another reason: see `HostConcurrency`.
+    /// The host sends other files to this client, and may accept fewer requests at once. The task repeats its request
+    /// when one of those has ended. A refusal while the host serves fewer than before has another reason: see
+    /// `HostConcurrency`.
     case fewerAtOnce
 
-    /// The number of times that a doubtful refusal is asked again.
+    /// The number of repetitions after a doubtful refusal.
     public static let mostDoubts = 3
 
-    /// The time after which a task that waits for fewer transfers of its host asks again although none has ended. A
-    /// refusal that would be final otherwise is asked so `mostDoubts` times.
+    /// The time after which a task that waits for fewer transfers of its host repeats its request although none has
+    /// ended. If the refusal would otherwise be final, there are `mostDoubts` such repetitions.
     public static let longestForRoom = Duration.seconds(1200)
 
     /// True if the task waits until the host sends fewer files at once: its refusal would be final otherwise.
@@ -69,8 +70,8 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
         return [400, 403, 405, 406, 412, 500, 501].contains(status) && error.saysExpired != true && error.proxy == nil
     }
 
-    /// Whether another host than those of the task's URLs has answered, behind a redirect. What it says is about its own
-    /// URL: the next answer of the first one may lead elsewhere.
+    /// True if another host than those of the task's URLs has answered, behind a redirect. Its answer is about its own
+    /// URL: the next answer of the first host may lead elsewhere.
     public static func isFromElsewhere(_ error: TransferError, _ specification: TaskSpecification) -> Bool {
         guard let host = error.host else { return false }
         return !specification.sources.contains { $0.hostKey == host }
@@ -78,19 +79,19 @@ public enum Refusal: Hashable, Sendable, CaseIterable {
 }
 
 extension TaskSpecification {
-    /// Whether the task gets a file by a request that changes nothing.
+    /// True if the task gets a file by a request that changes nothing.
     fileprivate var isFetch: Bool { kind == .download && [.get, .head].contains(request.method) }
 
-    /// Whether the request has credentials of its own beside its URL.
+    /// True if the request has credentials of its own beside its URL.
     fileprivate var hasCredentials: Bool {
         request.credential != nil || request.usesProfileSecrets
             || request.headers.firstValue(named: "Authorization") != nil
     }
 }
 
-/// Tells a URL whose permission expired half way from a server that refuses.
+/// Distinguishes a URL whose permission expired during a transfer from a server that refuses.
 public enum SourceExpiry {
-    /// Whether the server refuses to continue a download that began without credentials because the URL itself carried
+    /// True if the server refuses to continue a download that began without credentials because the URL itself carried
     /// the permission, and it has expired: the URL looks signed, or the answer says so. With credentials, the answer is
     /// about them. An answer from elsewhere is about the URL that the redirect named, and the task's own URL may name
     /// another one.
@@ -129,7 +130,7 @@ public enum SourceExpiry {
         "auth_key", "wssecret", "wstime", "txsecret", "txtime", "verify",
     ]
 
-    /// Whether the URL's query has a signature, a token or an end of its validity.
+    /// True if the URL's query has a signature, a token or an end of its validity.
     public static func isSigned(_ url: HTTPURL) -> Bool {
         guard let mark = url.target.firstIndex(of: "?") else { return false }
         return url.target[mark...].dropFirst().split { $0 == "&" || $0 == ";" }.contains { parameter in
@@ -143,7 +144,7 @@ public enum SourceExpiry {
     /// The longest beginning of a refusal's text that is searched, in bytes.
     public static let longestText = 4096
 
-    /// Codes of the services above, and what they and others write in words. In small letters.
+    /// Codes of the services above, and phrases that they and others write. In small letters.
     private static let phrases = [
         "expiredtoken", "expiredrequest", "requestexpired", "tokenexpired", "signatureexpired", "urlexpired",
         "expired_token", "expired_auth_token", "token_expired", "url_expired", "link_expired", "signature_expired",
@@ -153,7 +154,7 @@ public enum SourceExpiry {
         "signature not valid in the specified time frame",
     ]
 
-    /// Whether the text of a refusal says that the URL, or the permission that it carries, has expired.
+    /// True if the text of a refusal says that the URL, or the permission that it carries, has expired.
     public static func isStated(in text: some Collection<UInt8>) -> Bool {
         let lower = String(decoding: text.prefix(longestText), as: UTF8.self).lowercased()
         return phrases.contains { lower.contains($0) }

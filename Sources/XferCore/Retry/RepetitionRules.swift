@@ -4,15 +4,15 @@ public import XferModel
 ///
 /// A request that failed before it was sent can always be repeated, without these rules.
 public enum RepetitionRules {
-    /// Whether the task's request may be made twice: its method is idempotent, the client allows it, or an
+    /// True if the task's request may be made twice: its method is idempotent, the client allows it, or an
     /// `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) lets the server detect repetitions. An upload
-    /// whose protocol first asks the server for its offset never does anything twice.
+    /// whose protocol first requests the server's offset never does anything twice.
     public static func mayRepeat(_ specification: TaskSpecification) -> Bool {
         mayRepeatRequest(of: specification)
             || specification.kind == .upload && specification.upload.uploadProtocol != .plain
     }
 
-    /// Whether the task's request itself may be made twice. For a resumable upload that is the first request, while the
+    /// True if the task's request itself may be made twice. For a resumable upload that is the first request, while the
     /// server has not named its upload resource yet.
     public static func mayRepeatRequest(of specification: TaskSpecification) -> Bool {
         let request = specification.request
@@ -27,7 +27,7 @@ public enum RepetitionRules {
         saysNothingWasDone(error) || mayRepeat(specification)
     }
 
-    /// As `mayRepeatRequest(of:)`, after an answer.
+    /// The same as `mayRepeatRequest(of:)`, after an answer.
     public static func mayRepeatRequest(of specification: TaskSpecification, after error: TransferError) -> Bool {
         saysNothingWasDone(error) || mayRepeatRequest(of: specification)
     }

@@ -1,16 +1,16 @@
 public import XferModel
 
-/// Whether and when a task whose run failed is tried again: after a wait for what was missing (space, network), or
+/// Decides if and when a task whose run failed is retried: after a wait for the missing resource (space, network), or
 /// with exponential backoff and full jitter.
 ///
 /// Full jitter after "Exponential Backoff And Jitter" (AWS Architecture Blog): the delay is drawn evenly from zero to
-/// the exponential bound, so that many tasks that failed together do not come back together.
+/// the exponential bound, so that many tasks that failed together are not retried together.
 public struct RetryPolicy: Hashable, Sendable {
     /// Bound of the first delay.
     public var base: Duration
     /// Bound of every delay but a server's `Retry-After`.
     public var cap: Duration
-    /// How long a wait for space or for a directory lasts before it is looked at again.
+    /// The time between two checks of missing space or a missing directory.
     public var probeInterval: Duration
 
     public init(base: Duration = .seconds(1), cap: Duration = .seconds(300), probeInterval: Duration = .seconds(5)) {

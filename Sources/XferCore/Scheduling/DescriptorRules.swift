@@ -1,6 +1,7 @@
 public import XferModel
 
-/// How many file descriptors the service, a transfer and a task may need at once. Starts stop before none is left.
+/// The number of file descriptors that the service, a transfer and a task may need at once. Starts stop before none is
+/// left.
 public enum DescriptorRules {
     /// The database, its readers and its log, locks, timers and the event loops.
     static let ofService = 48
@@ -13,8 +14,8 @@ public enum DescriptorRules {
     /// Files of a form that are counted; a form with more files waits if it meets the limit.
     static let filesOfForm = 8
 
-    /// Idle connections that may be kept for the next requests: as many as there are hosts that get turns, or each file of
-    /// a list over many hosts would need a connection of its own.
+    /// Idle connections that may be kept for the next requests: as many as there are hosts that get turns, or each file
+    /// of a list over many hosts would need a connection of its own.
     ///
     /// - Parameter limit: most descriptors of the process.
     public static func keptConnections(limit: Int) -> Int { min(max(limit / 16, 32), 1024) }

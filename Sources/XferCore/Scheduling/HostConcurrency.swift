@@ -1,4 +1,4 @@
-/// What is known of how many transfers a host serves at once, while it is in question.
+/// The known number of transfers that a host serves at once, while it is in question.
 ///
 /// A host is in question from its first refusal beside transfers that it serves until nothing of it runs any more, so
 /// the memory is bounded by the running transfers.
@@ -8,10 +8,10 @@ public struct HostConcurrency: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether no host is in question.
+    /// True if no host is in question.
     public var isEmpty: Bool { served.isEmpty }
 
-    /// Whether the number of served transfers of this host matters.
+    /// True if the number of served transfers of this host matters.
     public func isInQuestion(_ host: String) -> Bool { served[host] != nil }
 
     /// The host has refused a transfer while it serves `others`. Returns the number of others that may explain that: 0

@@ -31,7 +31,7 @@ public struct SchedulerStateMachine: Sendable {
     /// Running tasks whose bodies have ended and are being verified or published.
     private var publishing: Set<TaskID> = []
 
-    /// Why starts are held back.
+    /// The reasons for which no task may start.
     public enum Hold: Hashable, Sendable {
         /// `queue.pause`.
         case pausedByOperator
@@ -40,7 +40,7 @@ public struct SchedulerStateMachine: Sendable {
         /// Many tasks are put back into the queue, step by step. Nothing starts until that is done, so that no task
         /// overtakes another.
         case waking
-        /// As `waking`, for `queue.resume` with `now`.
+        /// Like `waking`, for `queue.resume` with `now`.
         case resuming
     }
 
@@ -62,7 +62,7 @@ public struct SchedulerStateMachine: Sendable {
     /// Tasks that run, the publishing ones included.
     public var runningCount: Int { transferByTask.count }
 
-    /// Whether a task that needs so many file descriptors may start. A single task always may; if it then lacks
+    /// True if a task that needs so many file descriptors may start. A single task always may; if it then lacks
     /// descriptors, it waits.
     public func affords(descriptors: Int) -> Bool {
         transferByTask.isEmpty || descriptors <= limits.maxDescriptors - descriptorsInUse
@@ -73,19 +73,19 @@ public struct SchedulerStateMachine: Sendable {
     /// The next task to start, or nil when none may. The caller starts it and reports that with `onStart`.
     ///
     /// At most as many hosts, groups and profiles are blocked as transfers are active, so the index has at most that
-    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once, and
-    /// so is the task of a run whose start is not committed: it is skipped until that run has ended.
+    /// many to skip. A task that was paused and resumed while its run is still stopping is queued and running at once,
+    /// and so is the task of a run whose start is not committed: it is skipped until that run has ended.
     public func next(in queue: borrowing some QueueIndex & ~Copyable) throws -> TaskID? {
         guard hasRoom else { return nil }
         let blocked = LaneExclusions(
             groups: try blockedGroups(in: queue),
             profiles: Set(activeByProfile.filter { $0.value >= maxActiveByProfile[$0.key] ?? .max }.keys),
             hosts: blockedHosts)
-        let last = lastHosts.subtracting(blocked.hosts)
+        let last = lastHosts
         for priority in Priority.allCases.sorted(by: >) {
             if !last.isEmpty {
                 var others = blocked
-                others.hosts.formUnion(last)
+                others.hosts = blocked.hosts.isEmpty ? last : last.union(blocked.hosts)
                 if let task = try next(of: priority, without: others, in: queue) { return task }
             }
             if let task = try next(of: priority, without: blocked, in: queue) { return task }
@@ -113,8 +113,7 @@ public struct SchedulerStateMachine: Sendable {
     /// The hosts whose tasks start when no task of another host of the same priority may: those that have half of all
     /// transfers, and those that do not answer.
     private var lastHosts: Set<String> {
-        var last: Set<String> = []
-        if limits.maxActivePerHost == nil { last.formUnion(origins.behind) }
+        var last = limits.maxActivePerHost == nil ? origins.behind : []
         if limits.maxActive == nil {
             for (host, active) in activeByHost where active >= TransferMix.mostSmall / 2 { last.insert(host) }
         }
@@ -154,7 +153,7 @@ public struct SchedulerStateMachine: Sendable {
     /// True if no further transfer from this host may start now.
     public func isBlocked(_ host: String) -> Bool { isFull(host) || origins.isPaced(host) }
 
-    /// Whether as many transfers from this host are active as may be.
+    /// True if as many transfers from this host are active as may be.
     private func isFull(_ host: String) -> Bool { activeByHost[host, default: 0] >= maxActive(of: host) }
 
     /// The most active transfers from this host: its own limit, else that of the configuration, else its window.
@@ -163,8 +162,8 @@ public struct SchedulerStateMachine: Sendable {
         return origins.limits[host]?.connections ?? fixed
     }
 
-    /// What keeps a queued task of this lane from starting now, beside its turn and its group's being paused; nil if
-    /// nothing does.
+    /// The obstacle that prevents a queued task of this lane from starting now, apart from its turn and a pause of its
+    /// group; nil if there is none.
     ///
     /// - Parameter groupLimit: most active transfers of the lane's group; nil without a limit.
     public func obstacle(to lane: QueueLane, groupLimit: Int?) -> WaitReason? {
@@ -244,6 +243,9 @@ public struct SchedulerStateMachine: Sendable {
         return slots[transfer]?.ticket
     }
 
+    /// The known kind of a transfer; nil if it has no slot.
+    public func kind(of transfer: TransferID) -> TransferMix.Kind? { slots[transfer]?.kind }
+
     /// Returns whether the transfer was not known to be of this kind.
     public mutating func classify(_ transfer: TransferID, as kind: TransferMix.Kind) -> Bool {
         guard let slot = slots[transfer], slot.kind != kind else { return false }
@@ -318,8 +320,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     }
 }
 
-/// Where queued tasks are kept, in order. No operation may walk over tasks, in particular over those of a blocked host
-/// or group.
+/// The store of queued tasks, in order. No operation may walk over tasks, in particular over those of a blocked host or
+/// group.
 public protocol QueueIndex: ~Copyable {
     /// The group's limit on its concurrent transfers; nil is no limit of its own.
     borrowing func maxActive(of group: GroupKey) throws -> Int?

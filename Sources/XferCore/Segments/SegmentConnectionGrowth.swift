@@ -6,7 +6,11 @@ import XferModel
 /// `auto` begins with one. While much is left, it doubles the connections, measures the gain, and wants the former
 /// number again if the gain was too small. Connections beyond it end with their pieces: to close one at once, and to
 /// fetch the rest of its piece over a new connection, which begins slowly, would cost more than it spares. They are
-/// closed at once only if they have slowed the download. A short download is never split.
+/// closed at once only if they have slowed the download much. A short download is never split.
+///
+/// A trial costs little where it fails. Connections under test get small pieces of the rear (`trialSeconds`), so that
+/// the first connection, which has found the line's speed, keeps the rest. A number is measured when its rate has
+/// stopped rising: a new connection is slow at first, and so is the first one.
 struct SegmentConnectionGrowth: Hashable, Sendable {
     private enum State: Hashable {
         case fixed
@@ -25,12 +29,22 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
             let time: MonotonicInstant
             /// Bytes that were written at that time.
             let written: Int64
+
+            /// Bytes per second since an earlier moment.
+            func rate(since earlier: Start) -> Double {
+                Double(max(0, written.subtractingSaturated(earlier.written)))
+                    / max(1e-9, earlier.time.duration(to: time).inSeconds)
+            }
         }
 
         /// The trial it is compared with; nil for the first one.
         var former: Former?
-        /// Nil until all connections receive bytes.
+        /// The beginning of the measurement; nil until all connections receive bytes.
         var start: Start?
+        /// The middle of the measured time; nil before it.
+        var middle: Start?
+        /// How often the measured time was moved on by half of itself, because the rate was rising.
+        var extensions = 0
     }
 
     private(set) var connections: Int
@@ -38,14 +52,20 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
     private(set) var closesSurplus = true
     private var state: State
 
-    /// How long a number of connections is tried.
+    /// The duration of the trial of a number of connections.
     static let trial = Duration.seconds(1)
+    /// A second half that is faster than the first one by this factor shows that the rate is rising.
+    static let rise = 1.1
+    /// A trial is extended by half of its time at most so often: the rate of a line may never be steady.
+    static let mostExtensions = 6
+    /// How long a connection under test should need for its piece.
+    static let trialSeconds = 1.0
     /// A download that would take no longer is not worth a change, in seconds.
-    static let short = 4.0
+    static let short = 8.0
     /// Required speed-up for twice the connections.
     static let gain = 1.2
     /// Below this share of the former rate, the new connections have slowed the download.
-    static let loss = 0.9
+    static let loss = 0.7
     static let most = 8
 
     init(_ count: SegmentCount) {
@@ -57,6 +77,12 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
             connections = 1
             state = .measuring(Trial())
         }
+    }
+
+    /// The length of pieces that connections under test get, in bytes; nil if none are under test.
+    var trialPiece: Int64? {
+        guard case .measuring(let trial) = state, let former = trial.former else { return nil }
+        return Int64(saturating: former.rate / Double(max(1, former.connections)) * Self.trialSeconds)
     }
 
     mutating func limit(to most: Int) {
@@ -78,21 +104,32 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
             state = .measuring(trial)
             return false
         }
-        let elapsed = start.time.duration(to: now)
-        guard elapsed >= Self.trial else { return false }
-        let rate = Double(written - start.written) / elapsed.inSeconds
+        let moment = Trial.Start(time: now, written: written)
+        guard let middle = trial.middle else {
+            if start.time.duration(to: now) >= Self.trial / 2 { trial.middle = moment }
+            state = .measuring(trial)
+            return false
+        }
+        guard middle.time.duration(to: now) >= Self.trial / 2 else { return false }
+        let rate = moment.rate(since: start)
         guard rate > 0 else {
             // Nothing was received: that measures nothing.
-            trial.start = nil
+            (trial.start, trial.middle) = (nil, nil)
+            state = .measuring(trial)
+            return false
+        }
+        let isRising = moment.rate(since: middle) > middle.rate(since: start) * Self.rise
+        if isRising, trial.extensions < Self.mostExtensions {
+            (trial.start, trial.middle) = (middle, moment)
+            trial.extensions += 1
             state = .measuring(trial)
             return false
         }
         let isLong = Double(remaining) > rate * Self.short && remaining >= 4 * smallest
         if let former = trial.former, rate < former.rate * Self.gain {
             state = .fixed
-            guard isLong else { return false }
             connections = former.connections
-            closesSurplus = rate < former.rate * Self.loss
+            closesSurplus = isLong && rate < former.rate * Self.loss
             return true
         }
         guard isLong, connections < Self.most else {
@@ -107,9 +144,9 @@ struct SegmentConnectionGrowth: Hashable, Sendable {
 
 /// The speed of a connection, from samples of its offset.
 struct SegmentConnectionRate: Hashable, Sendable {
-    /// Nil until there are two samples.
+    /// The measured rate; nil until there are two samples.
     private(set) var bytesPerSecond: Double?
-    /// How often the rate was measured.
+    /// The number of measurements of the rate.
     private(set) var measurements = 0
     private var last: Moment?
 

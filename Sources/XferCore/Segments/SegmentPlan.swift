@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Decides which part of a download each of its connections fetches, and records what of each part is durable.
+/// Decides which part of a download each of its connections fetches, and records the durable bytes of each part.
 ///
 /// A connection is one request at a time. The pieces cover the whole from the first byte to the last without a gap and
 /// without overlapping; each has at most one connection, and a connection has at most one piece. So no byte is fetched
@@ -9,11 +9,11 @@ public import XferModel
 /// agree first, since its bytes may have got there meanwhile.
 ///
 /// Until the server has sent a range as requested, only the last piece is split off: if the server does not support
-/// ranges, the connection that asked for the whole can still get all of it.
+/// ranges, the connection that requested the whole can still get all of it.
 ///
-/// The plan only says what to do; the caller does it and reports the result. The steps of one plan are taken one after
-/// the other: between a `split` or `extend` and its answer the caller asks for nothing else. `SegmentPiece` keeps which
-/// bytes a piece has. Class of origin: aria2's SegmentMan.
+/// The plan only decides; the caller acts and reports the result. The steps of one plan are taken one after the other:
+/// between a `split` or `extend` and its answer the caller requests nothing else. `SegmentPiece` records the bytes of a
+/// piece. Class of origin: aria2's SegmentMan.
 public struct SegmentPlan: Hashable, Sendable {
     /// Names a connection: 0 …, the lowest free number first.
     public typealias Connection = Int
@@ -22,8 +22,8 @@ public struct SegmentPlan: Hashable, Sendable {
     public enum Step: Hashable, Sendable {
         /// Request the rest of this segment; the connection has the piece from now on.
         case fetch(Segment)
-        /// The other connection should stop at this offset. What is behind it becomes `parts` − 1 pieces: answer with
-        /// `onSplit`, then ask again.
+        /// The other connection should stop at this offset. The rest of its piece becomes `parts` − 1 pieces: answer
+        /// with `onSplit`, then request the next step.
         case split(Connection, at: Int64, parts: Int)
     }
 
@@ -32,7 +32,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Ascending, covering 0 ..< total.
     private(set) var pieces: [SegmentPiece]
     private var growth: SegmentConnectionGrowth
-    /// Whether a range came as requested.
+    /// True if a range came as requested.
     public private(set) var isProven = false
     /// The speed of the connection that ended last.
     private var lastRate: Double?
@@ -76,7 +76,7 @@ public struct SegmentPlan: Hashable, Sendable {
     /// Number of connections there should be now; there may be too little work for so many.
     public var wantedConnections: Int { growth.connections }
 
-    /// Whether every byte was written.
+    /// True if every byte was written.
     public var isWritten: Bool { pieces.allSatisfy(\.isWritten) }
 
     /// Bytes that were written.
@@ -123,11 +123,16 @@ public struct SegmentPlan: Hashable, Sendable {
             return nil
         }
         if !isProven {
-            let rear = max((victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections)), least(for: victim))
+            let share = (victim.end - victim.begun) / Int64(clamping: max(2, wantedConnections))
+            let rear = max(min(share, growth.trialPiece ?? share), least(for: victim))
             return .split(owner, at: aligned(victim.end - rear, in: victim), parts: 2)
         }
         let parts = min(Int64(clamping: max(1, idle)) + 1, victim.remaining / least(for: victim))
-        let at = cut(victim, parts: parts, rate)
+        var at = cut(victim, parts: parts, rate)
+        if let piece = growth.trialPiece {
+            let (rear, isTooLong) = max(piece, least(for: victim)).multipliedReportingOverflow(by: parts - 1)
+            if !isTooLong, rear < victim.end - at { at = aligned(victim.end - rear, in: victim) }
+        }
         return .split(owner, at: at, parts: Int(clamping: parts))
     }
 

@@ -1,27 +1,27 @@
 public import XferModel
 
-/// A digest with a secret key (HMAC-SHA-256, RFC 2104): without the key it can be neither computed nor guessed. Nil
-/// when it cannot be computed.
+/// Computes a digest with a secret key (HMAC-SHA-256, RFC 2104), or nil when it cannot be computed. Without the key the
+/// digest can be neither computed nor guessed.
 public typealias KeyedDigest = @Sendable ([UInt8]) -> [UInt8]?
 
 /// The fields that have to be equal for two tasks to be about the same bytes. Then one request serves both tasks, and
-/// the failure of one holds for the other.
+/// the failure of one applies to the other.
 ///
-/// Made of the URL as libcurl normalised it, the mirrors in their order if there are any, the method, the header
-/// fields, the credentials and other secrets of the request, the cookie jar, the profile, the task's own trust policy
-/// (the host's holds for all alike), the proxy and redirect options, and which statuses count as success; and of the
-/// owner, unless the operator lets owners share. All of it goes through a digest with a key of this database, so that
-/// no secret can be read out of a key or tried against it. Only GET and HEAD without content have a key.
+/// The key contains the URL in libcurl's normalised form, the mirrors in their order if there are any, the method, the
+/// header fields, the credentials and other secrets of the request, the cookie jar, the profile, the task's own trust
+/// policy (the host's applies to all alike), the proxy and redirect options, and the statuses that count as success. It
+/// also contains the owner, unless the operator lets owners share. All of it goes through a digest with a key of this
+/// database, so that no secret can be read from a key or guessed with it. Only GET and HEAD without content have a key.
 ///
-/// What each task decides for itself is not part of the key: the destination, the checksum, limits on time and rate,
+/// The choices of each task for itself are not part of the key: the destination, the checksum, limits on time and rate,
 /// the schedule, and the name.
 public struct CoalesceKey: Hashable, Sendable {
     /// The digest.
     public let bytes: [UInt8]
 
-    /// Nil when the request is not one that can be shared.
+    /// Computes the key. Returns nil when the request cannot be shared.
     ///
-    /// - Parameter isSharedBetweenOwners: whether tasks of different owners may have the same key.
+    /// - Parameter isSharedBetweenOwners: true if tasks of different owners may have the same key.
     public init?(_ specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest) {
         let request = specification.request
         guard specification.kind != .upload, !request.method.allowsContent, request.bodySummary == nil

@@ -8,12 +8,12 @@ public enum FailedURLRules {
     /// Most entries; beyond it the oldest failure is removed.
     public static let largestCount: Int64 = 10_000
 
-    /// True if a final failure puts the task's first URL on the list: 4xx but 401, 403, 408, 416, 423, 425 and 429, and
-    /// redirects to no valid URL.
+    /// True if a final failure puts the task's first URL on the list: 4xx except 401, 403, 408, 416, 423, 425 and 429,
+    /// and redirects to no valid URL.
     ///
-    /// What another server said behind a redirect is not about the first URL, and neither is what a portal may have said
-    /// in the server's place.
-    /// - Parameter isAuthentic: whether the answers come from the servers that were asked; see `NetworkProof`.
+    /// An answer of another server behind a redirect is not about the first URL, and neither is one that may be a
+    /// portal's.
+    /// - Parameter isAuthentic: true if the answers come from the requested servers; see `NetworkProof`.
     public static func lists(
         _ error: TransferError, of specification: TaskSpecification, isAuthentic: Bool
     ) -> Bool {
@@ -36,7 +36,7 @@ public enum FailedURLRules {
         }
     }
 
-    /// Whether a task with this outcome proves that its URL can be fetched. A skipped task made no request.
+    /// True if a task with this outcome proves that its URL can be fetched. A skipped task made no request.
     public static func isRefuted(by outcome: TaskOutcome) -> Bool { !outcome.skipped }
 
     /// Entries that failed within these times count; nil when the list is off.

@@ -1,17 +1,18 @@
 public import XferModel
 
-/// Which tasks share one transfer: one request goes out, each of them gets the bytes.
+/// The rules that decide which tasks share one transfer: one request is made, and each of them gets the bytes.
 ///
 /// Class of origin: SDWebImageDownloader's URLCallbacks, one download with many callbacks.
 public enum SharingRules {
     /// The sharing key: tasks with an equal key may share a transfer. Nil when the task shares with no other task.
     ///
-    /// Beside the `CoalesceKey` it has the kind of result, since a file and an answer are received in different ways.
-    /// Bytes that may be continued without a validator are only for tasks that allow that. With `on_conflict: update`
-    /// there is no key: such a request is conditional on what the task itself published. Where a digest may hold bytes
-    /// of several mirrors together, all tasks have to demand the same digest: without it a task could not verify them.
+    /// Besides the `CoalesceKey` it contains the kind of result, since a file and an answer are received in different
+    /// ways. Bytes that may be continued without a validator are only for tasks that allow that. With `on_conflict:
+    /// update` there is no key: such a request is conditional on what the task itself published. Where only a digest
+    /// can prove that bytes of several mirrors belong together, all tasks have to demand the same digest: without it a
+    /// task could not verify them.
     ///
-    /// It begins with a piece of the URL, which says nothing more than the rest does: see `neighbourhood`.
+    /// It begins with a piece of the URL, which reveals no more than the rest does: see `neighbourhood`.
     public static func key(
         of specification: TaskSpecification, isSharedBetweenOwners: Bool, digest: KeyedDigest
     ) -> [UInt8]? {
@@ -25,9 +26,9 @@ public enum SharingRules {
             + Array((demanded?.description ?? "").utf8)
     }
 
-    /// The beginning of the file's name, of a fixed length. Lists of URLs are mostly in the order of their names, so the
-    /// keys of tasks that were added together lie together in the index of keys. By the digest alone each task would be
-    /// on a page of its own: adding, pausing or cancelling a million tasks would write a million pages.
+    /// The beginning of the file's name, of a fixed length. Lists of URLs are mostly in the order of their names, so
+    /// the keys of tasks that were added together are neighbours in the index of keys. By the digest alone each task
+    /// would be on a page of its own: adding, pausing or cancelling a million tasks would write a million pages.
     private static func neighbourhood(of url: HTTPURL) -> [UInt8] {
         var start = url.target.utf8.startIndex
         var index = start
@@ -48,7 +49,7 @@ public enum SharingRules {
         init(_ kind: TaskKind) { self = kind == .download ? .file : .answer }
     }
 
-    /// Whether a starting task may continue this transfer's kept bytes: they are incomplete, and their validator can
+    /// True if a starting task may continue this transfer's kept bytes: they are incomplete, and their validator can
     /// prove that the server's version is still the same.
     public static func canContinue(_ transfer: Transfer, in directory: FileIdentity?) -> Bool {
         guard transfer.publishIntent == nil, transfer.partial.identity == directory, !isWhole(transfer) else {
@@ -57,7 +58,7 @@ public enum SharingRules {
         return ResumeRules.isResumable(transfer.resumeData) == true
     }
 
-    /// Whether a task that starts may join the transfer: one that is already whole was requested at an earlier time.
+    /// True if a task that starts may join the transfer: one that is already whole was requested at an earlier time.
     public static func mayBeJoined(_ transfer: Transfer) -> Bool { transfer.publishIntent == nil && !isWhole(transfer) }
 
     private static func isWhole(_ transfer: Transfer) -> Bool {
@@ -65,7 +66,7 @@ public enum SharingRules {
         return transfer.resumeData.committedByteCount >= total
     }
 
-    /// Whether every task that waits for a transfer gave a digest that the finished bytes must have.
+    /// True if every task that waits for a transfer gave a digest that the finished bytes must have.
     ///
     /// - Parameters:
     ///   - own: the digest of the task that created the transfer.
@@ -84,10 +85,10 @@ public enum SharingRules {
         return (members + [own]).lazy.compactMap(\.self).first(where: \.algorithm.isStrong)
     }
 
-    /// The digest under which a body is taken whose end nothing else proves: a strong one if there is any. Nil unless
-    /// every task that waits gave one.
+    /// The digest under which a body is accepted whose end nothing else proves: a strong one if there is any. Nil
+    /// unless every waiting task gave one.
     ///
-    /// - Parameters: as of `isDigestKnown`.
+    /// - Parameters: see `isDigestKnown`.
     public static func endDigest(own: Checksum?, ofMembers members: [Checksum?]?) -> Checksum? {
         guard isDigestKnown(own: own, ofMembers: members) else { return nil }
         let given = (members ?? [own]).compactMap(\.self)
@@ -115,7 +116,7 @@ public enum SharingRules {
 ///
 /// Class of origin: UIView+WebCacheOperation, where setting an operation for a key cancels the one that is there.
 public enum SlotRules {
-    /// Whether a task in this state still holds its slot. A task that has ended has left it; a staged task still has to
+    /// True if a task in this state still holds its slot. A task that has ended has left it; a staged task still has to
     /// be committed and holds it.
     public static func isHeld(in state: TaskState) -> Bool { !state.isTerminal }
 

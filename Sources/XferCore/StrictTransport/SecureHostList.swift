@@ -45,7 +45,7 @@ public struct SecureHostList: Hashable, Sendable {
         return false
     }
 
-    /// A change that a host's field made.
+    /// A change of the list: by a host's field, or on request.
     public struct Change: Hashable, Sendable {
         /// The host as it is known from now on; nil if it is not known any more.
         public var known: SecureHost?
@@ -53,13 +53,19 @@ public struct SecureHostList: Hashable, Sendable {
         public var forgotten: [String] = []
         /// True if the change has to be kept: it is more than a later end of the same demand.
         public var isEssential = true
+
+        public init(known: SecureHost? = nil, forgotten: [String] = [], isEssential: Bool = true) {
+            self.known = known
+            self.forgotten = forgotten
+            self.isEssential = isEssential
+        }
     }
 
     /// The least extension of an unchanged demand that is stored, in seconds.
     private static let worthKeeping: Int64 = 86_400
 
-    /// Applies the field that came with a response over a faultless TLS connection (§8.1). Nil if it changes nothing:
-    /// the host is an IP address, or a host that is not known takes its demand back.
+    /// Applies the field of a response over a faultless TLS connection (§8.1). Returns nil if it changes nothing: the
+    /// host is an IP address, or an unknown host withdraws its demand.
     public mutating func apply(_ field: StrictTransportField, of host: String, at now: Timestamp) -> Change? {
         guard let name = Self.name(ofHost: host) else { return nil }
         let before = byName[name]

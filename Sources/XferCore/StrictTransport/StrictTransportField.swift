@@ -37,7 +37,8 @@ private struct DirectiveReader {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Values by names in lower case; nil for a directive without a value. Nil if the text has another form.
+    /// The values by names in lower case; nil for a directive without a value. The result is nil if the text has
+    /// another form.
     mutating func all() -> [String: String?]? {
         var found: [String: String?] = [:]
         while true {

@@ -13,8 +13,8 @@ public struct TaskStateMachine: Sendable {
 
     // MARK: Commands
 
-    /// The user pauses the task. The caller must not ask while a run is publishing, which cannot be undone. A running
-    /// request that must not be made twice cannot be paused either: it could not continue later.
+    /// Applies the user's pause. The caller must not call it while a run is publishing, which cannot be undone. A
+    /// running request that must not be made twice cannot be paused either: it could not continue later.
     public mutating func onPause() -> TaskTransition {
         switch task.state {
         case .queued, .waiting:
@@ -43,7 +43,7 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
-    /// The user cancels the task. That wins over a completion that has not been committed.
+    /// Applies the user's cancellation. It takes precedence over a completion that has not been committed.
     public mutating func onCancel(at now: Timestamp) -> TaskTransition {
         switch task.state {
         case .queued, .waiting, .paused, .staged:
@@ -75,10 +75,11 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskResumed, action: .schedule)
     }
 
-    /// The user retries a failed task as the same task, with the bytes it has, or a cancelled one from its first byte. A
-    /// suspect, and a task that waits for another source, is retried, too. A cancelled task whose source was copied into the spool has nothing to send any more.
+    /// Applies the user's retry of a failed task as the same task, with the bytes it has, or of a cancelled one from
+    /// its first byte. It also retries a suspect, and a task that waits for another source. A cancelled task whose
+    /// source was copied into the spool has nothing to send any more.
     ///
-    /// A deadline that has passed does not count any more: the user knew it when asking for another try.
+    /// A deadline that has passed is removed: the user knew it and wants another attempt.
     public mutating func onRetry(at now: Timestamp) -> TaskTransition {
         if task.state == .waiting, [.suspect, .sourceExpired].contains(task.wait?.reason) { return onResume() }
         guard task.state == .failed || task.state == .cancelled && !task.specification.upload.isSpooled else {
@@ -153,8 +154,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: .taskSourceChanged(reason: reason, dropped: dropped))
     }
 
-    /// The attempt ended, and another may succeed later. Only a failure that is retried uses up a try; waiting for a
-    /// missing resource does not.
+    /// The attempt ended, and another may succeed later. Only a failure that is retried uses up an attempt; waiting for
+    /// a missing resource does not.
     public mutating func onWait(_ wait: Wait, error: TransferError?) -> TaskTransition {
         require(.running)
         move(to: .waiting)
@@ -178,8 +179,8 @@ public struct TaskStateMachine: Sendable {
         return TaskTransition(event: nil, action: .schedule)
     }
 
-    /// The host sends fewer files at once than when it refused the task, which asks again. The refusals so far do not
-    /// count.
+    /// The host sends fewer files at once than when it refused the task, which repeats its request. The refusals so far
+    /// do not count.
     public mutating func onRoomAtHost() -> TaskTransition {
         guard Refusal.waitsForRoom(task) else { return .unchanged }
         move(to: .queued)
@@ -340,8 +341,8 @@ public struct TaskStateMachine: Sendable {
     /// Sets the key under which the task may share a transfer from now on.
     public mutating func coalesce(under key: [UInt8]?) { task.coalesceKey = key }
 
-    /// Kept bytes are discarded because they cannot be used, not because the source changed. The transition has an event
-    /// if there were any.
+    /// Kept bytes are discarded because they cannot be used, not because the source changed. The transition has an
+    /// event if there were any.
     public mutating func onBytesDiscarded(reason: String) -> TaskTransition {
         let dropped = task.received
         forgetBytes()

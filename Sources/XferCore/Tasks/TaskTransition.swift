@@ -6,7 +6,7 @@ public struct TaskTransition: Hashable, Sendable {
     public var event: EventPayload?
     /// Run after the commit.
     public var action: TaskAction
-    /// Whether the state moved: false makes a verb report `unchanged`.
+    /// True if the state moved: false makes a verb report `unchanged`.
     public var isChange: Bool
 
     public init(event: EventPayload?, action: TaskAction = .none) {
@@ -25,7 +25,7 @@ public struct TaskTransition: Hashable, Sendable {
     public static let unchanged = TaskTransition()
 }
 
-/// An effect a transition asks for.
+/// An effect that a transition requires.
 public enum TaskAction: Hashable, Sendable {
     case none
     /// Something may be startable now.

@@ -6,9 +6,9 @@ public import XferModel
 /// its failure, and for as long as another address of the name works, but no longer than `longest`; then it is tried
 /// again. An answer from it ends that at once.
 public struct AddressMemory: Sendable {
-    /// How long an address is avoided after its failure, or after another address of the name answered.
+    /// The time for which an address is avoided after its failure, or after another address of the name answered.
     public static let rest = Duration.seconds(600)
-    /// How long an address is avoided at most.
+    /// The longest time for which an address is avoided.
     public static let longest = Duration.seconds(3600)
     /// Most names that are remembered; beyond it the one that was changed first is forgotten, so that its addresses are
     /// used in the resolver's order again.
@@ -49,7 +49,7 @@ public struct AddressMemory: Sendable {
         names[name]?.failures.min { $0.value.number < $1.value.number }?.key
     }
 
-    /// Whether another address of the name is known to work, so that a kept connection to this avoided one is left.
+    /// True if another address of the name is known to work, so that a kept connection to this avoided one is left.
     public func shouldLeave(_ address: IPAddress, of name: String, now: MonotonicInstant) -> Bool {
         guard let known = names[name], let failure = known.failures[address], let working = known.working else {
             return false

@@ -2,26 +2,26 @@ public import XferModel
 
 /// Decides when received bytes have to be made durable, and when reading has to wait for that.
 ///
-/// One checkpoint is under way at a time. Bytes are at stake from the moment they are written until a committed offset
-/// has passed them.
+/// One checkpoint is under way at a time. Bytes are not yet durable from the moment they are written until a committed
+/// offset has passed them.
 ///
-/// Checkpoints that age makes due come at multiples of an eighth of that age, so that many slow transfers are synced and
-/// committed together.
+/// Checkpoints that age makes due occur at multiples of an eighth of that age, so that many slow transfers are synced
+/// and committed together.
 public struct CheckpointWindow: Hashable, Sendable {
     public struct Limits: Hashable, Sendable {
         /// A checkpoint is due when that many bytes are unsaved …
         public var dueBytes: Int64
         /// … or the oldest of them is that old, and up to an eighth older.
         public var dueAfter: Duration
-        /// Reading pauses before that many bytes are at stake …
+        /// Reading pauses before that many bytes are not yet durable …
         public var pauseBytes: Int64
         /// … or the oldest of them is that old.
         public var pauseAfter: Duration
 
-        /// Most bytes that may be read at once. Larger reads mean fewer calls for a fast transfer, as long as they are
-        /// small beside what may be at stake.
+        /// The highest number of bytes that may be read at once. Larger reads mean fewer calls for a fast transfer, as
+        /// long as they are small beside the bytes that may wait for a checkpoint.
         ///
-        /// - Parameter isShared: whether other requests have bytes at stake under the same limits.
+        /// - Parameter isShared: true if other requests have bytes that are not yet durable under the same limits.
         public func readSize(isShared: Bool) -> Int {
             Int(clamping: min(max(pauseBytes / 64, isShared ? 16 << 10 : 64 << 10), 240 << 10))
         }
@@ -39,11 +39,11 @@ public struct CheckpointWindow: Hashable, Sendable {
 
     /// The other requests for parts of the same body. The limits are for all of them together.
     public struct Neighbours: Hashable, Sendable {
-        /// How many there are.
+        /// The number of requests.
         public var count: Int
-        /// Bytes of theirs that are at stake.
+        /// Their bytes that are not yet durable.
         public var atStake: Int64
-        /// Whether a checkpoint of all of them is under way.
+        /// True if a checkpoint of all of them is under way.
         public var areSaved: Bool
 
         public init(count: Int = 0, atStake: Int64 = 0, areSaved: Bool = false) {
@@ -53,11 +53,11 @@ public struct CheckpointWindow: Hashable, Sendable {
         }
     }
 
-    /// What to do now.
+    /// The action to take now.
     public struct Action: Hashable, Sendable {
         /// Make the bytes below this offset durable and commit it.
         public var dueOffset: Int64?
-        /// Whether reading has to wait.
+        /// True if reading has to wait.
         public var isPaused: Bool
 
         public init(dueOffset: Int64?, isPaused: Bool) {
@@ -73,16 +73,16 @@ public struct CheckpointWindow: Hashable, Sendable {
     public private(set) var written: Int64
     /// Offset of the checkpoint under way.
     private var pending: Int64?
-    /// When the oldest byte at stake was written; nil while nothing is.
+    /// The time at which the oldest byte that is not yet durable was written; nil if there is none.
     private var oldest: MonotonicInstant? { didSet { dueAt = oldest.map(checkpointTime) } }
-    /// When its age makes a checkpoint due.
+    /// The time at which that byte's age makes a checkpoint due.
     private var dueAt: MonotonicInstant?
-    /// When the oldest byte after `pending` was written.
+    /// The time at which the oldest byte after `pending` was written.
     private var oldestAfterPending: MonotonicInstant?
     private var isPaused = false
 
-    /// Bytes at stake at which reading pauses. The rest is room for what libcurl may still deliver after it was told to
-    /// pause, which is its buffer.
+    /// The number of bytes that are not yet durable at which reading pauses. The difference to the limit is room for
+    /// the bytes in libcurl's buffer, which it may still deliver after a pause.
     private let full: Int64
     /// The same room for each of several requests: libcurl's buffer, and what it delivers at once.
     private let room: Int64
@@ -134,7 +134,7 @@ public struct CheckpointWindow: Hashable, Sendable {
         action(now, neighbours)
     }
 
-    /// When `onTime` has to be called next; nil while nothing is at stake or only a commit can change anything.
+    /// The time of the next call of `onTime`; nil while every byte is durable or only a commit can change anything.
     public var deadline: MonotonicInstant? {
         guard let oldest else { return nil }
         if pending == nil { return dueAt }

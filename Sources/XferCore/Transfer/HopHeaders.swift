@@ -2,7 +2,7 @@ public import XferModel
 
 /// The header fields of one request, for one hop: secrets go only to the origin they were given for.
 public enum HopHeaders {
-    /// What distinguishes the request at this hop.
+    /// The properties of the request at this hop.
     public struct Hop: Hashable, Sendable {
         public var url: HTTPURL
         /// Differs from the request's own after some redirects; then no field that describes its content is sent.
@@ -53,7 +53,7 @@ public enum HopHeaders {
         return fields + planned
     }
 
-    /// Whether a field is meant for the first origin only: secrets, and a `Host` of the client's own.
+    /// True if a field is meant for the first origin only: secrets, and a `Host` of the client's own.
     private static func isBound(_ name: String) -> Bool {
         Redaction.isSecretHeader(name) || name.equalsIgnoringASCIICase("Host")
     }

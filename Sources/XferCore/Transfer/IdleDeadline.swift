@@ -33,7 +33,7 @@ public struct IdleDeadline: Hashable, Sendable {
         pausedAt = nil
     }
 
-    /// When the transfer times out unless something arrives; nil while it cannot.
+    /// The time at which the transfer times out unless something arrives; nil while it cannot.
     public var deadline: MonotonicInstant? {
         guard let timeout, pausedAt == nil else { return nil }
         return lastActivity?.advanced(nanoseconds: timeout)

@@ -15,7 +15,7 @@ public struct RateFloor: Hashable, Sendable {
     /// The service's own delays as of the window's beginning.
     private var delays = Duration.zero
 
-    /// Nil if there is no least rate.
+    /// Creates the floor. Returns nil if there is no least rate.
     ///
     /// - Parameters:
     ///   - rate: bytes per second; 0 is none.
@@ -54,13 +54,13 @@ public struct RateFloor: Hashable, Sendable {
         start = start?.advanced(by: pause.duration(to: now))
     }
 
-    /// When the window ends; nil while nothing is expected or the attempt is paused.
+    /// The end of the window; nil while nothing is expected or the attempt is paused.
     public var deadline: MonotonicInstant? {
         guard pausedAt == nil else { return nil }
         return start?.advanced(nanoseconds: window)
     }
 
-    /// Whether the window has ended with too few bytes. Otherwise the next window begins.
+    /// True if the window has ended with too few bytes. Otherwise the next window begins.
     ///
     /// - Parameter delays: the sum of the service's own delays so far.
     public mutating func isTooSlow(_ now: MonotonicInstant, delays: Duration) -> Bool {

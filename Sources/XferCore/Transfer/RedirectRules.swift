@@ -21,10 +21,10 @@ public struct RedirectRules: Hashable, Sendable {
     /// accepts the status.
     public func delivers(status: Int) -> Bool { policy == .deny && acceptedStatus.contains(status) }
 
-    /// The method to go on with. If it is still `method`, the content is sent again, byte for byte; else no content is
-    /// sent.
+    /// The method of the next request. If it is still `method`, the content is sent again, byte for byte; else no
+    /// content is sent.
     ///
-    /// 303 asks for the answer elsewhere; 301 and 302 turn POST into GET, as all common clients do; 307 and 308 repeat
+    /// 303 refers to the answer elsewhere; 301 and 302 turn POST into GET, as all common clients do; 307 and 308 repeat
     /// the request.
     public static func method(after status: Int, to method: HTTPMethod) -> HTTPMethod {
         switch status {

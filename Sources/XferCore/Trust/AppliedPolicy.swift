@@ -3,7 +3,7 @@ public import XferModel
 /// A trust policy as it applies at one instant.
 public struct AppliedPolicy: Sendable, Equatable, Hashable {
     public let policy: TrustPolicy
-    /// Whether the policy's `expires_at` has passed. Then the ordinary check replaces its rule.
+    /// True if the policy's `expires_at` has passed. Then the ordinary check replaces its rule.
     public let isExpired: Bool
 
     public init(_ policy: TrustPolicy, at now: Timestamp) {
@@ -11,19 +11,20 @@ public struct AppliedPolicy: Sendable, Equatable, Hashable {
         isExpired = policy.expiresAt.map { $0 <= now } ?? false
     }
 
-    /// What the policy asks of a server. An expired policy asks for the ordinary check; it never accepts every server.
+    /// The policy's requirements for a server. An expired policy requires the ordinary check; it never accepts every
+    /// server.
     public var rule: TrustRule { isExpired ? .require(.ordinary) : TrustCell(policy).rule }
 
-    /// Whether the policy requires pins now.
+    /// True if the policy requires pins now.
     public var isPinning: Bool { !isExpired && policy.mode != .none }
 
     /// True if a refusal is only reported and not enforced. An expired policy of this kind reports nothing any more.
     public var isReportOnly: Bool { policy.isReportOnly }
 
-    /// Whether the policy accepts servers that the ordinary check refuses.
+    /// True if the policy accepts servers that the ordinary check refuses.
     public var isLax: Bool { !isExpired && !isReportOnly && policy.allowsInvalidCertificates }
 
-    /// Whether the server has to staple proof that its certificate is not revoked.
+    /// True if the server has to staple proof that its certificate is not revoked.
     public var requiresStapledOCSP: Bool { !isExpired && policy.requiresStapledOCSP }
 
     /// The checks whose results the decision needs.
@@ -77,14 +78,14 @@ public struct AppliedPolicies: Sendable, Hashable {
     /// The lowest TLS version of a connection. A report-only policy only reports a lower one.
     public var minimumTLS: TLSVersion { enforced.map(\.policy.minimumTLS).max() ?? .tls12 }
 
-    /// Whether a policy judges stapled OCSP responses, if only to report.
+    /// True if a policy judges stapled OCSP responses, if only to report.
     public var requiresStapledOCSP: Bool { all.contains(where: \.requiresStapledOCSP) }
 
-    /// Whether a server is refused that staples no proof that its certificate is not revoked.
+    /// True if a server is refused that staples no proof that its certificate is not revoked.
     public var enforcesStapledOCSP: Bool { enforced.contains(where: \.requiresStapledOCSP) }
 
-    /// The client certificate of the task's policy, else that of the host's policy. Where neither has one, that of a
-    /// report-only policy is shown: it is no check of the server.
+    /// The client certificate of the task's policy, else that of the host's policy. If neither has one, that of a
+    /// report-only policy is sent: it is no check of the server.
     public var clientCertificate: ClientCertificateFiles? {
         ((task.map { [$0] } ?? []) + [host] + reporting).lazy.compactMap(\.policy.clientCertificate).first
     }

@@ -2,7 +2,8 @@ public import XferModel
 
 /// A report-only policy in whose place a policy decides that allows invalid certificates.
 ///
-/// Before 1.0.0 the ordinary check decided there. Operators are warned, because an upgrade loosens the trust in the hosts.
+/// Before 1.0.0 the ordinary check decided there. Operators are warned, because an upgrade loosens the trust in the
+/// hosts.
 public struct LaxStandIn: Hashable, Sendable {
     /// The name of the report-only policy.
     public let reportOnly: String

@@ -109,7 +109,7 @@ public enum PolicyResolutionError: Error, Hashable, Sendable, CustomStringConver
 }
 
 extension TransferError {
-    /// What a running task fails with.
+    /// Creates the error with which a running task fails.
     public init(_ error: PolicyResolutionError, host: String) {
         switch error {
         case .policyMissing: self.init(.policyMissing, error.description, host: host)

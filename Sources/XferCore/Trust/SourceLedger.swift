@@ -1,22 +1,22 @@
 public import XferModel
 
-/// The servers that sent a transfer's bytes, each of them once, however often it was asked.
+/// The servers that sent a transfer's bytes, each of them once, however many requests it answered.
 ///
-/// A transfer that breaks off often, behind a redirector to many hosts, say, may have bytes of any number of servers. The
-/// first `maxCount` are listed. All others have one entry together, which names the trust settings under which they
-/// were accepted: they stay trusted until those settings change.
+/// A transfer that breaks off often, behind a redirector to many hosts, say, may have bytes of any number of servers.
+/// The first `maxCount` are listed. All others share one entry, which records the trust settings under which they were
+/// accepted: they stay trusted until those settings change.
 public struct SourceLedger: Hashable, Sendable {
     /// The most servers that are listed one by one.
     public static let maxCount = 64
 
-    /// The servers in the order in which they were asked first, then the entry for those that are not listed.
+    /// The servers in the order of their first requests, then the entry for those that are not listed.
     public private(set) var entries: [SourceEvidence]
 
     public init(_ entries: [SourceEvidence] = []) { self.entries = entries }
 
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether the next server may have to share the last entry, so that `insert` needs the settings.
+    /// True if the next server may have to share the last entry, so that `insert` needs the settings.
     public var isFull: Bool { entries.count >= Self.maxCount }
 
     /// Adds a server that was accepted now. The judgement of a server that is listed is replaced.

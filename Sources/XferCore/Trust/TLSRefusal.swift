@@ -3,13 +3,13 @@ public import XferModel
 /// A TLS handshake that failed for a reason that lasts: the same handshake fails again until the server or the task
 /// is changed.
 public struct TLSRefusal: Hashable, Sendable {
-    /// What is known about the handshake besides OpenSSL's error.
+    /// The known facts about the handshake besides OpenSSL's error.
     public struct Circumstances: Hashable, Sendable {
         /// The lowest version that was offered.
         public var minimumTLS: TLSVersion
-        /// Whether the server asked for a client certificate.
+        /// True if the server requested a client certificate.
         public var wasAskedForCertificate: Bool
-        /// Whether there was a client certificate to show.
+        /// True if there was a client certificate to show.
         public var hasCertificate: Bool
 
         public init(

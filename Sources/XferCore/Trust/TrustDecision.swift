@@ -4,7 +4,7 @@ public import XferModel
 ///
 /// The pins are already compared: `TrustFactChecker` of `XferTrust` does that.
 public enum TrustDecision {
-    /// The judgement of one policy. That of a report-only policy says what it would have decided if it were enforced,
+    /// The judgement of one policy. A report-only policy yields the decision that it would make if it were enforced,
     /// and is never `refused`.
     public static func judge(_ applied: AppliedPolicy, _ facts: TrustFacts) -> TrustJudgement {
         var refusal = refusal(applied.rule, facts)
@@ -146,7 +146,7 @@ extension TrustDecision {
 public struct TrustVerdict: Hashable, Sendable {
     /// Why the connection is refused, by the first policy that does; nil accepts.
     public var failure: TrustFailure?
-    /// What `report_only` policies would have refused.
+    /// The failures that `report_only` policies would have reported.
     public var violations: [TrustFailure]
     /// Policies that have expired and were replaced by the ordinary check.
     public var expired: [String]
@@ -172,6 +172,6 @@ public struct TrustVerdict: Hashable, Sendable {
 
     public var isAccepted: Bool { failure == nil }
 
-    /// Whether an operator has to be informed.
+    /// True if an operator has to be informed.
     public var isRemarkable: Bool { failure != nil || !violations.isEmpty || !expired.isEmpty || !lax.isEmpty }
 }

@@ -2,14 +2,14 @@ public import XferModel
 
 /// Facts about a server's certificates for one policy. A fact that was not checked counts against the server.
 public struct TrustFacts: Hashable, Sendable {
-    /// Whether a valid chain could be built, and if not, why.
+    /// The result of building a valid chain: whether it succeeded, and the reason if not.
     public enum Chain: Hashable, Sendable {
         case valid
         case invalid(ChainFault)
         case unchecked
     }
 
-    /// Whether the leaf names the host.
+    /// The result of comparing the leaf's names with the host.
     public enum HostName: Hashable, Sendable {
         case matches
         /// With the X509_V_ERR code for it.
@@ -22,9 +22,9 @@ public struct TrustFacts: Hashable, Sendable {
     /// To the policy's pinned certificates as only anchors.
     public var pinnedChain = Chain.unchecked
     public var hostName = HostName.unchecked
-    /// Of the chain valid to the pins.
+    /// True if the chain that is valid to the pins has a pinned certificate.
     public var chainHasPinnedCertificate = false
-    /// Of the chain valid to the system's anchors.
+    /// True if the chain that is valid to the system's anchors has a pinned key.
     public var chainHasPinnedKey = false
     public var leafHasPinnedKey = false
     /// The TLS version of the connection; nil outside a handshake.
@@ -37,7 +37,7 @@ public struct TrustFacts: Hashable, Sendable {
 public struct ChainFault: Hashable, Sendable {
     /// X509_V_ERR_…, X509_STORE_CTX_get_error(3).
     public var code: Int32
-    /// OpenSSL's words.
+    /// OpenSSL's text.
     public var text: String
     /// The certificate at fault, 0 is the leaf.
     public var depth: Int

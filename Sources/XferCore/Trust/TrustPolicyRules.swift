@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Whether a policy may be written.
+/// The rules that decide if a policy may be written.
 public enum TrustPolicyRules {
     public static let maxPins = 64
     public static let maxHosts = 256
@@ -105,7 +105,7 @@ public struct TrustPolicyError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// When to warn that a policy's pins will no longer be enforced: 30, 7 and 1 days before, and at expiry.
+/// The warnings before a policy's pins are no longer enforced: 30, 7 and 1 days before, and at expiry.
 public enum ExpiryWarning: Int, Hashable, Sendable, Comparable, CaseIterable {
     case month = 30
     case week = 7
@@ -115,7 +115,7 @@ public enum ExpiryWarning: Int, Hashable, Sendable, Comparable, CaseIterable {
     /// In order of urgency.
     public static func < (left: ExpiryWarning, right: ExpiryWarning) -> Bool { left.rawValue > right.rawValue }
 
-    /// When this warning is due.
+    /// The time at which this warning is due.
     public func instant(before expiry: Timestamp) -> Timestamp {
         expiry.advanced(by: .seconds(-86_400 * Int64(clamping: rawValue)))
     }
@@ -128,7 +128,7 @@ public enum ExpiryWarning: Int, Hashable, Sendable, Comparable, CaseIterable {
         return given.map { due > $0 } ?? true ? due : nil
     }
 
-    /// When the next warning is due; nil after the last one.
+    /// The time at which the next warning is due; nil after the last one.
     public static func next(for expiry: Timestamp, at now: Timestamp) -> Timestamp? {
         allCases.map { $0.instant(before: expiry) }.filter { $0 > now }.min()
     }

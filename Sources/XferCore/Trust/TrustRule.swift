@@ -71,7 +71,7 @@ public struct TrustCell: Hashable, Sendable {
     }
 }
 
-/// What a policy asks of a server.
+/// A policy's requirements for a server.
 public enum TrustRule: Hashable, Sendable {
     /// All of these checks have to succeed.
     case require(TrustChecks)

@@ -2,7 +2,7 @@ public import XferModel
 
 /// Decides when to stop telling a server that an upload whose beginning it keeps was cancelled.
 public enum RemoteUploadCleanupRules {
-    /// How long the cleanup is retried: the server removes the upload by itself some day.
+    /// The time for which the cleanup is retried. The server is expected to remove the upload later by itself.
     public static let patience = Duration.seconds(86_400)
 
     /// Between tries.

@@ -2,10 +2,10 @@ public import XferModel
 
 /// An upload by "Resumable Uploads for HTTP" (draft-ietf-httpbis-resumable-upload, interop version 8).
 ///
-/// The client's own request carries the whole source and invites the server to make it resumable. A server that
-/// supports this answers with a 104, and the URL in its `Location`, the upload resource, is kept at once. After a break
-/// `HEAD` asks that resource for the offset, and `PATCH` appends there. A server that does not know the protocol
-/// ignores the invitation: then it was a plain upload, and `mayRepeat` decides whether it may be sent again.
+/// The client's own request contains the whole source and invites the server to make it resumable. A server that
+/// supports this answers with a 104, and the URL in its `Location`, the upload resource, is stored at once. After an
+/// interruption `HEAD` requests the offset from that resource, and `PATCH` appends there. A server that does not know
+/// the protocol ignores the invitation: then it was a plain upload, and `mayRepeat` decides if it may be sent again.
 public struct ResumableUpload: UploadMachine {
     private enum State: Hashable {
         /// → creating, asking, ended
@@ -302,7 +302,8 @@ public struct ResumableUpload: UploadMachine {
         return true
     }
 
-    /// The upload resource is gone for good. Whether it ended because it was complete cannot be determined any more.
+    /// Records that the upload resource is gone for good. It can no longer be determined if it ended because it was
+    /// complete.
     private mutating func onGone(_ what: String) -> UploadStep {
         resumeData = nil
         creations += 1

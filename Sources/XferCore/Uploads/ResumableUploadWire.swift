@@ -33,12 +33,12 @@ enum ResumableUploadWire {
 
     static func cancellation(of upload: HTTPURL) -> UploadRequest { UploadRequest(.delete, upload, headers: [version]) }
 
-    /// Whether this is a 104 (Upload Resumption Supported) of `interopVersion`.
+    /// True if this is a 104 (Upload Resumption Supported) of `interopVersion`.
     static func isInterim(_ head: ResponseHead) -> Bool {
         head.status == 104 && StructuredField.integer(version.name, in: head.fields) == interopVersion
     }
 
-    /// Whether the server says that it has the whole source; nil when it does not say.
+    /// True if the server says that it has the whole source; nil when it does not say.
     static func isComplete(_ head: ResponseHead) -> Bool? {
         StructuredField.boolean("Upload-Complete", in: head.fields)
     }

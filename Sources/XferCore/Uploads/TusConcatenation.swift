@@ -2,8 +2,8 @@ public import XferModel
 
 /// A tus upload in parts that are sent at the same time, and that the server joins (tus 1.0, Concatenation).
 ///
-/// Each part is an upload of its own (`TusUpload`), which survives breaks and restarts. When the server has all of
-/// them, a final upload joins them in their order. A server that does not announce the extension gets one upload.
+/// Each part is an upload of its own (`TusUpload`), which survives interruptions and restarts. When the server has all
+/// of them, a final upload joins them in their order. A server that does not announce the extension gets one upload.
 public struct TusConcatenation: Hashable, Sendable {
     /// A part with fewer bytes is not worth its requests.
     public static let smallestPart: Int64 = 1 << 20

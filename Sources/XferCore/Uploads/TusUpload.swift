@@ -3,8 +3,8 @@ public import XferModel
 /// An upload by tus 1.0 (https://tus.io/protocols/resumable-upload) with its creation, creation-with-upload, expiration
 /// and termination extensions; or a part of one, see `TusConcatenation`.
 ///
-/// `POST` creates the upload resource, whose URL is kept before a byte is sent. `PATCH` appends at the offset that the
-/// server named last; whenever that is uncertain, `HEAD` asks for it.
+/// `POST` creates the upload resource, whose URL is stored before a byte is sent. `PATCH` appends at the offset that
+/// the server reported last; whenever that is uncertain, `HEAD` requests it.
 public struct TusUpload: UploadMachine {
     private enum State: Hashable {
         /// → creating, asking
@@ -282,7 +282,7 @@ public struct TusUpload: UploadMachine {
         head.value("Upload-Offset").flatMap { Decimal64.parse($0) }
     }
 
-    /// Nil when the server does not say, or when the date cannot be parsed.
+    /// The expiry of the upload; nil when the server does not state it, or when the date cannot be parsed.
     private static func expiry(in head: ResponseHead) -> Timestamp? {
         head.value("Upload-Expires").flatMap(HTTPDate.parse)
     }

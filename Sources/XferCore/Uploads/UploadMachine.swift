@@ -1,12 +1,12 @@
 public import XferModel
 
-/// The course of one upload by a protocol whose server keeps what arrived: which request comes next, what has to be
-/// committed before it, and what each answer means.
+/// The state of one upload by a protocol whose server keeps received bytes. It decides the next request, the change to
+/// commit before it, and the meaning of each answer.
 ///
 /// A machine is made for one run, from the resume data of earlier runs. At most one request is in flight at any time.
 /// After `send` the caller reports interim responses, and then exactly one of `onAnswer`, `onBroken` and, after a
-/// requested interruption, `onInterrupted`. Waiting before another try is not decided here: a failure that may pass
-/// ends the run, and the next one begins by asking the server for its offset.
+/// requested interruption, `onInterrupted`. Waiting before another attempt is not decided here: a failure that may be
+/// temporary ends the run, and the next one begins by requesting the offset from the server.
 public protocol UploadMachine: Sendable {
     /// The data that the next run needs after the last step. Its offset may be ahead of the recorded one.
     var resumeData: UploadResumeData? { get }
@@ -21,8 +21,8 @@ public protocol UploadMachine: Sendable {
     /// The final response to the request in flight. Its content has been received.
     mutating func onAnswer(_ head: ResponseHead, location: HTTPURL?, at now: Timestamp) -> UploadStep
 
-    /// The request in flight ended without a whole response. `wasSent` tells whether the server may have begun to act
-    /// on it.
+    /// The request in flight ended without a whole response. `wasSent` is true if the server may have begun to act on
+    /// it.
     mutating func onBroken(_ error: TransferError, wasSent: Bool) -> UploadStep
 
     /// The request in flight was stopped because the last step was `interrupt`.
@@ -40,7 +40,7 @@ public struct UploadRequest: Hashable, Sendable {
     public var headers: [HeaderField]
     /// The part of the source that is sent; nil sends no content.
     public var content: Range<Int64>?
-    /// Whether the client's fields about the representation (`Content-Type` …) belong to this request.
+    /// True if the client's fields about the representation (`Content-Type` …) belong to this request.
     public var describesRepresentation: Bool
 
     public init(
@@ -80,7 +80,7 @@ public struct UploadStep: Hashable, Sendable {
     }
 }
 
-/// The change to commit before the step's action is taken, so that a restarted daemon can go on.
+/// The change to commit before the step's action is taken, so that a restarted daemon can continue.
 public enum UploadRecord: Hashable, Sendable {
     case unchanged
     case keep(UploadResumeData)
@@ -91,7 +91,7 @@ public enum UploadRecord: Hashable, Sendable {
 /// The next action of the caller.
 public enum UploadAction: Hashable, Sendable {
     case send(UploadRequest)
-    /// The request in flight goes on.
+    /// The request in flight continues.
     case goOn
     /// Stop the request in flight, then call `onInterrupted`.
     case interrupt

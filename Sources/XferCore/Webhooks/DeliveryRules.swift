@@ -6,17 +6,17 @@ public import XferModel
 /// delivery is tried. So a long outage costs few requests, however many deliveries wait. The refused delivery waits
 /// longer than the receiver, so one that is refused always does not hold up the others.
 public enum DeliveryRules {
-    /// How long a delivery is tried.
+    /// The time for which a delivery is attempted.
     public static let patience = Duration.seconds(3 * 86_400)
     /// Pauses of a receiver.
     public static let pause = RetryPolicy(base: .seconds(1), cap: .seconds(300))
     /// Waits of a delivery.
     public static let backoff = RetryPolicy(base: .seconds(1), cap: .seconds(900))
-    /// The longest wait or pause: what `Retry-After` may ask for.
+    /// The longest wait or pause, also for `Retry-After`.
     public static let longestWait = Duration.seconds(RetryPolicy.longestRetryAfter)
-    /// Deliveries that wait for one webhook. Beyond it the oldest are given up.
+    /// The highest number of deliveries that wait for one webhook. Beyond it the oldest are discarded.
     public static let maxPending = 100_000
-    /// Deliveries that were given up and are kept, and for how many seconds.
+    /// The highest number of failed deliveries that are stored, and the time for which they are, in seconds.
     public static let maxFailed = 10_000
     public static let keepFailed: Int64 = 604_800
 
@@ -28,18 +28,18 @@ public enum DeliveryRules {
         case giveUp(pausedUntil: Timestamp)
     }
 
-    /// Whether the receiver has accepted what it answered with this status.
+    /// True if the receiver has accepted what it answered with this status.
     public static func isAccepted(_ status: Int) -> Bool { (200...299).contains(status) }
 
-    /// Decides after a try.
+    /// Decides the next step after an attempt.
     ///
-    /// Every status but 2xx is tried again, also 4xx: a receiver that is being installed, or whose secret was changed,
-    /// answers with them for a while. 410 is the receiver's word that it wants no more.
+    /// Every status but 2xx is retried, also 4xx: a receiver that is being installed, or whose secret was changed,
+    /// answers with them for a while. 410 means that the receiver wants no more deliveries.
     ///
     /// - Parameters:
     ///   - status: of the response; nil when there was none.
-    ///   - tries: of the delivery, this one included.
-    ///   - failures: of the receiver since it last accepted a delivery, this one included.
+    ///   - tries: attempts at the delivery, this one included.
+    ///   - failures: failures of the receiver since it last accepted a delivery, this one included.
     public static func decide(
         status: Int?, retryAfter: Int64? = nil, tries: Int, failures: Int, createdAt: Timestamp, at now: Timestamp,
         using random: inout some RandomNumberGenerator
@@ -65,7 +65,7 @@ public struct DeliverySlots: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether a delivery may be tried now.
+    /// True if a delivery may be tried now.
     ///
     /// - Parameter isFailing: whether the receiver did not accept the last delivery. Then one is tried at a time.
     public func mayStart(webhook: String, host: String, isFailing: Bool) -> Bool {

@@ -9,7 +9,7 @@ struct ConnectionAdmission {
     private var refused: AdmissionRefusal?
     private var hasOpened = false
 
-    /// Whether a connection may be made.
+    /// Returns true if a connection may be made, and records the decision.
     mutating func admits(_ address: IPAddress?, port: UInt16, rules: AdmissionRules) -> Bool {
         if let address, let refusal = rules.refusal(ofAddress: address, port: port) {
             refused = refusal
@@ -64,7 +64,7 @@ extension ProxyLogin.Scheme {
         }
     }
 
-    /// Whether this machine's libcurl was built with the scheme.
+    /// True if this machine's libcurl was built with the scheme.
     public var isSupported: Bool {
         guard self == .negotiate else { return true }
         return (curl_version_info(xfer_curl_version_now)?.pointee.features ?? 0) & xfer_version_spnego != 0
@@ -93,14 +93,14 @@ extension EasyHandle {
 }
 
 extension IPAddress {
-    /// Nil for families that are no IP.
+    /// The IP address and port of a socket address. The address is nil for families other than IP.
     static func read(_ address: UnsafeMutablePointer<curl_sockaddr>) -> (IPAddress?, port: UInt16) {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return (nil, 0) }
         // libcurl keeps as much behind the declared end as the family needs (struct Curl_sockaddr_ex).
         return read(UnsafeRawPointer(address).advanced(by: offset), family: address.pointee.family)
     }
 
-    /// Of one of getaddrinfo(3)'s results.
+    /// The IP address of one of getaddrinfo(3)'s results.
     static func read(_ address: UnsafePointer<sockaddr>) -> IPAddress? {
         read(UnsafeRawPointer(address), family: Int32(clamping: address.pointee.sa_family)).0
     }

@@ -15,13 +15,13 @@ public struct Attempt: Sendable {
     public var joinsUnderDigest = false
     /// True if the server refuses requests for the rest, so that the whole is requested; see `ResumeRules.plan`.
     public var isRangeRefused = false
-    /// The digest against which the finished bytes will be verified, so that a body may be taken whose end nothing else
-    /// proves; see `AttemptOutcome.unprovenEnd`. Nil refuses such bodies.
+    /// The digest against which the finished bytes will be verified. With it a body is accepted whose end nothing else
+    /// proves; see `AttemptOutcome.unprovenEnd`. If it is nil, such bodies are refused.
     public var endDigest: Checksum?
     public var sink: BodySink
-    /// Whether the response is a representation to keep, or an answer to judge.
+    /// The treatment of the response: a representation to keep, or an answer to judge.
     public var mode: AttemptMode
-    /// What is sent; nil sends none.
+    /// The content of the request, or nil if it has none.
     public var content: AttemptContent?
     /// Sent to its origins only.
     public var credential: ResolvedCredential?
@@ -40,15 +40,16 @@ public struct Attempt: Sendable {
     /// `If-None-Match` or `If-Modified-Since` with the published file's validators, for `on_conflict: update`.
     public var conditions: [HeaderField]
     public var checkpoints: CheckpointWindow.Limits
-    /// The account of bytes at stake that all attempts at one body share; nil where this attempt alone fetches the
-    /// body.
+    /// The account of the bytes that are not yet durable, shared by all attempts at one body. It is nil if this attempt
+    /// alone fetches the body.
     public var stake: SharedStake?
     /// Called before every hop, redirects included: chooses the session, and with it the trust settings, for the hop.
     public var session: SessionChooser
     /// Called with the sender at every final response's head, redirects included. Called on the attempt's loop.
     public var onServer: (@Sendable (SourceEvidence) -> Void)?
-    /// For a movable sink: called with nil when the attempt cannot go on without its caller, or has something to report
-    /// before its end; and with the outcome at its end. Called on the attempt's loop.
+    /// The observer of an attempt with a movable sink. It is called with nil when the attempt cannot continue without
+    /// its caller, or has something to report before its end; and with the outcome at its end. Called on the attempt's
+    /// loop.
     public var onMovable: (@Sendable (AttemptOutcome?) -> Void)?
 
     public init(
@@ -81,7 +82,7 @@ public struct Attempt: Sendable {
     }
 }
 
-/// How the response is treated.
+/// The treatment of the response.
 public enum AttemptMode: Sendable, Hashable {
     /// A representation: `ResumeRules` judge its head, and only its exact bytes are `complete`.
     case download
@@ -91,7 +92,7 @@ public enum AttemptMode: Sendable, Hashable {
     case exchange
 }
 
-/// Where the response's body goes.
+/// The destination of the response's body.
 public enum BodySink: Sendable, Hashable {
     /// Written with `pwrite` at each byte's offset within the representation. The descriptor is borrowed: it has to
     /// stay open until the attempt's `finished` event or the return of `TransferEngine.stop`.
@@ -110,7 +111,7 @@ public enum BodySink: Sendable, Hashable {
 
 /// Names an attempt within its engine; never reused.
 public struct AttemptID: Hashable, Sendable, CustomStringConvertible {
-    /// Which of the engine's loops it runs on, from its beginning to its end.
+    /// The index of the engine's loop on which the attempt runs, from its beginning to its end.
     let loop: Int
     /// Its number there.
     let number: UInt64
@@ -129,7 +130,7 @@ public struct AttemptHandle: Sendable {
 /// The latest counters of an attempt; any thread may read them without a call to the loop.
 public final class AttemptProgress: Sendable {
     public struct Snapshot: Hashable, Sendable {
-        /// Whether a final response's head has arrived.
+        /// True if a final response's head has arrived.
         public var isTransferring: Bool
         /// First offset of the representation that is not written.
         public var offset: Int64
@@ -144,7 +145,7 @@ public final class AttemptProgress: Sendable {
         public var sentInAll: Int64
         /// Length of the present request's content; nil while that is unknown, as multipart's is before the first byte.
         public var sendTotal: Int64?
-        /// How the present request went so far, as of its head or its end; nil before.
+        /// The measurements of the present request up to its head or its end; nil before.
         public var trace: AttemptTrace?
     }
 
@@ -167,7 +168,7 @@ public struct AnswerPart: Sendable, Hashable {
     public var bytes: [UInt8]
     /// The number of bytes received so far.
     public var received: Int64
-    /// When the attempt began: distinguishes its answer from that of another attempt.
+    /// The time at which the attempt began. It distinguishes its answer from that of another attempt.
     public var beganAt: Timestamp
 
     public init(bytes: [UInt8], received: Int64, beganAt: Timestamp) {
@@ -178,7 +179,7 @@ public struct AnswerPart: Sendable, Hashable {
 }
 
 extension AttemptProgress.Snapshot {
-    /// Whether the content or the response's body is on its way.
+    /// True if the content was begun to be sent, or the response's body is being received.
     public var isUnderWay: Bool { isTransferring || sent > 0 }
 
     /// Records how much of the present request's content was sent. If the count fell, it is another request's.

@@ -32,7 +32,8 @@ public struct AttemptOutcome: Sendable {
         case complete
         /// The published file is current (`on_conflict: update`).
         case notModified
-        /// The kept bytes cannot be continued. Ask for the whole; commit that they are discarded when it begins to arrive.
+        /// The kept bytes cannot be continued. Request the whole body; discard the kept bytes, in a committed step,
+        /// when it begins to arrive.
         case startOver(RestartReason)
         /// A rate limit was set on a running HTTP/2 download, or the server broke the download off and wants it over
         /// HTTP/1.1. Start again from `offset` over HTTP/1.1.
@@ -55,20 +56,20 @@ public struct AttemptOutcome: Sendable {
     public var body: [UInt8]?
     /// Bytes in a spilling sink's file, if its limit was exceeded.
     public var spilledLength: Int64?
-    /// Whether the server may have begun to act on the request: bytes of it were sent. A redirect with an unchanged
-    /// method shows that the server did not act, so the value is reset.
+    /// True if the server may have begun to act on the request, because bytes of it were sent. A redirect with an
+    /// unchanged method shows that the server did not act, so the value is reset.
     public var requestWasSent: Bool
     /// Content codings of the body that the request allowed, in the order the server applied them. The reader of the
     /// body decodes them. Empty if the body is to be kept as received.
     public var codings: [ContentCoding]
-    /// The attempt's `endDigest`, if the result is `complete` and nothing but this digest can show that the body was not
-    /// cut off: the reader of the bytes has to verify it.
+    /// The attempt's `endDigest`, if the result is `complete` and nothing but this digest can show that the body was
+    /// not cut off: the reader of the bytes has to verify it.
     public var unprovenEnd: Checksum?
-    /// Whether the body has been decoded. The engine does not set it; the reader of the body does.
+    /// True if the body has been decoded. The engine does not set it; the reader of the body does.
     public var isDecoded = false
     /// The resume data for the bytes below `offset`.
     public var resumeData: ResumeData
-    /// How the last request went; nil if there was none.
+    /// The measurements of the last request; nil if there was none.
     public var trace: AttemptTrace?
 
     public init(

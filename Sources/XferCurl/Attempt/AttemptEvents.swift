@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// The events of one attempt in order, for a single consumer; they end after `finished`.
+/// The events of one attempt in order, for a single consumer. They end after `finished`.
 ///
-/// They are kept in an array until the consumer asks for an iterator. Most brief runs end without a consumer, so they need
-/// no stream.
+/// They are kept in an array until the consumer creates an iterator. Most brief runs end without a consumer, so they
+/// need no stream.
 public final class AttemptEvents: AsyncSequence, Sendable {
     public typealias Element = AttemptEvent
     public typealias Failure = Never

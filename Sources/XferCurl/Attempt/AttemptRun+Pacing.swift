@@ -122,7 +122,8 @@ extension AttemptRun {
         }
     }
 
-    /// Part of the content was passed to libcurl. libcurl asks for the next part when the system has taken this one.
+    /// Records that a part of the content was passed to libcurl. libcurl requests the next part when the system has
+    /// taken this one.
     func onSent(_ count: Int) {
         let now = core.now
         pacing.onActivity(now)

@@ -191,7 +191,8 @@ final class AttemptRun {
         if credential?.origins.contains(url.origin) == true { credential?.origins.append(secured.origin) }
     }
 
-    /// The next step after a redirect: the hop to follow, or why it is refused. Nil if its response is the result.
+    /// The next step after a redirect: the hop to follow, or the reason to refuse it. Nil if the redirect's response is
+    /// the result.
     func follow(_ head: ResponseHead) -> Next? {
         let resolved = Result { () throws(URLSyntaxError) in
             try CurlURL.resolve(head.location ?? "", against: request.url)
@@ -317,10 +318,10 @@ final class AttemptRun {
     /// The answer is doubted, and nothing of it is written: the doubt belongs to what is kept.
     func onDoubt(_ keeping: ResumeData) { received.kept = keeping }
 
-    /// The body may have been cut off where it ended. A digest will tell.
+    /// Records that the body may have been cut off at its end. Its digest decides whether it was.
     func onUnprovenEnd() { isEndUnproven = true }
 
-    /// Whether the body waits until the caller moves it to a file.
+    /// True if the body waits until the caller moves it to a file.
     func mustMove(_ body: BodyPlan) -> Bool { received.writer.waits(for: body) }
 
     /// A movable attempt has something to report before its end.
@@ -345,8 +346,8 @@ final class AttemptRun {
         received.writer.redirect(to: descriptor)
     }
 
-    /// Up to `length` bytes of the answer that is being received, and how many there are. Nil if there is none, or if
-    /// they are not the bytes of the result, since a coding has to be undone.
+    /// Up to `length` bytes of the answer that is being received, and its size so far. Nil if there is no answer, or if
+    /// its bytes are not the bytes of the result, because a coding has to be removed.
     func answer(at offset: Int64, upTo length: Int) -> AnswerPart? {
         guard attempt.mode == .exchange, let hop, hop.isReceivingAnswer, hop.response.codings.isEmpty else {
             return nil

@@ -22,7 +22,7 @@ struct BodyWriter {
     private let maxSize: Int64?
     private var plan: BodyPlan?
     private var memory: [UInt8] = []
-    /// Whether a spilling sink has exceeded its limit, so that the body is in its file.
+    /// True if a spilling sink has exceeded its limit, so that the body is in its file.
     private var hasSpilled = false
 
     init(sink: BodySink, offset: Int64, maxSize: Int64? = nil) {
@@ -56,7 +56,7 @@ struct BodyWriter {
         if let end = plan.end, let most, end > most, !waits(for: plan) { throw Self.tooLarge(most) }
     }
 
-    /// Whether the body waits for `move`: it may not fit in memory.
+    /// True if the body waits for `move`, because it may not fit in memory.
     func waits(for plan: BodyPlan) -> Bool {
         guard case .movable(let limit) = sink else { return false }
         return plan.end.map { $0 > limit } ?? true

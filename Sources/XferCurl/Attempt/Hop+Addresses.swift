@@ -16,7 +16,7 @@ struct HopAddresses {
     /// The address of the connection.
     var connected: IPAddress?
 
-    /// Whether a connection may be made to the address as far as earlier attempts are concerned.
+    /// Returns true if earlier attempts do not exclude a connection to the address.
     mutating func admits(_ address: IPAddress) -> Bool {
         if avoided.contains(address) {
             hasAvoided = true
@@ -43,9 +43,9 @@ struct HopAddresses {
     }
 }
 
-/// Which addresses of a name a request may use.
+/// The addresses of a name that a request may use.
 enum AddressChoice {
-    /// Those that are not avoided.
+    /// The addresses that are not avoided.
     case preferred
     /// The avoided one that failed longest ago, too: the name has no other.
     case lastResort
@@ -75,8 +75,8 @@ extension Hop {
         return IPAddress(host: parsed.host) == nil ? proxy : nil
     }
 
-    /// Whether the request was refused every connection because the addresses are avoided. Nothing was sent then; the
-    /// same request may use them.
+    /// True if every connection of the request was refused because the addresses are avoided. Nothing was sent then;
+    /// the same request may use them.
     func needsAvoidedAddresses(after code: CURLcode) -> Bool {
         guard code == CURLE_COULDNT_CONNECT, link.addresses.hasAvoided, request.addresses != .any, refusal == nil,
             case .requesting = stage
@@ -85,7 +85,7 @@ extension Hop {
         return true
     }
 
-    /// Whether the request should leave a kept connection, since its address does not answer and another one does.
+    /// True if the request should leave a kept connection, because its address does not answer and another one does.
     func leavesAddress(_ route: SocketRoute) -> Bool {
         link.addresses.connected = route.remote.flatMap { IPAddress(String(cString: $0)) }
         guard let name = link.addresses.name, let address = link.addresses.connected, let handle else { return false }

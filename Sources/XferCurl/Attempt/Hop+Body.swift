@@ -10,7 +10,7 @@ extension Hop {
 
     // MARK: For the attempt
 
-    /// Lets the held body be written. Returns true when it is empty; then the response is finished already.
+    /// Lets the waiting body be written. Returns true when it is empty; then the response is finished already.
     func release() -> Bool {
         guard case .holding(let isBodyOver) = stage else { return false }
         stage = .receiving
@@ -33,7 +33,7 @@ extension Hop {
 
     func receive(_ body: BodyPlan, keeping: ResumeData, _ head: ResponseHead, isNew: Bool) -> Bool {
         self.body = body
-        if case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
+        if method != .head, case .length = head.framing { endsUnseen = head.value("Transfer-Encoding") != nil }
         watchEnd(of: head)
         let isHeld = isNew || run.mustMove(body)
         do throws(TransferError) {
@@ -43,7 +43,8 @@ extension Hop {
         }
         stage = isHeld ? .holding(isBodyOver: false) : .receiving
         if isHeld { run.askForMove() }
-        return true
+        // No byte follows an empty body at which it could be ended.
+        return !(endsUnseen && isBodyWhole)
     }
 
     /// Decides whether the unwanted body is short enough to read it; false ends the response here.
@@ -68,12 +69,17 @@ extension Hop {
 
     /// The exact length decides: a connection that broke after the last byte lost nothing.
     var isBodyWhole: Bool {
-        guard case .receiving = stage, let body, let goal = body.goal else { return false }
+        switch stage {
+        case .receiving, .holding: break
+        case .requesting, .draining, .ended: return false
+        }
+        guard let body, let goal = body.goal else { return false }
         return body.end == goal && run.received.writer.offset == goal
     }
 
     /// Watches for the end of the TLS connection if that is the end of the body. Without a close_notify alert the body
-    /// may be cut off (RFC 8446 §6.1), so it is incomplete (RFC 9112 §8), but libcurl does not tell the two ends apart.
+    /// may be cut off (RFC 8446 §6.1), so it is incomplete (RFC 9112 §8), but libcurl does not distinguish the two
+    /// ends.
     ///
     /// Over plain TCP every orderly end is the end of the body (RFC 9112 §6.3), and libcurl reports a reset. `tls` is
     /// the connection to an `https` proxy if the origin has none.
@@ -85,8 +91,8 @@ extension Hop {
         run.core.watchEnd(of: tls)
     }
 
-    /// Whether the body may be cut off though libcurl reports its end as good. The exact length, if it is known,
-    /// decides elsewhere.
+    /// True if the body may be cut off although libcurl reports a good end. The exact length, if it is known, decides
+    /// elsewhere.
     var isEndUnproven: Bool {
         guard let tls = link.watchedTLS, body?.goal == nil else { return false }
         return !run.core.hasEnded(tls)
@@ -163,7 +169,7 @@ extension Hop {
 }
 
 extension AttemptRun.Next {
-    /// Whether the server has refused the request, so that its answer may say why.
+    /// True if the server has refused the request, so that its answer may contain the reason.
     fileprivate var isRefusal: Bool {
         guard case .finish(.failed(let error)) = self, let status = error.httpStatus else { return false }
         return (400...499).contains(status)

@@ -41,7 +41,7 @@ extension Hop {
         return error
     }
 
-    /// Whether earlier attempts received bytes from the server.
+    /// True if earlier attempts received bytes from the server.
     private var isProven: Bool {
         let kept = run.attempt.resumeData
         return kept.committedByteCount > 0 && kept.finalURL?.scheme == url.scheme
@@ -76,12 +76,12 @@ extension Hop {
             : (spec.key.clientCertificate ?? spec.trust.policies.clientCertificate) != nil
     }
 
-    /// Whether the server asked for a client certificate, and there was none.
+    /// True if the server requested a client certificate, and there was none.
     private var lacksCertificate: Bool {
         link.handshakes.hasAskedForCertificate(.origin) && !hasCertificate(for: .origin)
     }
 
-    /// Whether an `http` request to a port that is usual for TLS got no valid response.
+    /// True if an `http` request to a port that is usual for TLS got no valid response.
     private func isTLSExpected(_ code: CURLcode) -> Bool {
         guard url.scheme == .http, url.port % 1000 == 443 else { return false }
         return [CURLE_UNSUPPORTED_PROTOCOL, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_WEIRD_SERVER_REPLY]
@@ -167,7 +167,7 @@ extension EasyHandle {
         ].filter { mask & Int(clamping: $0.0) != 0 }.map(\.1)
     }
 
-    /// What went wrong at a SOCKS proxy.
+    /// The error that a SOCKS proxy reported.
     fileprivate var proxyError: CURLproxycode {
         var problem = 0
         xfer_easy_get_long(easy, CURLINFO_PROXY_ERROR, &problem)

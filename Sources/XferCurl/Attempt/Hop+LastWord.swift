@@ -5,8 +5,9 @@ import XferModel
 /// Reads the response that a server sent before it reset the connection.
 ///
 /// A server that refuses a content without reading it resets the connection after its answer (RFC 9112 §9.6). Linux
-/// keeps what came before a reset until it is read, but libcurl closes the socket as soon as sending fails. A second
-/// descriptor keeps the data readable. Over TLS that is not possible, since libcurl has ended the TLS session by then.
+/// keeps the data that arrived before a reset until it is read, but libcurl closes the socket as soon as sending fails.
+/// A second descriptor keeps the data readable. Over TLS that is not possible, since libcurl has ended the TLS session
+/// by then.
 extension Hop {
     private static let most = 320 << 10
 
@@ -16,7 +17,7 @@ extension Hop {
         link.spare = SpareSocket(of: socket)
     }
 
-    /// Whether the content was not sent to its end.
+    /// True if only a part of the content was sent.
     var isSendingCutShort: Bool {
         guard let content, let handle else { return false }
         guard let total = content.length ?? handle.contentLength else { return true }

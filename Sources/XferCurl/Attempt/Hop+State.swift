@@ -8,7 +8,7 @@ struct HopRequest {
     /// The request's content; nil for methods without content. Dropped when a redirect changes the method.
     var content: RequestContent?
     var plan: RequestPlan
-    /// Whether no connection that was used before may carry it; see `HopConnection.isStale`.
+    /// True if the request must not use a connection that was used before; see `HopConnection.isStale`.
     var needsNewConnection = false
     var addresses = AddressChoice.preferred
 }
@@ -25,7 +25,7 @@ struct HopResponse {
     var codings: [ContentCoding] = []
 }
 
-/// What is known of the connection that carries a hop's request.
+/// The facts about the connection that carries a hop's request.
 ///
 /// Invariant: after libcurl has reported a connection, all but `handshakes`, `admission`, `addresses` and `sentBefore`
 /// is about that connection and no earlier one.
@@ -33,24 +33,25 @@ struct HopConnection {
     var handshakes = Handshakes()
     var admission = ConnectionAdmission()
     var addresses = HopAddresses()
-    /// Whether libcurl has reported a connection over which the request could be sent.
+    /// True if libcurl has reported a connection over which the request could be sent.
     var isConnected = false
-    /// Whether the server has sent anything over the present connection.
+    /// True if the server has sent anything over the present connection.
     var hasHeard = false
-    /// Bytes of requests that were sent before the first connection was ready: a proxy's CONNECT. Nil until then.
+    /// The number of bytes of requests that were sent before the first connection was ready: a proxy's CONNECT. Nil
+    /// until then.
     var sentBefore: Int?
-    /// Whether libcurl wants to repeat a request whose answer has begun; see `Hop.isRepeatedAnswer`.
+    /// True if libcurl wants to repeat a request whose answer has begun; see `Hop.isRepeatedAnswer`.
     var isRepeated = false
     /// The connection's `SSL`, if the body ends with the connection; see `Hop.watchEnd`.
     var watchedTLS: UnsafeMutableRawPointer?
-    /// Whether unread bytes waited on a reused connection; see `Hop.isUnclean`.
+    /// True if unread bytes waited on a reused connection; see `Hop.isUnclean`.
     var isStale = false
     var hasSecureProxy = false
     /// Keeps received bytes readable after libcurl has closed the socket; see `Hop.hearLastWord`.
     var spare: SpareSocket?
 }
 
-/// Which TLS handshakes a request has led to, and whether the origin was judged in one of them.
+/// The TLS handshakes that a request has led to. It records whether the origin was judged in one of them.
 struct Handshakes {
     enum Party: Hashable, Sendable {
         case origin
@@ -78,7 +79,7 @@ struct Handshakes {
 
     mutating func onCertificateRequest(_ party: Party) { asking.insert(party) }
 
-    /// Whether the party asked for a client certificate.
+    /// True if the party requested a client certificate.
     func hasAskedForCertificate(_ party: Party) -> Bool { asking.contains(party) }
 
     mutating func onVerdict(_ party: Party) {
@@ -86,13 +87,13 @@ struct Handshakes {
     }
 }
 
-/// What the hops of an attempt have shown so far.
+/// The facts that the hops of an attempt have shown so far.
 ///
-/// Invariant: `requestWasSent` is false only if no server can have acted on the request as it is sent now.
+/// Invariant: `requestWasSent` is false only if no server can have acted on the request in its present form.
 struct HopHistory {
     /// The last response's head, from any hop.
     var head: ResponseHead?
-    /// Whether a server may have begun to act on the request.
+    /// True if a server may have begun to act on the request.
     var requestWasSent = false
 
     /// A server that has acted would not redirect the same request.

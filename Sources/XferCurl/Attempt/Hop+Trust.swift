@@ -42,8 +42,8 @@ extension Hop {
         }
     }
 
-    /// Called in the handshake: the server it has to be with. What was decided before the hop is checked once more; nil
-    /// refuses.
+    /// The server with which the handshake has to be, or nil to refuse it. Called in the handshake. It checks again
+    /// what was decided before the hop.
     private func trustTarget(_ party: Handshakes.Party) -> TrustTarget? {
         guard let (session, handle) = connection else { return nil }
         let spec = session.key.spec
@@ -82,7 +82,7 @@ extension Hop {
         }
     }
 
-    /// Whether the request may be sent. A new connection was judged in its handshake, since TLS sessions are never
+    /// True if the request may be sent. A new connection was judged in its handshake, since TLS sessions are never
     /// resumed; this check turns a mistake there into a failure. A reused connection was judged for its session, which
     /// still has to be the hop's.
     func isJudged() -> Bool {
@@ -117,8 +117,8 @@ extension Hop {
                 judgement: session.key.spec.trust.policies.judgement))
     }
 
-    /// Remembers that the host demands https, if its certificates passed the ordinary check or a policy that asks for
-    /// as much (RFC 6797 §8.1). Only the first field counts.
+    /// Records that the host demands https, if its certificates passed the ordinary check or an equally strict policy
+    /// (RFC 6797 §8.1). Only the first field counts.
     func noteStrictTransport(_ head: ResponseHead) {
         guard url.scheme == .https, let field = head.fields.firstValue(named: "Strict-Transport-Security"),
             let trust = connection?.session.key.spec.trust, !trust.isOwnFile,

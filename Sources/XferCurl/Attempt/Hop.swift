@@ -115,7 +115,7 @@ final class Hop {
     /// The request's handle; nil before `begin` and after the request has ended.
     var handle: EasyHandle? { connection?.handle }
 
-    /// Whether the body may share its connection with other requests, as in HTTP/2.
+    /// True if the body may share its connection with other requests, as in HTTP/2.
     var isMultiplexed: Bool {
         switch stage {
         case .receiving, .holding: (head?.majorVersion ?? 1) >= 2
@@ -139,10 +139,10 @@ final class Hop {
 
     var hasAnswer: Bool { response.head != nil }
 
-    /// Whether the server has asked for the content with 100 (Continue).
+    /// True if the server has requested the content with 100 (Continue).
     var hasContinued: Bool { response.parser.hasContinued }
 
-    /// Whether the response's body has neither a content coding nor a transfer coding.
+    /// True if the response's body has neither a content coding nor a transfer coding.
     var hasPlainBody: Bool { head?.contentEncoding == nil && head?.framing != .chunked }
 
     // MARK: From the loop
@@ -279,8 +279,8 @@ final class Hop {
         return onHead(head)
     }
 
-    /// Decides what the line means after a held challenge. A new head means that libcurl has answered the challenge.
-    /// Any other line means that the held head was final.
+    /// Interprets a line that follows a pending challenge. A new head means that libcurl has answered the challenge.
+    /// Any other line means that the pending head was final.
     private func settleChallenge(_ line: UnsafeRawBufferPointer) -> Bool {
         switch response.challenges.onLine(line) {
         case .nothing:

@@ -11,7 +11,7 @@ struct Pacing {
 
         /// The manager has not dropped the kept bytes yet.
         static let held = Pauses(rawValue: 1)
-        /// Too many bytes are at stake.
+        /// Too many bytes are not yet durable.
         static let checkpoint = Pauses(rawValue: 2)
         /// The receive limit's debt.
         static let rate = Pauses(rawValue: 4)
@@ -60,7 +60,7 @@ struct Pacing {
         return min(one, other)
     }
 
-    /// Which timeout has run out, if any.
+    /// The timeout that has expired, or nil.
     func expired(_ now: MonotonicInstant) -> FailureReason? {
         if let totalDeadline, totalDeadline <= now { return .totalTimeout }
         if let silence = idle.deadline, silence <= now { return .idleTimeout }
@@ -92,7 +92,7 @@ struct Pacing {
         if isReceivingPaused { floor?.onPause(now) }
     }
 
-    /// Whether the body comes too slowly.
+    /// Returns true if the body arrives too slowly.
     mutating func isTooSlow(_ now: MonotonicInstant, delays: @autoclosure () -> Duration) -> Bool {
         guard let due = floor?.deadline, due <= now else { return false }
         return floor?.isTooSlow(now, delays: delays()) ?? false

@@ -1,13 +1,14 @@
 import XferCore
 
-/// Digest authentication within one request. libcurl answers a 401 or 407 itself, and only what follows shows whether
-/// it did. Another head: it has repeated the request. A body, or the end: the held head was final.
+/// Digest authentication within one request. libcurl answers a 401 or 407 itself, and only the following lines show
+/// whether it did. Another head means that it has repeated the request. A body, or the end, means that the pending head
+/// was final.
 struct Challenges {
     enum Event {
         case nothing
-        /// The held head was answered; a new head begins.
+        /// The pending head was answered; a new head begins.
         case answered
-        /// The held head is the response.
+        /// The pending head is the response.
         case final(ResponseHead)
         /// More challenges than any honest server has.
         case endless
@@ -16,14 +17,15 @@ struct Challenges {
     /// A server may declare its nonce stale (RFC 7616 §3.3), and the proxy has challenges of its own.
     static let limit = 4
 
-    /// A head that is held back.
+    /// The head whose meaning the next line decides, or nil.
     private var held: ResponseHead?
     private var count = 0
 
-    /// Whether a head is held back: libcurl may repeat the request to answer it.
+    /// True if a head is pending: libcurl may repeat the request to answer it.
     var isHeld: Bool { held != nil }
 
-    /// Whether the head is held back. `isAnswered`: libcurl may have an answer to it.
+    /// Receives a head. Returns true if the head becomes pending. `isAnswered` is true if libcurl may have an answer to
+    /// it.
     mutating func onHead(_ head: ResponseHead, isAnswered: Bool) -> Bool {
         if isAnswered { held = head }
         return isAnswered
@@ -38,7 +40,7 @@ struct Challenges {
         return count > Self.limit ? .endless : .answered
     }
 
-    /// A body or the end comes: the held head is the response.
+    /// Removes the pending head because a body or the end arrives, which makes it the response.
     mutating func removeFinal() -> ResponseHead? {
         defer { held = nil }
         return held

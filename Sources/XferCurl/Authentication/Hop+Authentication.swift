@@ -56,7 +56,7 @@ extension Hop {
         }
     }
 
-    /// Whether libcurl may answer this head by repeating the request.
+    /// True if libcurl may answer this head by repeating the request.
     func isAnswered(_ head: ResponseHead) -> Bool {
         switch head.status {
         case 401:

@@ -52,8 +52,8 @@ extension Hop {
         run.progress.update { $0.setSent(sent, of: total) }
     }
 
-    /// When the server last acknowledged further bytes since the previous call; nil when it did not. Bytes that the
-    /// system has taken may be under way for longer than any timeout.
+    /// The time of the server's last acknowledgement of further bytes since the previous call, or nil if there was
+    /// none. Bytes that the system has taken may be under way for longer than any timeout.
     func lastAcknowledgement(_ now: MonotonicInstant) -> MonotonicInstant? {
         guard content != nil, let seen = handle?.acknowledgement, seen.bytes > sending.acknowledged else { return nil }
         sending.acknowledged = seen.bytes
@@ -61,14 +61,14 @@ extension Hop {
     }
 }
 
-/// `Expect: 100-continue`: a server is asked before a large content is sent to it.
+/// The expectation `Expect: 100-continue`: permission of the server before a large content is sent.
 ///
-/// libcurl adds the field over HTTP/1.1 and waits. This code decides whether it may, and remembers servers that do not
-/// answer it. After a 417 libcurl would repeat the request by itself, and the hop's head would not show that; so the
-/// repetition is done here.
+/// libcurl adds the field over HTTP/1.1 and waits. This code decides whether libcurl may, and remembers servers that do
+/// not answer it. After a 417 libcurl would repeat the request by itself, and the hop's head would not show that, so
+/// this code repeats the request.
 extension Hop {
-    /// Whether the server should be asked first. libcurl signs each line of a request as it stands, so a signed request
-    /// gets no `Expect`.
+    /// True if the request should wait for the server's permission. libcurl signs each line of a request without
+    /// changes, so a signed request gets no `Expect`.
     func mayAskFirst() -> Bool {
         guard let content, !authentication.isSigned, content.sourceLength >= ContinueMemory.smallestContent else {
             return false
@@ -87,7 +87,7 @@ extension Hop {
         recordSilence()
     }
 
-    /// Whether the head refuses only the expectation; then the request is repeated without it.
+    /// True if the head refuses only the expectation; then the request is repeated without it.
     func refusesQuestion(_ head: ResponseHead) -> Bool {
         guard sending.asksFirst, head.status == 417 else { return false }
         recordSilence()
@@ -100,19 +100,19 @@ extension Hop {
     }
 }
 
-/// How far the request of a hop was sent.
+/// The progress of sending a hop's request.
 ///
-/// Invariant: `isHeld` is true exactly while libcurl was asked to pause sending and was not asked to resume.
+/// Invariant: `isHeld` is true exactly while libcurl was told to pause sending and was not told to resume.
 struct HopSending {
-    /// Whether bytes of the request went out.
+    /// True if bytes of the request were sent.
     var wasSent = false
-    /// Whether libcurl was asked to ask for content later.
+    /// True if libcurl was told to request the content later.
     var isHeld = false
-    /// Whether the present chunk has been delayed once for a response of the server.
+    /// True if the present chunk has been delayed once for a response of the server.
     var hasYielded = false
-    /// Whether the request has `Expect: 100-continue`.
+    /// True if the request has `Expect: 100-continue`.
     var asksFirst = false
-    /// When that request was sent; nil once the content is sent, too.
+    /// The time at which that request was sent; nil once the content is sent, too.
     var askedAt: MonotonicInstant?
     /// Bytes that the server has acknowledged; see `Hop.lastAcknowledgement`.
     var acknowledged: UInt64 = 0

@@ -77,7 +77,8 @@ final class MultipartForm {
 
 /// The media type of a form's file whose client gave none (RFC 7578 §4.4).
 enum FilePartType {
-    /// Nil for a part that is not a file, and for one whose own header fields state a type.
+    /// The content type implied by the name of a part's file. Nil for a part that is not a file, and for one whose own
+    /// header fields state a type.
     static func implied(by part: AttemptPart) -> String? {
         let isFile = if case .file = part.content { true } else { part.filename != nil }
         guard isFile, part.headers.firstValue(named: "Content-Type") == nil else { return nil }

@@ -10,7 +10,7 @@ import XferTrust
 /// `@unchecked Sendable`: it is used on its loop's thread alone, by `EngineLoop`'s methods (which run there), by the
 /// loop, and by libcurl's callbacks (which run inside the calls the loop makes). Every entry point checks that.
 final class EngineCore: LoopClient, @unchecked Sendable {
-    /// Which of the engine's loops it is.
+    /// The position of this loop among the engine's loops.
     let index: Int
     let loop: CurlLoop
     let shared: EngineShared
@@ -30,7 +30,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
     private var toUnpause: [AttemptRun] = []
     /// TLS connections whose end is the end of a body, by the address of their `SSL`, and whether close_notify came.
     private var watchedEnds: [UnsafeMutableRawPointer: Bool] = [:]
-    /// Whether there are limits that attempts share. Without any, attempts skip the check.
+    /// True if there are limits that attempts share. Without any, attempts skip the check.
     private(set) var isLimited = false
     private(set) var isShutDown = false
 
@@ -151,7 +151,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         return max(1, rate / Int64(clamping: max(1, shared.attemptCount)))
     }
 
-    /// Whether the attempt's shared limits let it continue; if not, it joins a line.
+    /// Returns true if the attempt's shared limits let it continue. Otherwise the attempt is queued.
     func mayTake(_ direction: SharedRates.Direction, _ run: AttemptRun, now: MonotonicInstant) -> Bool {
         !isLimited || shared.rates.mayTake(direction, run.id, in: run.attempt.rateScopes, now: now)
     }
@@ -266,7 +266,7 @@ final class EngineCore: LoopClient, @unchecked Sendable {
         if watchedEnds[tls] != nil { watchedEnds[tls] = true }
     }
 
-    /// Whether the server has ended the connection with close_notify.
+    /// True if the server has ended the connection with close_notify.
     func hasEnded(_ tls: UnsafeMutableRawPointer) -> Bool { watchedEnds[tls] ?? false }
 
     /// The next request of its kind gets a new session.
@@ -300,7 +300,7 @@ actor EngineLoop {
 
     func start(_ attempts: [Attempt]) -> [AttemptHandle] { attempts.map(core.start) }
 
-    /// Nil when the attempt has ended.
+    /// Calls `body` with the attempt, or returns nil if the attempt has ended.
     @discardableResult
     func withAttempt<Value: Sendable>(_ id: AttemptID, _ body: @Sendable (AttemptRun) -> Value) -> Value? {
         core.run(id).map(body)
@@ -313,9 +313,9 @@ actor EngineLoop {
 
     func shutdown() { core.shutdown() }
 
-    /// How often the loop has woken up; the call itself wakes it once.
+    /// The number of times that the loop has woken up. The call itself wakes it once.
     var turns: Int { loop.turns }
 
-    /// Whether the attempt's receiving is paused; nil after its end.
+    /// True if the attempt's receiving is paused; nil after the attempt's end.
     func isPaused(_ id: AttemptID) -> Bool? { core.run(id)?.isReceivingPaused }
 }

@@ -1,4 +1,4 @@
-/// What an engine has done since it was made.
+/// The totals of an engine's work since it was created.
 public struct EngineFigures: Hashable, Sendable {
     /// Attempts that run.
     public var attemptCount: Int
@@ -16,6 +16,6 @@ public struct LoopStalls: Hashable, Sendable {
 }
 
 extension TransferEngine {
-    /// What the engine has done so far. Wakes no loop.
+    /// The totals of the engine's work so far. Wakes no loop.
     public var figures: EngineFigures { shared.figures }
 }

@@ -43,7 +43,7 @@ final class EngineShared: Sendable {
         }
     }
 
-    /// What the engine has done so far.
+    /// The totals of the engine's work so far.
     var figures: EngineFigures {
         let requests = requests.withLockedValue(\.self)
         let stalls = loops.map(\.stalls)
@@ -74,11 +74,11 @@ final class EngineShared: Sendable {
     func forgetJar(named name: String) { jars.withLockedValue { $0[name] = nil } }
 }
 
-/// How many attempts each of the engine's loops has, and so where the next one runs.
+/// The number of attempts of each of the engine's loops, which decides where the next one runs.
 ///
 /// The cost is in the bytes, and TLS above all, not in the attempts; but the number of bytes is unknown at the
-/// beginning. So the loop with the fewest attempts is taken, and, among several, the one that connections to the origin
-/// are probably on: one request after the other uses one connection.
+/// beginning. So the loop with the fewest attempts is taken. Among several, it is the loop that probably has
+/// connections to the origin: successive requests then use one connection.
 struct LoopLoad {
     private(set) var counts: [Int]
 

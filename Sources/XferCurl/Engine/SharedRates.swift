@@ -61,7 +61,7 @@ final class SharedRates: Sendable {
         gates.withLockedValue { $0[direction].next(now, where: { $0.loop == loop }) }
     }
 
-    /// When the next turn of this loop comes; nil while none of its attempts is first in a line.
+    /// The time of this loop's next turn, or nil while none of its attempts is first in a queue.
     func deadline(on loop: Int, now: MonotonicInstant) -> MonotonicInstant? {
         gates.withLockedValue { gates in
             let receive = gates.receive.deadline(now, where: { $0.loop == loop })

@@ -153,10 +153,10 @@ public final class TransferEngine: Sendable {
         }
     }
 
-    /// Whether every loop sleeps and no deadline will wake it.
+    /// True if every loop sleeps and no deadline will wake it.
     var isResting: Bool { shared.loops.allSatisfy(\.isResting) }
 
-    /// Whether the attempt's receiving is paused; nil after its end.
+    /// True if the attempt's receiving is paused; nil after the attempt's end.
     func isPaused(_ id: AttemptID) async -> Bool? { await loops[id.loop].isPaused(id) }
 }
 

@@ -5,8 +5,8 @@ import XferModel
 /// Converts libcurl's codes (libcurl-errors(3)) into transfer errors.
 enum CurlError {
     /// - Parameters:
-    ///   - detail: libcurl's error buffer; for certificates it holds OpenSSL's reason.
-    ///   - osError: `CURLINFO_OS_ERRNO`, tells an unreachable network from a refused connection.
+    ///   - detail: libcurl's error buffer; for certificates it contains OpenSSL's reason.
+    ///   - osError: `CURLINFO_OS_ERRNO`, which distinguishes an unreachable network from a refused connection.
     static func transferError(_ code: CURLcode, detail: String, osError: Int, _ url: HTTPURL) -> TransferError {
         let (reason, isRetriable) = framingFault(code, detail) ?? classify(code, osError: osError)
         return TransferError(
@@ -14,7 +14,7 @@ enum CurlError {
             curlCode: Int32(bitPattern: code.rawValue), host: url.hostKey)
     }
 
-    /// What libcurl says about the failure.
+    /// libcurl's description of the failure.
     static func text(_ code: CURLcode, _ detail: String) -> String {
         detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     }

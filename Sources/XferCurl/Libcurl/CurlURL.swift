@@ -15,7 +15,7 @@ public enum CurlURL {
         }
     }
 
-    /// Whether a text begins with a scheme, known or not (RFC 3986 §4.3). Such a text is not a relative reference.
+    /// True if a text begins with a scheme, known or not (RFC 3986 §4.3). Such a text is not a relative reference.
     public static func isAbsolute(_ text: String) -> Bool {
         text.firstIndex(of: ":").map { isScheme(text[..<$0]) } ?? false
     }
@@ -91,7 +91,7 @@ private struct URLHandle: ~Copyable {
         guard code == CURLUE_OK else { throw Self.error(code) }
     }
 
-    /// Nil when the URL has no such part.
+    /// A part of the URL, or nil if the URL has no such part.
     borrowing func part(_ part: CURLUPart, flags: UInt32 = 0) throws(URLSyntaxError) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         let code = curl_url_get(handle, part, &text, flags)

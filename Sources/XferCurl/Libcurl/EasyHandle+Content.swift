@@ -25,7 +25,7 @@ extension EasyHandle {
         set(CURLOPT_CUSTOMREQUEST, method.rawValue)
     }
 
-    /// Whether a form is bound to the handle.
+    /// True if a form is bound to the handle.
     var carriesForm: Bool { content?.isMultipart ?? false }
 
     /// Does what `curl_easy_reset` would do, but keeps the form: resets every option of a request that the next one

@@ -2,7 +2,7 @@ import CCurl
 import XferCore
 import XferModel
 
-/// What libcurl measured of a request (CURLINFO_*_TIME_T).
+/// libcurl's measurements of a request (CURLINFO_*_TIME_T).
 extension EasyHandle {
     /// The address of the connection's other end, as text; nil while there is no connection.
     var address: String? {
@@ -38,11 +38,12 @@ extension EasyHandle {
 }
 
 extension Hop {
-    /// How the request went so far.
+    /// The measurements of the request so far.
     func makeTrace(_ handle: EasyHandle?) -> AttemptTrace {
         var trace = AttemptTrace(beganAt: run.beganAt)
         guard let handle else { return trace }
         trace.address = link.addresses.connected?.description ?? handle.address
+        if connection?.session.key.spec.key.proxy == nil { trace.addressedHost = url.hostKey }
         trace.port = handle.port(CURLINFO_PRIMARY_PORT)
         trace.localPort = handle.port(CURLINFO_LOCAL_PORT)
         trace.httpVersion = hasAnswer ? handle.httpVersion : nil

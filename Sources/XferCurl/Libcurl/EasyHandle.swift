@@ -15,7 +15,7 @@ final class EasyHandle {
     let easy: UnsafeMutableRawPointer
     /// The hop that receives the callbacks; nil while the handle is idle.
     weak var hop: Hop?
-    /// The socket of the request, as far as libcurl has asked to watch it (`CURLINFO_ACTIVESOCKET` is only valid
+    /// The socket of the request that libcurl last wanted to be watched (`CURLINFO_ACTIVESOCKET` is only valid
     /// afterwards). With HTTP/2 other requests use it, too.
     var socket: Int32?
 
@@ -25,7 +25,7 @@ final class EasyHandle {
     private var connectTo: LineList?
     private(set) var content: RequestContent?
 
-    /// Nil without memory.
+    /// Creates a handle. Returns nil if there is no memory.
     init?(id: UInt) {
         guard let easy = curl_easy_init() else { return nil }
         self.id = id
@@ -102,7 +102,7 @@ final class EasyHandle {
         }
     }
 
-    /// Without this, libcurl looks at the age of each name that it has resolved when the request ends.
+    /// Keeps resolved names. Otherwise libcurl checks the age of each name that it has resolved when the request ends.
     func keepResolvedNames() { set(CURLOPT_DNS_CACHE_TIMEOUT, -1) }
 
     /// Sets the lists that replace what the resolver or the URL says.
@@ -190,8 +190,8 @@ final class EasyHandle {
 
     // MARK: While the request runs
 
-    /// Pauses or resumes each direction. When receiving is resumed, libcurl delivers what it holds at once; if that is
-    /// refused, the code is returned.
+    /// Pauses or resumes each direction. When receiving is resumed, libcurl delivers its buffered bytes at once; if
+    /// that is refused, the code is returned.
     func setPaused(receiving: Bool, sending: Bool) -> CURLcode {
         let code = curl_easy_pause(
             easy, (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0))
@@ -199,7 +199,7 @@ final class EasyHandle {
         return code == CURLE_BAD_FUNCTION_ARGUMENT ? CURLE_OK : code
     }
 
-    /// Whether unread bytes wait in the socket. Only meaningful over http/1.1.
+    /// True if unread bytes wait in the socket. Only meaningful over http/1.1.
     var hasUnreadBytes: Bool {
         guard let socket else { return false }
         var byte: UInt8 = 0
@@ -225,7 +225,7 @@ final class EasyHandle {
         }
     }
 
-    /// Whether this request made its connection instead of reusing one.
+    /// True if this request made its connection instead of reusing one.
     var hasNewConnection: Bool {
         var count = 0
         return xfer_easy_get_long(easy, CURLINFO_NUM_CONNECTS, &count) != CURLE_OK || count > 0

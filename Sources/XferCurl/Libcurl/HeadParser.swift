@@ -23,9 +23,9 @@ struct HeadParser {
     private var head: ResponseHead?
     private var byteCount = 0
     private var interimCount = 0
-    /// Whether the server has answered 100 (Continue).
+    /// True if the server has answered 100 (Continue).
     private(set) var hasContinued = false
-    /// Whether the final head is complete. Later lines are trailers, which the parser ignores.
+    /// True if the final head is complete. Later lines are trailers, which the parser ignores.
     private var isDone = false
 
     mutating func onLine(_ bytes: UnsafeRawBufferPointer) -> Event {

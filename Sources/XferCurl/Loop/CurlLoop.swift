@@ -30,10 +30,10 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         var stalls = LoopStalls()
     }
 
-    /// What a deadline is for.
+    /// The purpose of a deadline.
     enum DeadlineKey: Hashable {
         case session(UInt32)
-        /// The end of a session whose many connections nobody uses.
+        /// The end of a session with many connections, none of them in use.
         case idleSession(UInt32)
         case attempt(UInt64)
         /// Turns under limits that attempts share.
@@ -46,7 +46,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
     private let inbox = NIOLockedValueBox(Inbox())
     var deadlines = DeadlineHeap<DeadlineKey>()
     private var client: (any LoopClient)?
-    /// How often `epoll_wait` returned; for the test that an idle loop sleeps.
+    /// The number of times that `epoll_wait` returned; for the test that an idle loop sleeps.
     private(set) var turns = 0
 
     private static let wakeUpToken = UInt64.max
@@ -166,7 +166,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
-    /// How long to wait, in milliseconds rounded up; nil when the thread's work is done.
+    /// The time to wait, in milliseconds rounded up; nil when the thread's work is done.
     private func timeoutOrNilWhenDone() -> Int32? {
         var timeout: Int32 = -1
         if let next = deadlines.earliest {
@@ -184,7 +184,7 @@ final class CurlLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Whether the thread sleeps without a deadline, or was never started. The call does not wake it.
+    /// True if the thread sleeps without a deadline, or was never started. The call does not wake it.
     var isResting: Bool { inbox.withLockedValue { $0.thread == .resting || $0.thread == .none } }
 
     // MARK: Sockets
@@ -201,7 +201,7 @@ protocol LoopClient: AnyObject {
     func onTurn()
 }
 
-/// Which loop the calling thread belongs to.
+/// The loop to which the calling thread belongs.
 enum LoopThread {
     private static let loop = ThreadLocal<CurlLoop>()
 

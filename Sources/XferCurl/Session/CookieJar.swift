@@ -5,8 +5,8 @@ import XferSystem
 
 /// The cookies of one profile, or of one attempt (RFC 6265), shared by all requests that use the jar, on any loop.
 ///
-/// libcurl's own cookies are never switched on: it takes names that differ by case for one, and drops a cookie if any of
-/// several `Domain` attributes is foreign.
+/// libcurl's own cookies are never switched on: it takes names that differ by case for one, and drops a cookie if any
+/// of several `Domain` attributes is foreign.
 final class CookieJar: Sendable {
     private let cookies = NIOLockedValueBox(CookieStorage())
 
@@ -37,8 +37,9 @@ final class CookieJar: Sendable {
 }
 
 extension Hop {
-    /// The value of the `Cookie` field; nil without cookies of a jar. The client's own `Cookie` field is taken out of the
-    /// fields then: it goes behind the jar's cookies in the single field (RFC 6265 §5.4), which libcurl does not sign.
+    /// The value of the `Cookie` field; nil without cookies of a jar. The client's own `Cookie` field is taken out of
+    /// the fields then: it goes behind the jar's cookies in the single field (RFC 6265 §5.4), which libcurl does not
+    /// sign.
     ///
     /// With a `Host` field of the client's own no cookies are sent, since it would choose whose cookies they are.
     func separateCookies() -> String? {

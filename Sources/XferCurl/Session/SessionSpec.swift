@@ -1,11 +1,12 @@
 public import XferCore
 public import XferModel
 
-/// Which connections a request may use: connections are shared only between equal specifications.
+/// The properties that decide which connections a request may use: connections are shared only between equal
+/// specifications.
 public struct SessionSpec: Hashable, Sendable {
     public var key: SessionKey
     public var trust: TrustSettings
-    /// Which addresses its connections may be made to.
+    /// The addresses to which its connections may be made.
     public var admission: AdmissionRules
 
     public init(
@@ -28,10 +29,10 @@ public struct SessionKey: Hashable, Sendable {
     public var proxy: String?
     /// Shown to the proxy.
     public var proxyLogin: ProxyLogin?
-    /// Shown to an origin that asks, in place of the policies'.
+    /// The certificate sent to an origin that requests one, in place of the policies' certificate.
     public var clientCertificate: ClientCertificateFiles?
-    /// How the connections are made. libcurl's cache of names belongs to the session, so that `resolve` has no effect on
-    /// others.
+    /// The way in which connections are made. libcurl's cache of names belongs to the session, so that `resolve` has no
+    /// effect on others.
     public var connections: ConnectionRules
 
     public init(
@@ -49,7 +50,7 @@ public struct SessionKey: Hashable, Sendable {
     /// True if a proxy, or the program behind a Unix socket, may answer in the server's place.
     var isRelayed: Bool { proxy != nil || connections.unixSocket != nil }
 
-    /// Whether the connection to the proxy itself uses TLS.
+    /// True if the connection to the proxy itself uses TLS.
     var hasSecureProxy: Bool { proxy?.lowercased().hasPrefix("https://") ?? false }
 }
 
@@ -81,14 +82,15 @@ public struct ProxyLogin: Hashable, Sendable, CustomStringConvertible {
 public struct TrustSettings: Hashable, Sendable {
     /// PEM bundle of trust anchors; nil is the system's.
     public var caFile: String?
-    /// True if these anchors are a task's own. What a server proves with them says nothing to other tasks.
+    /// True if these anchors belong to a single task. A server that passes with them is not thereby proven for other
+    /// tasks.
     public var isOwnFile = false
     /// Policies for the origin, each of which has to accept.
     public var policies: AppliedPolicies
     /// Policies for an `https` proxy.
     public var proxyPolicies: AppliedPolicies
 
-    /// The ordinary check of chain and host name unless told otherwise.
+    /// Creates a specification; by default with the ordinary check of chain and host name.
     public init(
         caFile: String? = nil, policies: AppliedPolicies = .ordinary, proxyPolicies: AppliedPolicies = .ordinary
     ) {

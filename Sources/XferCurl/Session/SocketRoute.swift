@@ -8,7 +8,7 @@ struct SocketRoute {
     let remote: UnsafeMutablePointer<CChar>?
     let remotePort: Int32
 
-    /// Whether the descriptor is the connection's socket: no two sockets of a process have the same ends.
+    /// True if the descriptor is the connection's socket: no two sockets of a process have the same ends.
     func matches(_ socket: Int32) -> Bool {
         guard let remote, Self.end(of: socket, getsockname)?.port == localPort,
             let peer = Self.end(of: socket, getpeername), peer.port == remotePort
@@ -16,10 +16,10 @@ struct SocketRoute {
         return strcmp(peer.text, remote) == 0
     }
 
-    /// Nil if it is no connection's descriptor any more.
+    /// The local port of a connection, or nil if the descriptor no longer belongs to a connection.
     static func localPort(of socket: Int32) -> Int32? { end(of: socket, getsockname)?.port }
 
-    /// Whether nothing waits in the socket: no byte, no end, no error. Reads nothing, and does not wait.
+    /// True if nothing waits in the socket: no byte, no end, no error. Reads nothing, and does not wait.
     static func isQuiet(_ socket: Int32) -> Bool {
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))

@@ -28,18 +28,18 @@ final class TransferSession {
     private var sockets: Set<Int32> = []
     /// The sockets by their local port, which connections to different servers may share.
     private var found: [Int32: [Int32]] = [:]
-    /// When the last request began at whose end libcurl drops the names that it resolved long ago.
+    /// The time at which the last request began at whose end libcurl drops names that it resolved long ago.
     private var forgettingAt: MonotonicInstant?
 
     /// Most easy handles kept for the next request; and most connections that are kept for as long as the server wants.
     private static let maxIdle = 32
-    /// More connections are closed when no request has been made for so long: libcurl looks at idle connections with
-    /// requests only, and those that servers have closed would stay.
+    /// The time without requests after which the kept connections are closed. libcurl checks idle connections only
+    /// during requests, so connections that servers have closed would stay.
     private static let idleTime = Duration.seconds(60)
     /// With many servers, one request in this time lets libcurl drop old names, not each request.
     private static let forgettingTime = Duration.seconds(1)
 
-    /// Nil without memory.
+    /// Creates a session. Returns nil if there is no memory.
     init?(id: UInt32, key: PoolKey, keptConnections: Int, core: EngineCore) {
         guard let multi = curl_multi_init() else { return nil }
         self.id = id
@@ -72,7 +72,7 @@ final class TransferSession {
         return handle
     }
 
-    /// Whether libcurl drops old names at the end of the request that begins now: it looks at each name for that.
+    /// Returns true if libcurl drops old names at the end of the request that begins now. For that it checks each name.
     private func forgetsNames() -> Bool {
         if sockets.count > Self.maxIdle, let last = forgettingAt,
             last.duration(to: core.now) < Self.forgettingTime
@@ -107,7 +107,7 @@ final class TransferSession {
         closeIfDone()
     }
 
-    /// Whether it serves no request.
+    /// True if it serves no request.
     var isIdle: Bool { activeCount == 0 }
 
     func retire() {

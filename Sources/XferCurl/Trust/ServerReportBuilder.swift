@@ -39,7 +39,7 @@ struct ServerReportBuilder {
 
     // MARK: Stages
 
-    /// Whether the chain leads to a system anchor; the host name is not compared.
+    /// The judgement of the chain: whether it leads to a system anchor. The host name is not compared.
     private var chainStage: ServerReport.StageVerdict {
         let nameless = TrustPolicy(name: TrustPolicy.defaultName, validatesDomainName: false)
         let failure = verdict(of: AppliedPolicy(nameless, at: Timestamp(microseconds: 0))).failure
@@ -71,7 +71,8 @@ struct ServerReportBuilder {
         }
     }
 
-    /// Whether the chain has a pinned certificate for each policy that pins; nil if no policy pins.
+    /// The judgement of the pins: whether the chain has a pinned certificate for each policy that pins; nil if no
+    /// policy pins.
     private func pinStage(of policies: AppliedPolicies) -> ServerReport.StageVerdict? {
         let pinning = policies.all.filter(\.isPinning)
         guard !pinning.isEmpty else { return nil }
@@ -84,7 +85,7 @@ struct ServerReportBuilder {
 }
 
 extension TrustPolicy {
-    /// Whether the certificate, or its key, is among the pins.
+    /// True if the certificate, or its key, is among the pins.
     fileprivate func pins(_ certificate: Certificate) -> Bool {
         pins.contains { pin in
             switch (mode, pin) {

@@ -43,7 +43,7 @@ public struct AccessPolicy: Hashable, Sendable {
         self.groups = groups
     }
 
-    /// Where users who are not operators may write and read.
+    /// The places where users who are not operators may write and read.
     public var grants: RootGrants {
         RootGrants(users: users.mapValues(\.roots), groups: groups.mapValues(\.roots))
     }

@@ -44,7 +44,7 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// Nil if the list is too long.
+    /// The groups of a user, or nil if the list is too long.
     private static func groups(of name: UnsafePointer<CChar>, _ gid: UInt32) -> [UInt32]? {
         var count: Int32 = 64
         while count <= 1 << 20 {

@@ -21,7 +21,7 @@ public struct Peer: Hashable, Sendable {
 /// that reloaded settings take effect at once.
 public struct Caller: Hashable, Sendable {
     public let peer: Peer
-    /// Whether the peer's user is the daemon's own user or root.
+    /// True if the peer's user is the daemon's own user or root.
     public let isOperator: Bool
     /// Directories in which the caller's tasks may write and read, including their subdirectories.
     public let roots: [String]
@@ -44,7 +44,7 @@ public struct Caller: Hashable, Sendable {
     /// The owner of the caller's tasks.
     public var owner: Owner { Owner(uid: peer.uid) }
 
-    /// Whether the caller may call methods with this access. If not, the daemon answers `permission_denied`.
+    /// True if the caller may call methods with this access. If not, the daemon answers `permission_denied`.
     public func mayCall(_ access: MethodAccess) -> Bool {
         switch access {
         case .users, .owners: true

@@ -182,8 +182,8 @@ public enum Daemon {
         return await check.value ? .needsAttention : .success
     }
 
-    /// Lets clients wait while the daemon starts. Nil if the file cannot be made: then the socket cannot be either,
-    /// whose error says why.
+    /// Takes the lock for which clients wait while the daemon starts. Returns nil if the file cannot be created. Then
+    /// the socket cannot be created either, and its error states the reason.
     private static func lockSocket(_ path: String) throws(RPCServerError) -> SocketLock? {
         do throws(SystemCallError) {
             guard let lock = try SocketLock.acquire(forSocket: path) else {
@@ -238,7 +238,7 @@ public enum DaemonExit: Int32, Sendable {
 
 /// The limit on open files and sockets of the process (RLIMIT_NOFILE, getrlimit(2)).
 package enum DescriptorLimit {
-    /// As the system's unit sets it; a daemon started by hand has 1,024 otherwise.
+    /// The limit that the system's unit sets; a daemon started by hand has 1,024 otherwise.
     private static let wanted: rlim_t = 65_536
 
     /// Raises the limit to `wanted`, as far as the hard limit allows. A higher one stays.

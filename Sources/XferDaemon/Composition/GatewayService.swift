@@ -25,7 +25,7 @@ package struct GatewayService: Service {
         self.logger = logger
     }
 
-    /// How long calls under way may take to end when the service stops.
+    /// The time that running calls have to end when the service stops.
     private static let grace = Duration.milliseconds(300)
 
     package func run() async throws {

@@ -13,7 +13,7 @@ package struct Instance: Sendable {
     package let missing: [SettingsProblem]
 
     /// - Throws: `InstancePathsError`, `SettingsRejection`.
-    package init(_ options: DaemonOptions, environment: [String: String] = Instance.processEnvironment) throws {
+    package init(_ options: DaemonOptions, environment: [String: String] = ProcessEnvironment.all) throws {
         self.options = options
         self.environment = environment
         paths = try InstancePaths(
@@ -101,19 +101,5 @@ package struct Instance: Sendable {
         let mask = umask(0o077)
         umask(mask)
         return UInt16(clamping: 0o666 & ~mask)
-    }
-
-    /// The environment of this process.
-    package static var processEnvironment: [String: String] {
-        var found: [String: String] = [:]
-        var entry = environ
-        while let pointer = entry.pointee {
-            let text = String(cString: pointer)
-            if let equals = text.firstIndex(of: "=") {
-                found[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            entry += 1
-        }
-        return found
     }
 }

@@ -40,7 +40,7 @@ package struct SocketService: Service {
         self.logger = logger
     }
 
-    /// How long calls under way may take to end when the service stops.
+    /// The time that running calls have to end when the service stops.
     private static let grace = Duration.milliseconds(300)
 
     package func run() async throws {
@@ -122,7 +122,7 @@ private final class WatchedFiles {
     }
 }
 
-/// How the service stops: `suspend` unless an operator requested another mode.
+/// The mode in which the service stops: `suspend` unless an operator requested another one.
 final class ShutdownRequest: Sendable {
     private let state = NIOLockedValueBox<(mode: ShutdownMode, stop: (@Sendable () async -> Void)?)>((.suspend, nil))
 

@@ -11,9 +11,9 @@ enum StartFailure {
         }
     }
 
-    /// What to do if the state directory's file system prevents writing; nil if it does not, as far as can be checked.
-    /// It checks the file system rather than the error: many calls of several libraries fail for that, each with its
-    /// own text.
+    /// Advice for a state directory whose file system prevents writing; nil if it does not, or if that cannot be
+    /// checked. It checks the file system rather than the error: many calls of several libraries fail in this case,
+    /// each with its own text.
     static func advice(stateDirectory path: String) -> String? {
         var path = path
         var facts = statvfs()

@@ -58,7 +58,7 @@ final class JobQueue: @unchecked Sendable {
         hasWork.broadcast()
     }
 
-    /// Whether a thread has to be woken; if so, records that one is being woken.
+    /// True if a thread has to be woken; if so, records that one is being woken.
     private func mayWakeOne() -> Bool {
         guard !jobs.isEmpty, idleThreads > 0, !isWaking else { return false }
         isWaking = true

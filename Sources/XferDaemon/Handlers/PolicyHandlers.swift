@@ -82,7 +82,7 @@ extension PolicyInput {
     }
 }
 
-/// Which pin or host pattern of a policy is invalid.
+/// An error for an invalid pin or host pattern of a policy.
 struct PolicyInputError: Error, Hashable, CustomStringConvertible {
     let path: String
     let reason: String

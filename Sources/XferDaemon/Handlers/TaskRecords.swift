@@ -6,8 +6,8 @@ import XferProtocol
 struct TaskRecords: Sendable {
     let queries: TaskQueries
 
-    /// - Parameter findsWaits: whether to look up what queued tasks wait for. An answer to `task.add` does without: adds come
-    ///   by the thousand, and what a task waits for is asked for later.
+    /// - Parameter findsWaits: true to look up the reasons for which queued tasks wait. An answer to `task.add` omits
+    ///   them: clients add tasks by the thousand, and query the reasons later.
     func records(
         of tasks: [TransferTask], _ columns: TaskColumns, findsWaits: Bool = true
     ) async throws -> [TaskRecord] {
@@ -43,7 +43,7 @@ struct TaskRecords: Sendable {
         }
     }
 
-    /// Whether the task would run if the database could be written: its row cannot say so.
+    /// True if the task would run if the database could be written: its row cannot say so.
     private static func isStuck(_ task: TransferTask, isLive: Bool) -> Bool {
         task.state == .queued || task.state == .running && !isLive
     }

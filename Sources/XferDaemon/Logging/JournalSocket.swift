@@ -4,10 +4,10 @@ import XferSystem
 
 /// Writes records to the journal with their fields, so that it finds them by `XFER_TASK=17`.
 ///
-/// One datagram a record (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/). What the journal does not take at once is written
-/// to standard error instead, which is the journal's, too: the line is kept, without fields.
+/// A record is one datagram (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/). A record that the journal does not accept at
+/// once is written to standard error instead, which is the journal's, too: the line is kept, without fields.
 struct JournalSocket: Sendable {
-    /// Of the journal of the machine.
+    /// The socket of the machine's journal.
     static let systemPath = "/run/systemd/journal/socket"
 
     /// A longer datagram would have to be passed as a file.
@@ -16,7 +16,8 @@ struct JournalSocket: Sendable {
     private let address: UnixAddress
     private let descriptor: Int32
 
-    /// Nil without a socket. The descriptor is never closed: a log lives as long as the process.
+    /// Opens the socket. Returns nil if there is none. The descriptor is never closed: a log exists as long as the
+    /// process.
     init?(path: String = systemPath) {
         guard let address = UnixAddress(path: path) else { return nil }
         self.address = address

@@ -21,7 +21,7 @@ struct LogRecord {
         }
     }
 
-    /// How a record is written as text.
+    /// The form in which a record is written as text.
     enum Form {
         /// For people, with time and level.
         case text

@@ -103,7 +103,7 @@ struct ServiceLogHandler: LogHandler {
     }
 }
 
-/// How log messages are written to standard error.
+/// The form in which log messages are written to standard error.
 public enum LogFormat: String, Hashable, Sendable, CaseIterable {
     /// `journal` when standard error is the journal's, else `text`.
     case auto

@@ -4,8 +4,8 @@ public import XferManager
 
 /// Keeps the metrics that swift-metrics records, and writes them with samples as Prometheus text for `GET /metrics`.
 ///
-/// Only declared families are kept, and of each as many series as it declares; what is recorded beyond that is counted in
-/// `Metric.refusedSeries`.
+/// Only declared families are kept, and of each as many series as it declares; what is recorded beyond that is counted
+/// in `Metric.refusedSeries`.
 public final class PrometheusRegistry: MetricsFactory {
     /// The content type of `render()`.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"

@@ -13,8 +13,8 @@ package final class MemoryCare: Sendable {
 
     package init() {}
 
-    /// Settings of malloc(3), to be made before there are many threads: one heap, which two processors rarely contend for
-    /// since each thread has a cache of its own, and no lasting room for large blocks.
+    /// Settings of malloc(3), to be made before there are many threads: one heap, which two processors rarely contend
+    /// for since each thread has a cache of its own, and no lasting room for large blocks.
     package static func keepHeapSmall() { xfer_keep_heap_small(1, 256 << 10, 4 << 20) }
 
     /// Returns memory in a moment, once for all calls until then. Called after work.

@@ -8,7 +8,7 @@ enum AttachmentName {
         return plain == name ? field : field + "; filename*=UTF-8''" + extendedValue(name)
     }
 
-    /// What clients without RFC 8187 get. Browsers decode `%41` in it, and do not agree about escapes (RFC 6266
+    /// The name for clients without RFC 8187. Browsers decode `%41` in it, and do not agree about escapes (RFC 6266
     /// appendix D), so both are left out.
     private static func asciiName(_ name: String) -> String {
         String(

@@ -5,7 +5,8 @@ import XferProtocol
 
 /// `GET /files/ID`: a task's bytes as `task.read` gives them, with `Range`.
 ///
-/// They are sent as bytes to be saved, whatever they are: a page that was downloaded must not run as one of the daemon's.
+/// They are sent as bytes to be saved, whatever they are: a page that was downloaded must not run as one of the
+/// daemon's.
 struct FileRoute: Sendable {
     let bytes: ByteReader
     let service: DaemonService
@@ -66,7 +67,7 @@ struct FileRoute: Sendable {
     }
 }
 
-/// What a `Range` field asks for (RFC 9110 §14.2). A value.
+/// The bytes that a `Range` field requests (RFC 9110 §14.2). A value.
 enum ByteRangeRequest: Hashable, Sendable {
     /// Everything: the field has another unit, several ranges or no valid form, and is ignored.
     case all
@@ -121,7 +122,8 @@ private struct ByteSource: Sendable {
             let offset = await next.offset
             guard offset < stretch.upperBound else { return nil }
             let page = try await page(at: offset, atMost: min(Self.pageLength, stretch.upperBound - offset))
-            // Of a version that is gone, or a file that was cut, no byte follows: the answer ends early, which clients see.
+            // Of a version that is gone, or a file that was cut, no byte follows: the answer ends early, which clients
+            // see.
             guard page.version == version, !page.bytes.isEmpty else { throw FileChanged() }
             await next.advance(by: Int64(page.bytes.count))
             return page.bytes
@@ -132,7 +134,7 @@ private struct ByteSource: Sendable {
         var description: String { "the bytes are of another version now" }
     }
 
-    /// Where the next page begins; one task at a time reads pages.
+    /// The beginning of the next page; one task at a time reads pages.
     private actor NextPage {
         private(set) var offset: Int64
 

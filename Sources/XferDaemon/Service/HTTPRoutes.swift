@@ -30,7 +30,7 @@ struct HTTPRoutes: Sendable {
         ]
     }
 
-    /// Nil if the user has too many streams.
+    /// The source of the events, or nil if the user has too many streams.
     private func events(
         _ params: EventsSubscribe.Params, _ connection: RPCConnection
     ) async throws -> (any EventSource)? {

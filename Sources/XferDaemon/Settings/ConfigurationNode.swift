@@ -18,7 +18,7 @@ struct ConfigurationNode: Hashable, Sendable {
     }
 
     let content: Content
-    /// Nil if it does not come from a file.
+    /// The position in its file; nil if it does not come from a file.
     let position: ConfigurationPosition?
 
     /// Text from outside a file.

@@ -4,12 +4,12 @@ public import XferSystem
 
 /// Reports when files of the configuration were written, replaced or removed (inotify(7)), without polling.
 ///
-/// Directories are watched, not the files: editors rename a new file over the old one, and a file may not exist yet. Of
-/// a missing directory the nearest one above it that exists is watched, for the next one on the way: then the watch has
-/// to be made anew. The target of a symbolic link is not watched; SIGHUP always works.
+/// It watches directories, not the files: editors rename a new file over the old one, and a file may not exist yet. If
+/// a directory is missing, it watches the nearest existing one above it for the next one on the way; then the watch has
+/// to be made again. The target of a symbolic link is not watched; SIGHUP always works.
 public struct ConfigurationWatch: ~Copyable {
     private let source: any DispatchSourceRead
-    /// Whether a directory was missing.
+    /// True if a directory was missing.
     public let isIncomplete: Bool
 
     /// - Parameter onChange: called on the watch's own queue, once for several changes at a time.

@@ -1,7 +1,7 @@
 import XferModel
 
 extension Settings {
-    /// What `xfer-fleet` needs to make this machine's daemon a node of a fleet.
+    /// The settings that make this machine's daemon a node of a fleet, for `xfer-fleet`.
     public struct Fleet: Hashable, Sendable {
         /// A connection URI or a list of `keyword=value` of libpq, without a password; empty is no fleet.
         public var database = ""
@@ -11,19 +11,19 @@ extension Settings {
         public var node = ""
         /// Tasks for `label:NAME` run on nodes that have it.
         public var labels: [String] = []
-        /// Where shared storages are mounted, by their names: absolute paths. Tasks for `storage:NAME` run on nodes that
-        /// have it.
+        /// The mount points of shared storages by their names: absolute paths. Tasks for `storage:NAME` run on nodes
+        /// that have it.
         public var storages: [String: String] = [:]
         /// Tasks that the node holds at a time.
         public var slots = 64
-        /// Where `xfer-fleet` listens.
+        /// The Unix socket of `xfer-fleet`.
         public var socket: String
-        /// Where `xfer-fleet` listens on the network; empty is nowhere.
+        /// The addresses on which `xfer-fleet` listens on the network; empty is none.
         public var listen: [Listener] = []
-        /// Where `xferd` listens.
+        /// The Unix socket of `xferd`.
         public var daemon: String
 
-        /// Both programs find each other without a word in the configuration.
+        /// Defaults with which both programs find each other without any configuration.
         init(defaultsFor instance: InstancePaths) {
             switch instance.kind {
             case .system:
@@ -38,7 +38,7 @@ extension Settings {
 }
 
 extension SettingForm where Value == String {
-    /// How libpq is told of a database. A password in it would be shown by `--print-config` and by listings.
+    /// The address of a database for libpq. A password in it would be shown by `--print-config` and by listings.
     static let databaseAddress = SettingForm(
         expected:
             "a connection URI of PostgreSQL such as postgresql://xfer@db.example.org/xfer, or keyword=value pairs",
@@ -118,13 +118,13 @@ extension SettingForm where Value == [String] {
     }
 }
 
-/// What can be said of a database's address without libpq.
+/// The checks of a database's address that need no libpq.
 enum DatabaseAddressText {
     static func isURI(_ text: String) -> Bool { text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") }
 
-    /// Whether the text names a password or the passphrase of a key, by libpq's rules (PostgreSQL 15, 34.1.1).
+    /// True if the text contains a password or the passphrase of a key, by libpq's rules (PostgreSQL 15, 34.1.1).
     ///
-    /// What libpq would not take for one may be found, too: then the address is refused, and nothing is told.
+    /// It may also find one where libpq would not: then the address is refused, and nothing is revealed.
     static func holdsPassword(_ text: String) -> Bool {
         let words = decoded(text).lowercased()
         var rest = words[...]

@@ -16,7 +16,7 @@ public struct InstancePaths: Hashable, Sendable {
     /// The socket that is made when none is inherited.
     public let socket: String
     public let configurationFile: String
-    /// Whether the caller named the configuration file, which then has to exist.
+    /// True if the caller named the configuration file, which then has to exist.
     public let isConfigurationFileRequired: Bool
     /// The download directory when neither the configuration nor the task names one.
     public let downloadDirectory: String
@@ -46,7 +46,7 @@ public struct InstancePaths: Hashable, Sendable {
 
     /// - Parameters:
     ///   - accountHome: the home directory of the password database, used when `HOME` is unset.
-    ///   - hasDirectory: whether the socket can be made in a directory. Without a runtime directory it lies in the
+    ///   - hasDirectory: true if the socket can be created in a directory. Without a runtime directory it is in the
     ///     state directory.
     public init(
         flags: Flags = Flags(), environment: [String: String], uid: UInt32, accountHome: String? = nil,
@@ -100,8 +100,8 @@ public struct InstancePaths: Hashable, Sendable {
 
     /// Directories that are never source or destination of a task, whatever the roots allow.
     ///
-    /// If downloads lie below the state directory, only its `cache` and `spool` are forbidden. The directory of a
-    /// configuration file that was named is forbidden only if it is called `xferd`: others, such as /etc, hold other
+    /// If downloads are below the state directory, only its `cache` and `spool` are forbidden. The directory of a
+    /// configuration file that was given is forbidden only if its name is `xferd`: others, such as /etc, contain other
     /// things, too.
     public var forbiddenDirectories: [String] {
         let holdsDownloads = (downloadDirectory + "/").hasPrefix(stateDirectory + "/")
@@ -111,7 +111,7 @@ public struct InstancePaths: Hashable, Sendable {
         return state + (isOwn ? [configuration] : []) + (credentialsDirectory.map { [$0] } ?? [])
     }
 
-    /// The directory a path's last component lies in.
+    /// The directory that contains a path's last component.
     static func directory(of path: String) -> String {
         let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
         return directory.isEmpty ? "/" : String(directory)

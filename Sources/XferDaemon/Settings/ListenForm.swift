@@ -129,7 +129,7 @@ extension SettingForm where Value == [Settings.Listener] {
 
 /// The texts of a listener's lists.
 enum ListenText {
-    /// What is expected in place of a text that is no host name; nil if it is one.
+    /// A description of the expected text in place of one that is no host name; nil if it is one.
     static func hostFault(_ text: String) -> String? {
         let isName = text.utf8.allSatisfy {
             (48...57).contains($0) || (97...122).contains($0 | 0x20) || $0 == UInt8(ascii: "-")
@@ -142,7 +142,7 @@ enum ListenText {
     /// Web pages, and extensions of browsers: these send their own scheme.
     private static let originSchemes: Set<String> = ["http", "https", "chrome-extension", "moz-extension"]
 
-    /// What is expected in place of a text that is no origin as browsers send it; nil if it is one.
+    /// A description of the expected text in place of one that is no origin in browsers' form; nil if it is one.
     static func originFault(_ text: String) -> String? {
         let expected = "an origin without a path, for example https://ui.example.org or http://localhost:8080"
         guard let separator = text.firstRange(of: "://"),

@@ -36,13 +36,13 @@ public struct LoadedSettings: Hashable, Sendable {
         fileDescription = file?.path ?? "none"
     }
 
-    /// The directories for tasks that the daemon's own user adds locally: `download.roots` where that is configured, and
-    /// in the system's instance. A user's own daemon otherwise writes wherever the user may.
+    /// The directories for tasks that the daemon's own user adds locally: `download.roots` where that is configured,
+    /// and in the system's instance. A user's own daemon otherwise writes wherever the user may.
     public var ownRoots: [String] {
         isUserInstance && origins["download.roots"] == nil ? ["/"] : settings.download.roots
     }
 
-    /// Where a key's value came from.
+    /// The origin of a key's value.
     public func origin(of key: SettingKey) -> SettingOrigin { origins[key.path] ?? .default }
 }
 
@@ -138,7 +138,7 @@ private struct SettingsReader {
         }
     }
 
-    /// Text from outside a file: words as they are, lists and mappings in YAML's flow style.
+    /// Reads text from outside a file: plain values unchanged, lists and mappings in YAML's flow style.
     private mutating func read(_ key: SettingKey, _ text: String, _ origin: SettingOrigin) {
         var node = ConfigurationNode(text: text)
         if !key.isScalar, text.hasPrefix("[") || text.hasPrefix("{") {
@@ -209,7 +209,7 @@ extension SettingKey {
     public static func named(_ path: String) -> SettingKey? { all.first { $0.path == path } }
 }
 
-/// What a reload does: which new values take effect now, and which wait for a restart.
+/// The effects of a reload: the new values that take effect now, and those that wait for a restart.
 public struct SettingsReload: Hashable, Sendable {
     /// The settings in force from now on.
     public let inForce: LoadedSettings
@@ -245,7 +245,8 @@ enum Suggestion {
         "unknown key" + (nearest(to: name, among: known).map { ", did you mean \($0)?" } ?? "")
     }
 
-    /// The known name that takes the fewest edits, if they are at most a third of its length and at least one is allowed.
+    /// The known name that takes the fewest edits, if they are at most a third of its length and at least one is
+    /// allowed.
     static func nearest(to name: String, among known: [String]) -> String? {
         let sought = Array(name.lowercased().unicodeScalars)
         let ranked = known.map { (name: $0, distance: EditDistance.between(sought, Array($0.unicodeScalars))) }

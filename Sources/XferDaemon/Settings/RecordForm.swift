@@ -4,8 +4,8 @@ import XferProtocol
 
 /// Reads mappings of the configuration as records of the wire, so that file and RPC have the same fields and limits.
 ///
-/// The record's schema decides which keys are known, which scalars are text although YAML would read a number, and which
-/// texts are absolute paths. Every fault has the place of the part it concerns.
+/// The record's schema decides which keys are known, which scalars are text although YAML would read a number, and
+/// which texts are absolute paths. Every fault has the place of the part it concerns.
 struct RecordForm<Record: WireRecord>: Sendable {
     typealias Reader = @Sendable (ConfigurationNode, SettingContext) throws(SettingMismatch) -> JSONValue
 
@@ -19,7 +19,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
     private let readers: [String: Reader]
     /// Values of required fields that the file may leave out.
     private let defaults: JSONObject
-    /// Whether errors may repeat a scalar: not where it may be a secret.
+    /// True if errors may repeat a scalar: not where it may be a secret.
     private let quotesScalars: Bool
     private let schema: JSONValue
     private let components: [String: JSONValue]
@@ -98,7 +98,7 @@ struct RecordForm<Record: WireRecord>: Sendable {
         return mismatch(error.path, "expected \(expected)\(quoted)", node, at: name)
     }
 
-    /// The words that a field may be.
+    /// The allowed values of a field that has a fixed list.
     private func words(at path: String) -> String? {
         let words = alternatives(of: schema(at: path)).compactMap { $0["enum"]?.arrayValue }.flatMap(\.self)
         return words.isEmpty ? nil : SettingMismatch.choice(of: words.compactMap(\.stringValue))

@@ -7,7 +7,7 @@ enum RootStatus: Hashable, Sendable {
     case other
     /// The path cannot be opened; with the error number.
     case unreachable(Int32)
-    /// The file system gave no answer within `patience`.
+    /// The file system did not answer within `patience`.
     case silent
 
     private static let patience = Duration.seconds(1)

@@ -1,13 +1,13 @@
 import Logging
 import XferModel
 
-/// How a kind of value is read, checked and written: `integer(1...1000)`, `size(…)`, `path`, …
+/// The rules to read, check and write a kind of value: `integer(1...1000)`, `size(…)`, `path`, …
 ///
 /// It has both directions, so that `--print-config` can always be read back.
 struct SettingForm<Value: Hashable & Sendable>: Sendable {
     /// The accepted values, to follow the word "expected".
     let expected: String
-    /// Whether the value is a single scalar; otherwise the environment uses YAML's flow style.
+    /// True if the value is a single scalar; otherwise the environment uses YAML's flow style.
     let isScalar: Bool
     /// The members of the mappings that the value is made of.
     var fields: [(name: String, documentation: String)] = []
@@ -59,7 +59,7 @@ struct SettingMismatch: Error, Hashable, CustomStringConvertible {
 }
 
 extension SettingForm where Value == Int {
-    /// As `integer(_:)`, with a range that the wire's fields have as well.
+    /// Like `integer(_:)`, with a range that the wire's fields have as well.
     static func integer(of range: ClosedRange<Int64>) -> SettingForm {
         integer(Int(clamping: range.lowerBound)...Int(clamping: range.upperBound))
     }
@@ -140,7 +140,7 @@ extension SettingForm where Value == Duration {
 }
 
 extension SettingForm {
-    /// One of a few words.
+    /// One of a few names.
     static func word(_ words: [(String, Value)]) -> SettingForm {
         let names = words.map(\.0)
         let expected = SettingMismatch.choice(of: names)
@@ -154,7 +154,7 @@ extension SettingForm {
         }
     }
 
-    /// The words of an enumeration.
+    /// The names of an enumeration.
     static func word() -> SettingForm where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
         word(Value.allCases.map { ($0.rawValue, $0) })
     }

@@ -14,7 +14,7 @@ public struct SettingKey: Sendable {
     public let expected: String
     /// The members of the mappings that its value is made of.
     public let fields: [(name: String, documentation: String)]
-    /// Whether a reload applies a change; otherwise it takes a restart.
+    /// True if a reload applies a change; otherwise it takes a restart.
     public let appliesOnReload: Bool
     let isScalar: Bool
     let assign: @Sendable (ConfigurationNode, SettingContext, inout Settings) throws(SettingMismatch) -> Void

@@ -26,7 +26,7 @@ public struct Settings: Hashable, Sendable {
     public var events = Retention(maxCount: 100_000, maxAge: .seconds(2_592_000))
     public var history = Retention(maxCount: 100_000, maxAge: .seconds(7_776_000))
     public var rpc = RPC()
-    /// Where it listens on the network, beside the Unix socket.
+    /// The addresses on the network on which it listens, beside the Unix socket.
     public var listen: [Listener] = []
     public var gateway = GatewayLimits()
     public var access = Access()
@@ -50,9 +50,9 @@ public struct Settings: Hashable, Sendable {
         public var maxActivePerHost: Int?
         /// True if a host sees at most six connections where `maxActivePerHost` is nil.
         public var isPolite = true
-        /// Which of a host's tasks starts next within a priority.
+        /// The order of a host's tasks within a priority.
         public var order = QueueOrder.fifo
-        /// How long a transfer is tried again since its last progress.
+        /// The longest time since its last progress for which a transfer is retried.
         public var retryFor = Duration.seconds(86_400)
     }
 
@@ -64,7 +64,7 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Download: Hashable, Sendable {
-        /// Where files go when a task names no directory; absolute.
+        /// The directory of tasks that set none; absolute.
         public var directory: String
         /// Directories beneath which operators' tasks may write; absolute.
         public var roots: [String]
@@ -72,11 +72,11 @@ public struct Settings: Hashable, Sendable {
         public var allowsHidden = false
         /// Bytes left free on every file system.
         public var reserve: Int64 = 268_435_456
-        /// Bytes of a transfer that may be at stake before a checkpoint made them durable.
+        /// The number of bytes of a transfer after which a checkpoint makes them durable.
         public var checkpointBytes: Int64 = 16_777_216
-        /// How long received bytes may be at stake.
+        /// The longest time between two checkpoints, before which received bytes are not durable.
         public var checkpointInterval = Duration.seconds(2)
-        /// How many segments of a download are fetched at the same time unless the task says otherwise.
+        /// The number of segments of a download that are fetched at the same time, unless the task sets its own.
         public var segments = SegmentCount.one
         /// Bytes per second that each connection has to receive unless the task says otherwise; 0 is none.
         public var minReceiveRate: Int64 = 0
@@ -102,16 +102,16 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Sharing: Hashable, Sendable {
-        /// How long a URL that failed permanently is not requested again; zero always requests it.
+        /// The time for which a permanently failed URL is refused without a request; zero turns this off.
         public var negativeTTL = Duration.seconds(3600)
-        /// Whether results of one owner's task count for another owner's.
+        /// True if results of one owner's task count for another owner's.
         public var betweenOwners = false
     }
 
     public struct Cache: Hashable, Sendable {
         /// Bytes of responses that are kept.
         public var maxBytes: Int64 = 1_073_741_824
-        /// How long a response is kept since its last use.
+        /// The time for which a response is cached since its last use.
         public var maxAge = Duration.seconds(604_800)
     }
 
@@ -142,11 +142,11 @@ public struct Settings: Hashable, Sendable {
     }
 
     public struct Network: Hashable, Sendable {
-        /// Which URLs may be loaded at all.
+        /// The URLs that may be requested at all.
         public var admission = AdmissionLists()
-        /// Whether tasks that name no proxy go through the environment's.
+        /// True if tasks that name no proxy go through the environment's.
         public var proxyFromEnvironment = false
-        /// Whether links, addresses and routes are watched.
+        /// True if links, addresses and routes are watched.
         public var monitor = true
         /// Interfaces that cost money.
         public var meteredInterfaces: [InterfacePattern] = []
@@ -175,7 +175,7 @@ public struct Settings: Hashable, Sendable {
         public var maxClientsPerUser = 64
         /// Connections that only operators get, half of all at most.
         public var reservedClients = 16
-        /// How long a request may take from its first byte to its last.
+        /// The longest time that a request may take from its first byte to its last.
         public var requestTimeout = Duration.seconds(30)
         /// Bytes of events that wait for one connection, and for all of a user's, before their streams end in an
         /// overflow.
@@ -188,13 +188,13 @@ public struct Settings: Hashable, Sendable {
     public struct GatewayLimits: Hashable, Sendable {
         /// Connections of all listeners at a time.
         public var maxClients = 2000
-        /// Which downloads the dialect of aria2 shows.
+        /// The downloads that are visible through aria2's protocol.
         public var aria2 = Aria2Downloads.added
     }
 
     /// Downloads of a token's user.
     public enum Aria2Downloads: String, Sendable, CaseIterable {
-        /// Those that were added through the dialect.
+        /// Those that were added through this protocol.
         case added
         case all
     }
@@ -207,7 +207,7 @@ public struct Settings: Hashable, Sendable {
         /// Bytes that are kept for the tasks of one user who is no operator.
         public var maxStored: Int64 = 256 << 20
 
-        /// Whether anyone but operators may call.
+        /// True if anyone but operators may call.
         public var isConfigured: Bool { !users.isEmpty || !groups.isEmpty }
     }
 

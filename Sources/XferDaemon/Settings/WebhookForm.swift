@@ -83,7 +83,8 @@ extension WebhookInput {
 }
 
 extension Settings.Webhook {
-    /// The webhook with the users of its filter looked up, by name or decimal uid. A user who does not exist owns nothing.
+    /// The webhook with the users of its filter looked up, by name or decimal uid. A user who does not exist owns
+    /// nothing.
     func resolved(by accounts: AccountDirectory = .system) -> WebhookDefinition {
         var definition = definition
         definition.filter.owners = owners.map { names in

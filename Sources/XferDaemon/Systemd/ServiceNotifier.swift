@@ -43,7 +43,7 @@ public struct ServiceNotifier: Sendable {
         address = environment["NOTIFY_SOCKET"].flatMap { UnixAddress(notifySocket: $0) }
     }
 
-    /// Whether the service manager expects notifications.
+    /// True if the service manager expects notifications.
     public var isEnabled: Bool { address != nil }
 
     /// Sends the messages in one datagram. Best effort: a failure must not stop the service.
@@ -83,7 +83,8 @@ public struct Watchdog: Sendable {
     public let timeout: Duration
     private let notifier: ServiceNotifier
 
-    /// Nil when the manager has no watchdog for this process (`WATCHDOG_PID` may name another one).
+    /// Reads the interval. Returns nil when the manager has no watchdog for this process (`WATCHDOG_PID` may be another
+    /// process).
     public init?(environment: [String: String], processID: Int32 = getpid()) {
         guard let text = environment["WATCHDOG_USEC"], let microseconds = Int64(text, radix: 10), microseconds > 0,
             environment["WATCHDOG_PID"].map({ Int32($0, radix: 10) == processID }) ?? true

@@ -78,7 +78,7 @@ public final class CacheDirectory: Sendable {
         return bytes
     }
 
-    /// As `add(from:length:key:isCancelled:)`, of bytes in memory.
+    /// Adds bytes in memory; see `add(from:length:key:isCancelled:)`.
     public func add(_ bytes: [UInt8], key: [UInt8]) throws(FileError) -> Incoming {
         let file = try files.makeFile(named: try Self.newName(for: key))
         try file.write(bytes)
@@ -103,7 +103,7 @@ public final class CacheDirectory: Sendable {
         .damagedBlob(path: directory.path(of: name), problem: problem)
     }
 
-    /// Whether a file of this length is there; its content is verified only when it is handed out.
+    /// True if a file of this length is there; its content is verified only when it is handed out.
     public func holds(_ name: String, length: Int64) throws(FileError) -> Bool {
         try directory.status(of: name).map { $0.kind == .regular && $0.length == length } ?? false
     }

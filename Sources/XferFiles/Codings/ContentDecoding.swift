@@ -29,7 +29,8 @@ public struct ContentDecoding: Sendable {
 
     /// Bounds of the output.
     public struct Limits: Hashable, Sendable {
-        /// Bytes of the content that are held in memory; a larger content goes to the file completely.
+        /// The highest number of bytes of the content that stay in memory; a larger content goes to the file
+        /// completely.
         public var inMemory: Int
         /// Bytes of the content, and of each step between two codings.
         public var bytes: Int64
@@ -59,8 +60,8 @@ public struct ContentDecoding: Sendable {
     }
 
     /// - Parameters:
-    ///   - target: an empty file open for writing, for what is too much for memory.
-    ///   - isCancelled: asked before each slice.
+    ///   - target: an empty file open for writing, for content that is too large for memory.
+    ///   - isCancelled: called before each slice.
     public func run(
         _ source: Source, into target: Int32, isCancelled: () -> Bool = { false }
     ) throws(ContentDecodingError) -> Content {

@@ -35,7 +35,7 @@ final class DecodingStage {
     /// The output of the last `step`; valid until the next `step`.
     var output: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-    /// Whether the input may end here.
+    /// True if the input may end here.
     var mayEnd: Bool { decoder.pointee.may_end }
 
     /// Consumes bytes from the front of `input` and produces at most `ContentDecoding.slice` bytes of output. Returns

@@ -8,7 +8,7 @@ import XferModel
 ///
 /// Blocks for as long as copying takes: run it on a `BlockingPool`. Nothing is durable before the target is synced.
 public enum FileCopy {
-    /// How the bytes were copied.
+    /// The way in which the bytes were copied.
     public enum Means: Hashable, Sendable {
         /// ioctl_ficlonerange(2): the files share blocks.
         case reflink
@@ -21,7 +21,7 @@ public enum FileCopy {
     ///
     /// - Parameters:
     ///   - length: bytes, at least 0.
-    ///   - isCancelled: asked at the beginning and then about every 8 MiB.
+    ///   - isCancelled: called at the beginning and then about every 8 MiB.
     /// - Throws: `lengthMismatch` if the source is shorter than `length`, `cancelled`, `system`. After an error the
     ///   target's content is undefined.
     public static func copy(

@@ -6,9 +6,9 @@ public import XferModel
 public enum FileDigest {
     static let readSize = 1 << 20
 
-    /// Digest of the first `length` bytes. Reads with pread(2), so the descriptor's offset stays where it is.
+    /// Digest of the first `length` bytes. Reads with pread(2), so the descriptor's offset does not change.
     ///
-    /// - Parameter isCancelled: asked before every read, of at most 1 MiB.
+    /// - Parameter isCancelled: called before every read, of at most 1 MiB.
     /// - Throws: `lengthMismatch` if the file is shorter than `length`, `digestUnavailable`, `cancelled`, `system`.
     public static func compute(
         descriptor: Int32, algorithm: Checksum.Algorithm, length: Int64, path: String = "the file",

@@ -14,10 +14,10 @@ public struct SecretDigest: Sendable {
     public func digest(_ bytes: [UInt8]) -> [UInt8]? { keyed?.digest(bytes) }
 }
 
-/// OpenSSL's context with its key, which is begun anew for each digest: a copy of it would cost three times the digest of
-/// a short message.
+/// OpenSSL's context with its key, which is reset for each digest: a copy of it would cost three times the digest of a
+/// short message.
 ///
-/// `@unchecked Sendable`: the context is used only while `lock` is held.
+/// `@unchecked Sendable`: the context is used only while `lock` is locked.
 private final class KeyedContext: @unchecked Sendable {
     private static let length = 32
     private let lock = Locked(())

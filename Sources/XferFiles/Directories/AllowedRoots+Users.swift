@@ -62,8 +62,8 @@ extension AllowedRoots {
         return way
     }
 
-    /// Why a path that leads beneath no root is refused. The error tells nothing of what lies outside the roots, unless
-    /// it is on the way to a root.
+    /// The error for a path that leads beneath no root. It reveals nothing outside the roots, unless that is on the way
+    /// to a root.
     private func outside(_ way: PathWalk) -> FileError {
         let named = roots.filter { ResolvedPath.isWithin(way.asked, ResolvedPath.tidy($0)) }
         if let problem = way.problem, !named.isEmpty, problem.isAboutRights { return problem }
@@ -96,7 +96,8 @@ extension AllowedRoots {
         return try open(made, to: way, like: parent, asked: path)
     }
 
-    /// As far as its user can: a directory that it may write but not read is not synced.
+    /// Makes the directory durable as far as its user can: a directory that the user may write but not read is not
+    /// synced.
     private func makeDurable(_ parent: Descriptor) {
         guard case .value(let handle) = openDescriptor(at: parent.raw, ".", flags: O_RDONLY | O_DIRECTORY) else {
             return
@@ -126,7 +127,7 @@ extension AllowedRoots {
 }
 
 extension FileError {
-    /// Whether a permission is missing, which the operator has to know.
+    /// True if a permission is missing, which the operator has to know.
     fileprivate var isAboutRights: Bool {
         switch self {
         case .notPermitted, .undecidable, .notWritable: true

@@ -17,7 +17,7 @@ public struct AllowedRoots: Hashable, Sendable {
     public let users: [FileUser]
     /// The paths that are refused beneath the roots.
     public let limit: PathLimit
-    /// Whether paths are walked in a thread with the first user's permissions.
+    /// True if paths are walked in a thread with the first user's permissions.
     let actsAsUser: Bool
 
     public init(
@@ -57,9 +57,9 @@ public struct AllowedRoots: Hashable, Sendable {
     ///   - path: an absolute path. It may contain links and `..` if it stays beneath a root.
     ///   - createMissing: whether directories missing beneath the root are made (0777 less the umask) and made
     ///     durable. Pass false if the directory is known to have existed: its file system may be unmounted.
-    /// - Throws: `outsideRoots`, `forbidden`, `outsideConfinement`, `hidden`, `missing`, `notADirectory`, `notWritable`,
-    ///   `notAbsolute`, `containsNUL`, `notPermitted` and `undecidable` if `users` is not empty, `unsupported` for a
-    ///   kernel before 5.6, `system`.
+    /// - Throws: `outsideRoots`, `forbidden`, `outsideConfinement`, `hidden`, `missing`, `notADirectory`,
+    ///   `notWritable`, `notAbsolute`, `containsNUL`, `notPermitted` and `undecidable` if `users` is not empty,
+    ///   `unsupported` for a kernel before 5.6, `system`.
     public func open(
         directory path: String, createMissing: Bool = false, for purpose: Purpose = .writing
     ) throws(FileError) -> DirectoryHandle {
@@ -86,7 +86,7 @@ public struct AllowedRoots: Hashable, Sendable {
 extension AllowedRoots {
     /// The innermost root that contains the resolved, existing part of the path.
     ///
-    /// Roots that contain it by their text come first: another root may lie on a file system that does not answer.
+    /// Roots that contain it by their text come first: another root may be on a file system that does not answer.
     func root(of place: ResolvedPath) throws(FileError) -> String {
         let isLikely = { ResolvedPath.isWithin(place.existing, ResolvedPath.tidy($0)) }
         for some in [roots.filter(isLikely), roots.filter { !isLikely($0) }] {
@@ -148,7 +148,8 @@ extension AllowedRoots {
         case ENOENT: .missing(path: asked)
         case ENOTDIR: .notADirectory(path: asked)
         case EACCES: .notWritable(path: asked, code: code)
-        // Container runtimes return EPERM for system calls they do not know, systemd's RestrictSUIDSGID= returns ENOSYS.
+        // Container runtimes return EPERM for system calls they do not know, systemd's RestrictSUIDSGID= returns
+        // ENOSYS.
         case ENOSYS, EPERM:
             .unsupported("openat2 is needed: the kernel is older than Linux 5.6, or a filter of system calls denies it")
         default: .system(operation: "open", path: asked, code: code)
@@ -159,9 +160,8 @@ extension AllowedRoots {
 // MARK: - The service's own directories
 
 extension AllowedRoots {
-    /// Throws `forbidden` if a path lies in a forbidden directory. Compares paths as text, because a forbidden
-    /// directory may not exist yet. Also compares file identities, because a bind mount may lead to a forbidden
-    /// directory.
+    /// Throws `forbidden` if a path is in a forbidden directory. Compares paths as text, because a forbidden directory
+    /// may not exist yet. Also compares file identities, because a bind mount may lead to a forbidden directory.
     ///
     /// - Parameters:
     ///   - whole: `asked` with its links resolved, including the part that does not exist.

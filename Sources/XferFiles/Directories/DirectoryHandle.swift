@@ -8,7 +8,7 @@ import XferThreads
 public final class DirectoryHandle: Sendable {
     /// The path it was opened by: absolute, without doubled or trailing slashes.
     public let path: String
-    /// Which directory it is.
+    /// The identity of the directory.
     public let identity: FileIdentity
     let handle: Descriptor
     private let known: Locked<FileSystemTraits>
@@ -55,7 +55,7 @@ public final class DirectoryHandle: Sendable {
     /// Absolute path of a name in here.
     public func path(of name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
 
-    /// Whether a path leads to this very directory now (it does not while its disk is unmounted).
+    /// True if a path leads to this very directory now (it does not while its disk is unmounted).
     public func isSame(asPath path: String) -> Bool { FileIdentity(ofPath: path) == identity }
 
     /// Bytes an unprivileged process may still write on this file system (statvfs(3) `f_bavail`); quotas are not seen.
@@ -105,7 +105,7 @@ extension DirectoryHandle {
         }
     }
 
-    /// Whether it was opened with the rights of users, not with those of the service.
+    /// True if it was opened with the rights of users, not with those of the service.
     public var isForUsers: Bool { roots.map { !$0.users.isEmpty } ?? false }
 
     /// The user that becomes the owner of files published here; nil leaves them to the service.
@@ -115,7 +115,7 @@ extension DirectoryHandle {
 // MARK: - Entries
 
 extension DirectoryHandle {
-    /// What is known of an entry, symbolic links not followed; nil when there is none.
+    /// The status of an entry, symbolic links not followed; nil when there is none.
     public func status(of name: String) throws(FileError) -> FileStatus? {
         try requireSingleName(name)
         var facts = stat()
@@ -126,10 +126,10 @@ extension DirectoryHandle {
         }
     }
 
-    /// Whether anything, be it a dangling link, has this name.
+    /// True if anything, be it a dangling link, has this name.
     public func exists(_ name: String) throws(FileError) -> Bool { try status(of: name) != nil }
 
-    /// Which file has this name; nil when none has.
+    /// The identity of the file with this name; nil when there is none.
     public func identity(of name: String) throws(FileError) -> FileIdentity? { try status(of: name)?.identity }
 
     /// Removes a file or link; false when there was none.
@@ -202,22 +202,22 @@ public struct AdmittedDirectory: Sendable {
     public let identity: FileIdentity
     private let path: String
 
-    /// Nil when calls to its file system may block.
+    /// Creates a form for directories whose calls cannot block. Returns nil when calls to its file system may block.
     ///
-    /// - Parameter path: the path it was opened by.
+    /// - Parameter path: the path with which it was opened.
     public init?(_ handle: DirectoryHandle, path: String) {
         guard handle.traits.isLocal else { return nil }
         self.path = path
         identity = handle.identity
     }
 
-    /// Whether a directory has this name in it, as far as can be seen.
+    /// True if a directory has this name in it, as far as can be seen.
     public func hasDirectory(named name: String) -> Bool {
         var facts = stat()
         return lstat("\(path)/\(name)", &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether the path leads to it and files may be made in it, now.
+    /// True if the path leads to it and files may be made in it, now.
     public var isWritable: Bool {
         FileIdentity(ofPath: path) == identity && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0
     }

@@ -44,12 +44,12 @@ struct ResolvedPath {
     /// The path without doubled and trailing slashes and without `.`.
     static func tidy(_ path: String) -> String { "/" + components(path).joined(separator: "/") }
 
-    /// Whether `path` is `directory` or lies in it. Both are results of `tidy` or `real`.
+    /// True if `path` is `directory` or below it. Both are results of `tidy` or `real`.
     static func isWithin(_ path: String, _ directory: String) -> Bool {
         directory == "/" || path.utf8.elementsEqual(directory.utf8) || path.utf8.starts(with: "\(directory)/".utf8)
     }
 
-    /// The path relative to `directory`, in which `path` has to lie; `.` for the directory itself.
+    /// The path relative to `directory`, which has to contain `path`; `.` for the directory itself.
     static func relative(_ path: String, to directory: String) -> String {
         let rest = Self.components(String(decoding: path.utf8.dropFirst(directory.utf8.count), as: UTF8.self))
         return rest.isEmpty ? "." : rest.joined(separator: "/")

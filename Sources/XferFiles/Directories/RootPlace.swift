@@ -21,7 +21,7 @@ public struct RootPlace: Hashable, Sendable {
         self.init(identity: FileIdentity(ofPath: whole), mountPoint: MountTable.present.mount(of: whole)?.point ?? "/")
     }
 
-    /// True if the present place is what lies beneath this one's file system, which is not mounted.
+    /// True if the present place is the mount point beneath this one's file system, which is not mounted.
     ///
     /// A device may have another number after a restart, and a directory may be made again: only if device and inode
     /// both differ is it another one. A disk that replaces the first one is no reason to wait.
@@ -34,7 +34,7 @@ public struct RootPlace: Hashable, Sendable {
         return mountPoint != present.mountPoint && ResolvedPath.isWithin(mountPoint, present.mountPoint)
     }
 
-    /// The roots of these in which a path lies, by its text.
+    /// Those of the roots that contain a path, by its text.
     public static func roots(_ roots: [String], containing path: String) -> [String] {
         let tidy = ResolvedPath.tidy(path)
         return roots.filter { ResolvedPath.isWithin(tidy, ResolvedPath.tidy($0)) }

@@ -10,8 +10,8 @@ extension DirectoryHandle {
     ///
     /// 1. a rename that replaces nothing;
     /// 2. a second name, then the first one is removed;
-    /// 3. a placeholder with the new name, which must not exist before (`O_EXCL`), and which the file then replaces. Its
-    ///    content is the old name, so that it is known after a crash (`removePlaceholder`).
+    /// 3. a placeholder with the new name, which must not exist before (`O_EXCL`), and which the file then replaces.
+    ///    Its content is the old name, so that it is known after a crash (`removePlaceholder`).
     ///
     /// - Returns: the error number of the last way if none succeeds. ENOENT: there is no file of the old name.
     func renameKeeping(_ name: String, to other: String) -> SystemCallResult<Bool> {

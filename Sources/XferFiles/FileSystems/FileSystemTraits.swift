@@ -28,7 +28,7 @@ public struct FileSystemTraits: Hashable, Sendable {
 
     /// The name in /proc/filesystems, with that of the program for FUSE: `ext4`, `fuse.sshfs`.
     public var name: String
-    /// True if its files lie on this machine's own disks or in its memory, so that it knows their times.
+    /// True if its files are on this machine's own disks or in its memory, so that this machine sets their times.
     public var isLocal: Bool
     /// True if it distinguishes bytes that were never written from zeros that were.
     public var knowsHoles: Bool

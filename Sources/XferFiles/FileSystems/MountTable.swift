@@ -39,7 +39,8 @@ public struct MountTable: Sendable {
         return found
     }
 
-    /// The device number, as stat(2) reports it, of the mount in which a path lies by its text; nil if no mount is known.
+    /// The device number, as stat(2) reports it, of the mount in which a path lies by its text; nil if no mount is
+    /// known.
     public func device(of path: String) -> UInt64? {
         mount(of: ResolvedPath.tidy(path)).map { xfer_device(UInt64(clamping: $0.major), UInt64(clamping: $0.minor)) }
     }
@@ -53,7 +54,8 @@ public struct MountTable: Sendable {
     /// True if a mount has this device number, stat(2).
     public func hasDevice(_ device: UInt64) -> Bool { mount(ofDevice: device) != nil }
 
-    /// The type of the file system with this device number, stat(2); nil if no mount has it, as for subvolumes of btrfs.
+    /// The type of the file system with this device number, stat(2); nil if no mount has it, as for subvolumes of
+    /// btrfs.
     static func type(ofDevice device: UInt64) -> String? {
         MountTable().mount(ofDevice: device)?.type
     }

@@ -27,7 +27,7 @@ extension FileName {
         return decoded(bytes, charset: String(decoding: parts[0], as: UTF8.self))
     }
 
-    /// A plain `filename` as browsers read it: encoded words (RFC 2047), the form of `filename*` without its star, or
+    /// A plain `filename` with browsers' rules: encoded words (RFC 2047), the form of `filename*` without its star, or
     /// percent-encoded UTF-8. The text unchanged if it is none of these, or cannot be decoded.
     private static func decodedPlainValue(_ value: String) -> String {
         guard value.utf8.allSatisfy({ $0 < 0x80 }) else { return value }
@@ -144,8 +144,8 @@ private struct DispositionParser {
         return String(decoding: value, as: UTF8.self)
     }
 
-    /// The content of a quoted string. A backslash quotes the next octet (RFC 9110 §5.6.4), but in a Windows path, which
-    /// some servers send as it is, only a quotation mark.
+    /// The content of a quoted string. A backslash quotes the next octet (RFC 9110 §5.6.4), but in a Windows path,
+    /// which some servers send as it is, only a quotation mark.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
         let isPath = isWindowsPath(Array(text.prefix(3)))
         var value: [UInt8] = []
@@ -162,7 +162,7 @@ private struct DispositionParser {
         return value
     }
 
-    /// Whether a text begins with a drive (`C:\`) or a server (`\\server`).
+    /// True if a text begins with a drive (`C:\`) or a server (`\\server`).
     private static func isWindowsPath(_ head: [UInt8]) -> Bool {
         guard head.count == 3 else { return false }
         let backslash = UInt8(ascii: "\\")

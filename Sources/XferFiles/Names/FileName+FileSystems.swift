@@ -30,13 +30,14 @@ extension FileName {
         return fitted.isEmpty ? fallback : fitted
     }
 
-    /// A name that every file system can hold, as like the given one as it can be: letters, digits and `.-_ ()` of ASCII.
+    /// A name that every file system can hold, as like the given one as it can be: letters, digits and `.-_ ()` of
+    /// ASCII.
     static func portable(_ name: String, longest: Int) -> String {
         let scalars = name.unicodeScalars.map { scalar -> Unicode.Scalar in isPortable(scalar) ? scalar : "_" }
         return fitted(String(String.UnicodeScalarView(scalars)), to: .windows, longest: min(longest, longestPortable))
     }
 
-    /// True if every file system can hold the name, so that none has to be asked.
+    /// True if every file system allows the name, so that none has to be queried.
     static func isPortable(_ name: String) -> Bool {
         name.utf8.count <= longestPortable && name.unicodeScalars.allSatisfy(isPortable)
             && fittedToWindows(name) == name

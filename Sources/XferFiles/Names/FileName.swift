@@ -5,15 +5,15 @@ public enum FileName {
     /// Most bytes of UTF-8 a name can have (NAME_MAX, limits.h).
     public static let maximumByteCount = 255
 
-    /// What a file is called when nothing better is known.
+    /// The name of a file when nothing better is known.
     public static let fallback = "download"
 
     /// Makes one file's name of any text, for names that come from outside.
     ///
-    /// The last part after `/` and `\` (RFC 6266 §4.3), without control and invisible characters, cut to 255 bytes before
-    /// its extension. It begins with no dot, white space, dash or tilde: a shell's `*` would hand `-rf` to a program as an
-    /// option, and `~` means a home directory. It ends in no dot or white space, which some file systems drop.
-    /// `fallback` when nothing is left.
+    /// The last part after `/` and `\` (RFC 6266 §4.3), without control and invisible characters, cut to 255 bytes
+    /// before its extension. It begins with no dot, white space, dash or tilde: a shell's `*` would hand `-rf` to a
+    /// program as an option, and `~` means a home directory. It ends in no dot or white space, which some file systems
+    /// drop. `fallback` when nothing is left.
     public static func sanitised(_ text: String, fallback: String = Self.fallback) -> String {
         sanitisedIfAny(text) ?? fallback
     }
@@ -33,8 +33,8 @@ public enum FileName {
         return end.map { String(name[...$0]) }
     }
 
-    /// Control characters, line separators, marks that change the writing direction (so that `gpj.exe` cannot look like a
-    /// picture), and what has no width, by which two names could look alike. Joiners stay: some scripts need them.
+    /// Control characters, line separators, marks that change the writing direction (so that `gpj.exe` cannot look like
+    /// a picture), and what has no width, by which two names could look alike. Joiners stay: some scripts need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x206F, 0xFEFF, 0x2028, 0x2029: true

@@ -58,7 +58,8 @@ extension PartialFile {
         return (try create(in: directory, named: name), kept.isEmpty ? .intact : .void(problem))
     }
 
-    /// Opens the file if it is the one whose bytes were committed; nil if it is missing or another one. Changes nothing.
+    /// Opens the file if it is the one whose bytes were committed; nil if it is missing or another one. Changes
+    /// nothing.
     ///
     /// - Throws: `system`.
     public static func openKept(
@@ -139,7 +140,7 @@ extension PartialFile {
         }
     }
 
-    /// As above, for a complete file, which must have exactly this length. Returns its facts; nil where times are not
+    /// Requires a complete file, which must have exactly this length. Returns its facts; nil where times are not
     /// reliable, because another machine sets them or reports them late.
     @discardableResult
     public func requireWhole(_ length: Int64) throws(FileError) -> FileFacts? {
@@ -157,7 +158,7 @@ extension PartialFile {
         return directory.traits.isLocal ? PartRecord(resting: facts) : PartRecord(mark: facts.mark)
     }
 
-    /// Nil where the file system does not tell holes from zeros.
+    /// The first hole, or nil where the file system does not distinguish holes from zeros.
     private func firstHole(from offset: Int64) throws(FileError) -> Int64? {
         let handle = try handle()
         guard directory.traits.knowsHoles else { return nil }

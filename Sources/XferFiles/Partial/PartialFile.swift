@@ -14,11 +14,11 @@ public final class PartialFile: Sendable {
     private let state: Locked<State>
 
     private struct State {
-        /// Nil once closed.
+        /// The descriptor; nil once closed.
         var handle: Descriptor?
         var identity: FileIdentity
         var isPoisoned = false
-        /// Whether the directory's entry has to be made durable by the next `sync`.
+        /// True if the directory's entry has to be made durable by the next `sync`.
         var isEntryNew: Bool
         var refused: [Attribute] = []
     }
@@ -128,8 +128,8 @@ extension PartialFile {
         try perform("cut", on: path) { ftruncate(handle.raw, Int(clamping: length)) }
     }
 
-    /// Gives this file's name to another file of the same directory, which this object is from then on; its own content is
-    /// gone. The engine may write to the other file meanwhile, but not to this one.
+    /// Gives this file's name to another file of the same directory, which this object is from then on; its own content
+    /// is gone. The engine may write to the other file meanwhile, but not to this one.
     ///
     /// - Throws: `closed`, `system`.
     public func replace(with other: PartialFile) throws(FileError) {
@@ -215,8 +215,8 @@ extension PartialFile {
         }
     }
 
-    /// Throws if a file of this length is larger than its file system or the process allows, as far as can be found out.
-    /// Does not wait for the file system.
+    /// Throws if a file of this length is larger than its file system or the process allows, as far as can be found
+    /// out. Does not wait for the file system.
     ///
     /// - Throws: `fileTooLarge`, `closed`.
     public func requirePossible(length: Int64) throws(FileError) {

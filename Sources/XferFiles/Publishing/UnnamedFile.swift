@@ -10,12 +10,12 @@ public struct UnnamedFile: Sendable {
     public let directory: DirectoryHandle
     private let handle: Descriptor
 
-    /// Writes a file with this content, mode and modification time, owned by the directory's heir. Nil if the file system
-    /// has no unnamed files, or lies on another machine.
+    /// Writes a file with this content, mode and modification time, owned by the directory's heir. Returns nil if the
+    /// file system has no unnamed files, or is on another machine.
     ///
     /// - Parameters:
     ///   - mode: permission bits, 0 … 0o777.
-    ///   - yieldsToDirectory: as `Publisher.Attributes.yieldsToDirectory`.
+    ///   - yieldsToDirectory: see `Publisher.Attributes.yieldsToDirectory`.
     ///   - modifiedAt: nil leaves the time of the writing.
     /// - Throws: `notWritable`, `system`.
     public static func create(

@@ -14,7 +14,7 @@ public struct FileStatus: Hashable, Sendable {
     public let owner: UInt32
     /// Permission bits, 0 … 0o7777.
     public let mode: UInt16
-    /// When the file's content was last changed, to the microsecond.
+    /// The time of the last change of the file's content, to the microsecond.
     public let modifiedAt: Timestamp
     /// The same time in nanoseconds since 1970; see `FileTime`.
     public let modificationNanoseconds: Int64
@@ -59,7 +59,7 @@ extension FileFacts {
 }
 
 extension stat {
-    /// When the content or the status was last changed, in nanoseconds since 1970; see `FileTime`.
+    /// The time of the last change of the content or the status, in nanoseconds since 1970; see `FileTime`.
     fileprivate var changeNanoseconds: Int64 {
         FileTime.nanoseconds(seconds: st_ctim.tv_sec, nanoseconds: st_ctim.tv_nsec)
     }

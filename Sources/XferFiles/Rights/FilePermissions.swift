@@ -71,7 +71,7 @@ struct FilePermissions: Hashable {
 }
 
 extension FilePermissions {
-    /// Of an open file; O_PATH is enough.
+    /// Reads the permissions of an open file; O_PATH is enough.
     init(of handle: Descriptor, _ facts: stat) {
         self.init(
             owner: facts.st_uid, group: facts.st_gid, mode: UInt16(clamping: facts.st_mode & 0o777),
@@ -113,7 +113,8 @@ struct AccessList: Hashable {
 
     init(entries: [Entry]) { self.entries = entries }
 
-    /// Parses version 2, then eight bytes for each entry, little-endian (linux/posix_acl_xattr.h). Nil for other bytes.
+    /// Parses version 2, then eight bytes for each entry, little-endian (linux/posix_acl_xattr.h). Returns nil for
+    /// other bytes.
     init?(_ bytes: [UInt8]) {
         func word(_ offset: Int, _ count: Int) -> UInt32 {
             bytes[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt32(clamping: $1) }
@@ -146,8 +147,8 @@ public struct FileUser: Hashable, Sendable {
     public let uid: UInt32
     /// Its own group; nil when the account database does not know the user.
     public let gid: UInt32?
-    /// All groups of the user, the primary one too. Nil when they are unknown: then it gets only what it would get with
-    /// any groups.
+    /// All groups of the user, the primary one too. Nil when they are unknown: then the user has only the rights that
+    /// do not depend on groups.
     public let groups: Set<UInt32>?
 
     public init(uid: UInt32, gid: UInt32, groups: some Sequence<UInt32>) {

@@ -17,13 +17,13 @@ struct PathWalk {
 
     let asked: String
     private let users: [FileUser]
-    /// Whether the calling thread has the first user's permissions: where mode bits do not decide, the kernel did.
+    /// True if the calling thread has the first user's permissions: where mode bits do not decide, the kernel did.
     private let isActing: Bool
     /// From `/` to where the path leads, links resolved.
     private(set) var steps: [Step] = []
     /// The components that do not exist.
     private(set) var missing: [String] = []
-    /// What it leads to when that is no directory.
+    /// The file at the end of the path when that is no directory.
     private(set) var file: (handle: Descriptor, facts: stat, name: String)?
     /// Why it ended where it did, unless the rest is just missing.
     private(set) var problem: FileError?
@@ -47,7 +47,7 @@ struct PathWalk {
     /// The directory it ended in.
     var last: Step { steps[steps.count - 1] }
 
-    /// Where it leads, links resolved, with what is missing.
+    /// The path with its links resolved, including missing parts.
     var whole: String {
         "/" + (steps.dropFirst().map(\.name) + (file.map { [$0.name] } ?? []) + missing).joined(separator: "/")
     }
@@ -97,7 +97,7 @@ struct PathWalk {
         }
     }
 
-    /// Nil when there is no entry of that name.
+    /// The entry of that name; nil when there is none.
     private func look(at name: String) throws(FileError) -> (Descriptor, stat)? {
         // First as a directory: that triggers automounts.
         for flags in [O_DIRECTORY, 0] {

@@ -7,7 +7,7 @@ import XferThreads
 /// Each thread runs one closure and ends. It cannot get its former ids back, so it cannot be used for another user. The
 /// ids are set with raw system calls, because Glibc's functions would change them for all threads of the process.
 enum UserThread {
-    /// Whether this process may take the ids of users: it has CAP_SETUID and CAP_SETGID, as root usually has.
+    /// True if this process may take the ids of users: it has CAP_SETUID and CAP_SETGID, as root usually has.
     static var isPossible: Bool { xfer_may_act_as_others() }
 
     /// Runs `body` with the user's permissions and waits until it has ended. If the user's groups are unknown, the
@@ -38,7 +38,7 @@ enum UserThread {
         do throws(FileError) { return .success(try body()) } catch { return .failure(error) }
     }
 
-    /// The group that stands for "no group": the default of `/proc/sys/kernel/overflowgid`.
+    /// The group that represents "no group": the default of `/proc/sys/kernel/overflowgid`.
     private static var overflowGroup: UInt32 { 65534 }
 
     private final class Work<Value: Sendable>: @unchecked Sendable {

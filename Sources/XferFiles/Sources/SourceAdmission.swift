@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 public import XferModel
 
-/// Checks the files that a client wants to send, when it asks for that, and records their facts, so that no other file
-/// is sent later in their place.
+/// Checks the files that a client wants to send, at the time of its request, and records their facts, so that no other
+/// file is sent later in their place.
 ///
 /// For operators the path is resolved first and then opened from its root with openat2(2) `RESOLVE_BENEATH`, as
 /// `AllowedRoots` does for directories. For other users it is walked with their permissions, at admission and at each
@@ -21,7 +21,7 @@ public struct SourceAdmission: Sendable {
     /// For other users: regular files beneath their roots that they could read themselves.
     public init(_ roots: AllowedRoots) { self.roots = roots }
 
-    /// What the file is now.
+    /// The present facts of the file.
     ///
     /// - Parameter path: absolute; links and `..` may occur as long as they stay beneath a root.
     public func admit(_ path: String) throws(SourceError) -> SourceFile {
@@ -63,7 +63,7 @@ public struct SourceAdmission: Sendable {
 
     // MARK: With a user's rights
 
-    /// What the path leads to, open for reading when it is a regular file.
+    /// The file at the end of the path, open for reading when it is a regular file.
     private func open(asUser path: String) throws(FileError) -> (handle: Descriptor?, facts: stat) {
         let found = try roots.asUser(path) { [roots] () throws(FileError) in
             let way = try roots.admittedWay(path)

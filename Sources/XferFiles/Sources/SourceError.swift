@@ -54,13 +54,13 @@ extension SourceError {
         throw .notAFile(path: path, kind: kind)
     }
 
-    /// Whether no file descriptor was available for the check.
+    /// True if no file descriptor was available for the check.
     public var isDescriptorShortage: Bool {
         guard case .system(_, let code) = self else { return false }
         return Descriptors.isShortage(code)
     }
 
-    /// Whether the file exists, but this client may not use it.
+    /// True if the file exists, but this client may not use it.
     public var isPermission: Bool {
         switch self {
         case .outsideRoots, .forbidden, .unreadable, .notPermitted: true

@@ -59,7 +59,7 @@ public struct SpaceLedger: Sendable {
         measured[fileSystem] = Measurement(free: free, time: time)
     }
 
-    /// Whether `remaining` fits for certain, without a new measurement: it is small, and the last measurement is recent
+    /// True if `remaining` fits for certain, without a new measurement: it is small, and the last measurement is recent
     /// and large. This avoids one measurement for each of many small files.
     public func surelyFits(
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, at now: MonotonicInstant
@@ -75,7 +75,7 @@ public struct SpaceLedger: Sendable {
     /// More bytes than all writers together can write within `moment`.
     private static let plenty: Int64 = 2 << 30
 
-    /// Whether `remaining` more bytes fit.
+    /// True if `remaining` more bytes fit.
     public func fits(
         remaining: Int64, for transfer: TransferID? = nil, on fileSystem: UInt64, free: Int64
     ) -> Bool {

@@ -70,7 +70,7 @@ public final class SendableFile: Sendable {
 }
 
 extension stat {
-    /// When the content was last changed: see `FileTime`.
+    /// The time of the last change of the content; see `FileTime`.
     var modificationNanoseconds: Int64 {
         FileTime.nanoseconds(seconds: st_mtim.tv_sec, nanoseconds: st_mtim.tv_nsec)
     }

@@ -16,7 +16,7 @@ public final class SpoolFile: Sendable {
     private struct State {
         /// The directory that has, or is to have, the file's name.
         var directory: DirectoryHandle
-        /// Whether the directory has an entry for the file.
+        /// True if the directory has an entry for the file.
         var isNamed: Bool
         var isKept = false
     }

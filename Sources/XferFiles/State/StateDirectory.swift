@@ -4,8 +4,8 @@ import XferThreads
 
 /// The daemon's own directory: private to its uid and locked, so that one daemon at a time works in it.
 ///
-/// The lock is an flock(2) on the file `lock`; the kernel releases it when the process ends in any way. It is held as
-/// long as this object lives.
+/// The lock is an flock(2) on the file `lock`; the kernel releases it when the process ends in any way. It lasts as
+/// long as this object.
 public final class StateDirectory: Sendable {
     /// Absolute path.
     public let path: String
@@ -27,8 +27,8 @@ public final class StateDirectory: Sendable {
         lock = try Self.acquireLock(in: directory)
     }
 
-    /// Writes the pid of the lock's holder. Only the message of a second daemon uses it (flock does not tell the
-    /// holder), so a failure is ignored. Call it when the daemon can run, since a refused start must change nothing.
+    /// Writes the pid of the lock's owner. Only the message of a second daemon uses it (flock does not report the
+    /// owner), so a failure is ignored. Call it when the daemon can run, since a refused start must change nothing.
     public func writeHolder() {
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(lock.raw, 0) == 0 { _ = pwrite(lock.raw, text, text.count, 0) }

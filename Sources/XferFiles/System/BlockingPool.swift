@@ -20,11 +20,11 @@ public final class BlockingPool: Sendable {
 
     deinit { queue.end() }
 
-    /// True if no thread is free, and each has worked for longer than `patience` on what it does now: more work would not
-    /// begin soon.
+    /// True if no thread is free, and each has worked for longer than `patience` on its present work: more work would
+    /// not begin soon.
     public func isSilent(for patience: Duration) -> Bool { queue.isSilent(for: patience) }
 
-    /// True if a thread has worked for longer than `patience` on what it does now.
+    /// True if a thread has worked for longer than `patience` on its present work.
     public func isHeldUp(for patience: Duration) -> Bool { queue.isHeldUp(for: patience) }
 
     /// Runs `body` on a thread of the pool. It runs to its end even when the caller is cancelled.

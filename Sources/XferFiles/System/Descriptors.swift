@@ -33,13 +33,13 @@ public enum Descriptors {
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// Whether `errno` means that none is left, in the process or in the system.
+    /// True if `errno` means that none is left, in the process or in the system.
     public static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
 
     /// Descriptors that a failed operation may have needed at once.
     private static let probed = 4
 
-    /// Whether so few are left that the last failure may be due to that. Libraries often do not report it.
+    /// True if so few are left that the last failure may be due to that. Libraries often do not report it.
     public static var areScarce: Bool {
         var opened: [Descriptor] = []
         for _ in 0..<probed {
@@ -53,7 +53,7 @@ public enum Descriptors {
 }
 
 extension FileError {
-    /// Whether no file descriptor was left.
+    /// True if no file descriptor was left.
     public var isDescriptorShortage: Bool {
         guard case .system(_, _, let code) = self else { return false }
         return Descriptors.isShortage(code)

@@ -16,7 +16,7 @@ enum SystemCallResult<Value> {
     case failure(Int32)
 }
 
-/// As `retryingInterrupts`, throwing `FileError.system`. `operation` completes "cannot … PATH".
+/// Retries the call like `retryingInterrupts`, and throws `FileError.system`. `operation` completes "cannot … PATH".
 @discardableResult
 func perform<Value: SignedInteger>(
     _ operation: String, on path: @autoclosure () -> String, _ call: () -> Value
@@ -68,9 +68,10 @@ func status(of descriptor: Int32, path: @autoclosure () -> String) throws(FileEr
     return status
 }
 
-/// Has the kernel begin to write the file's bytes (sync_file_range(2)) without waiting for them. When all files of a round
-/// have begun, the first fsync(2) commits the journal for all of them, and the others find little to do: each would
-/// commit it otherwise, since ext4 and XFS allocate blocks when they write. What fails here fails the fsync(2), too.
+/// Makes the kernel begin to write the file's bytes (sync_file_range(2)) without waiting for them. When all files of a
+/// round have begun, the first fsync(2) commits the journal for all of them, and the others find little to do: each
+/// would commit it otherwise, since ext4 and XFS allocate blocks when they write. An error here also fails the
+/// fsync(2).
 func beginWriting(_ handle: Descriptor) {
     _ = xfer_begin_writing(handle.raw)
 }

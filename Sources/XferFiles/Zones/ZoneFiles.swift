@@ -22,7 +22,7 @@ public struct ZoneFiles: Sendable {
         self.localFile = localFile
     }
 
-    /// Whether the text can be a zone's name at all: it never leads out of the database.
+    /// True if the text can be a zone's name at all: it never leads out of the database.
     public static func isName(_ name: String) -> Bool {
         guard (1...255).contains(name.utf8.count) else { return false }
         let isPlain = name.utf8.allSatisfy { byte in

@@ -1,9 +1,9 @@
 import XferPostgres
 
 extension FleetDatabase {
-    /// What is wrong in the tables, empty if nothing is. For tests: it reads all rows.
+    /// The violated invariants of the tables, empty if there are none. For tests: it reads all rows.
     public func invariants() async throws(FleetError) -> [String] {
-        try await calls.run(Self.checks.map { "SELECT \($0)" }.joined(separator: " UNION ALL ")).map {
+        try await connections.calls.run(Self.checks.map { "SELECT \($0)" }.joined(separator: " UNION ALL ")).map {
             (row) throws(PostgresError) in try row.text(0)
         }
     }

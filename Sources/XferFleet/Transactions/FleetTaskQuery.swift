@@ -10,7 +10,7 @@ enum FleetTaskQuery {
         LEFT JOIN fleet_paused p ON p.task = t.id LEFT JOIN fleet_delayed d ON d.task = t.id
         """
 
-    /// As `FleetTaskState` names it.
+    /// The state with the names of `FleetTaskState`.
     static let state = """
         CASE WHEN e.task IS NOT NULL THEN e.state WHEN s.task IS NOT NULL THEN 'leased'
             WHEN p.task IS NOT NULL THEN 'paused' WHEN d.task IS NOT NULL THEN 'delayed' ELSE 'queued' END

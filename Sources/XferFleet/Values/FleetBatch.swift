@@ -21,7 +21,7 @@ public struct FleetBatchRow: Hashable, Sendable {
     public let counts: FleetCounts
 }
 
-/// What became of a batch that was to be added.
+/// The result of adding a batch.
 public enum FleetBatchOutcome: Hashable, Sendable {
     case added(FleetBatchID)
     case existing(FleetBatchID)

@@ -24,15 +24,15 @@ public struct FleetLease: Hashable, Sendable {
     public let hold: FleetHold
     public let place: FleetPlace
     public let isRepeatable: Bool
-    /// Whether `begin` was called for it.
+    /// True if `begin` was called for it.
     public let hasBegun: Bool
-    /// Whether a wish to cancel waits for the node.
+    /// True if a wish to cancel waits for the node.
     public let isCancelling: Bool
-    /// Whether the node has a permit to publish its file on shared storage.
+    /// True if the node has a permit to publish its file on shared storage.
     public let isPublishing: Bool
 }
 
-/// Where the next claim of a node begins to look, so that lanes take turns. Not durable.
+/// The lane at which a node's next claim begins its search, so that lanes take turns. Not durable.
 public struct FleetClaimCursor: Hashable, Sendable {
     /// The last lane that was taken from.
     var lane: Int64

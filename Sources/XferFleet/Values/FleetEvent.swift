@@ -24,13 +24,13 @@ public struct FleetEvent: Hashable, Sendable {
     public let detail: String
 }
 
-/// Which events are wanted.
+/// A condition that selects events.
 public struct FleetEventFilter: Hashable, Sendable {
     /// Events of this owner's tasks alone; nil for all.
     public var owner: String?
-    /// Nil for all kinds.
+    /// The kinds of events; nil for all kinds.
     public var kinds: Set<FleetEvent.Kind>?
-    /// Nil for all tasks.
+    /// The tasks of events; nil for all tasks.
     public var tasks: Set<FleetTaskID>?
 
     public init() {}
@@ -43,7 +43,7 @@ public struct FleetEventPage: Hashable, Sendable {
     public let next: Int64
     /// The newest event there is.
     public let newest: Int64
-    /// The oldest event that is still kept. If it is more than 1 after what was asked for, events are missing.
+    /// The oldest event that is still stored. If it is more than 1 after the requested one, events are missing.
     public let oldest: Int64
 
     /// The most events of a page.

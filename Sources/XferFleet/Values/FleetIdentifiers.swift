@@ -23,10 +23,10 @@ public struct FleetNodeID: RawRepresentable, Hashable, Comparable, Sendable, Cus
 /// Names one claim of a task: 122 random bits (RFC 9562 §5.4), because a counter could be given twice after the
 /// promotion of a standby that lacks the last commits.
 public struct FleetClaimID: Hashable, Sendable, CustomStringConvertible {
-    /// As PostgreSQL writes an `uuid`: lower case with hyphens.
+    /// The text in the form of PostgreSQL's `uuid`: lower case with hyphens.
     public let text: String
 
-    /// Nil unless `text` has the form of an `uuid`.
+    /// Creates the identifier. Returns nil unless `text` has the form of an `uuid`.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 36 else { return nil }

@@ -8,15 +8,15 @@ public struct FleetLeaseWish: Hashable, Sendable {
     public let wish: FleetWish
 }
 
-/// Which tasks a wish is for.
+/// The tasks to which a request applies.
 public enum FleetSelection: Hashable, Sendable {
     /// At most 1,000.
     case tasks([FleetTaskID])
-    /// Those that match, at most 1,000 from the lowest id on.
+    /// The tasks that match, at most 1,000 from the lowest id on.
     case matching(FleetTaskFilter, after: FleetTaskID?)
 }
 
-/// What became of a wish for one task.
+/// The result of a request for one task.
 public struct FleetWishOutcome: Hashable, Sendable {
     public let task: FleetTaskID
     public let verdict: WishRules.Verdict

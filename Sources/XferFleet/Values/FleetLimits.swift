@@ -4,7 +4,7 @@ public import XferModel
 public struct FleetGroupRow: Hashable, Sendable {
     public let owner: String
     public let name: String
-    /// Nil for none.
+    /// The highest number of active tasks, or nil without a limit.
     public let maxActive: Int?
     public let isPaused: Bool
     public let queued: Int64
@@ -14,7 +14,7 @@ public struct FleetGroupRow: Hashable, Sendable {
 /// A host's limit over the whole fleet.
 public struct FleetHostRow: Hashable, Sendable {
     public let name: String
-    /// Nil for none.
+    /// The highest number of active tasks, or nil without a limit.
     public let maxActive: Int?
     /// Nothing is claimed for it before.
     public let cooldownUntil: Timestamp?
@@ -25,7 +25,7 @@ public struct FleetHostRow: Hashable, Sendable {
 /// An owner's limit over the whole fleet.
 public struct FleetOwnerRow: Hashable, Sendable {
     public let name: String
-    /// Nil for none.
+    /// The highest number of active tasks, or nil without a limit.
     public let maxActive: Int?
     public let queued: Int64
     public let leased: Int64
@@ -45,10 +45,10 @@ public struct FleetRates: Hashable, Sendable {
         self.liveNodes = liveNodes
     }
 
-    /// Whether there is a rate at all.
+    /// True if there is a rate at all.
     public var isLimited: Bool { receive > 0 || send > 0 }
 
-    /// What one node may use: an equal share, at least 1; 0 is unlimited.
+    /// The rate that one node may use: an equal share, at least 1; 0 is unlimited.
     public var receiveShare: Int64 { Self.share(receive, liveNodes) }
     public var sendShare: Int64 { Self.share(send, liveNodes) }
 

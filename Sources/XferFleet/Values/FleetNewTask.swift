@@ -17,7 +17,7 @@ public struct FleetNewTask: Hashable, Sendable {
     public var place: FleetPlace
     /// The database's clock decides when it has come.
     public var notBefore: Timestamp?
-    /// Whether its request may be made twice.
+    /// True if its request may be made twice.
     public var isRepeatable: Bool
     public var startsPaused: Bool
     public var batch: FleetBatchID?
@@ -51,7 +51,7 @@ public struct FleetNewTask: Hashable, Sendable {
     }
 }
 
-/// What became of a task that was to be added.
+/// The result of adding a task.
 public enum FleetAddOutcome: Hashable, Sendable {
     case added(FleetTaskID)
     /// The same request was added before under this `client_key`.

@@ -1,7 +1,7 @@
 public import XferCore
 public import XferModel
 
-/// What a node says of itself when it registers.
+/// A node's description of itself in its registration.
 public struct FleetNodeDescription: Hashable, Sendable {
     /// See `FleetPlace.isName`.
     public var name: String
@@ -14,7 +14,7 @@ public struct FleetNodeDescription: Hashable, Sendable {
     public var storeID: String
     /// Digests of policies and profiles by their names.
     public var digests: [String: String]
-    /// Of its programs, for people.
+    /// The version of its programs, for people.
     public var version: String
 
     public init(
@@ -31,11 +31,11 @@ public struct FleetNodeDescription: Hashable, Sendable {
         self.version = version
     }
 
-    /// Where its tasks come from.
+    /// The places from which its tasks come.
     public var places: [FleetPlace] { FleetPlace.served(byNode: name, labels: labels, storages: storages) }
 }
 
-/// A node's standing in the fleet from one registration to the next.
+/// A node's membership in the fleet from one registration to the next.
 public struct FleetRegistration: Hashable, Sendable {
     public let node: FleetNodeID
     public let name: String
@@ -62,7 +62,7 @@ public struct FleetNodeRow: Hashable, Sendable {
     public let incarnation: Int64
     /// Raised by each beat. Observers compare it with what they read before, by their own clocks.
     public let beat: Int64
-    /// When the last beat came, by the database's clock; for people only.
+    /// The time of the last beat, by the database's clock; for people only.
     public let beatAt: Timestamp
     public let isDraining: Bool
     /// Its leases were taken over, and it has not registered since.
@@ -73,7 +73,7 @@ public struct FleetNodeRow: Hashable, Sendable {
     public let leases: Int
     /// Queued tasks that only this node can take; 0 if not counted.
     public let pinned: Int
-    /// What its last beat said of it: JSON text of the agent's.
+    /// The figures of the last beat: JSON text from the agent.
     public let figures: String?
 }
 
@@ -84,13 +84,13 @@ public struct FleetForgetEffect: Hashable, Sendable {
     public let verdict: TakeoverRules.Verdict
 }
 
-/// What a node learns with its beat.
+/// The answer to a node's beat.
 public struct FleetBeat: Hashable, Sendable {
     /// All nodes, by name, without counts.
     public let nodes: [FleetNodeRow]
     public let rates: FleetRates
-    /// Whether the time of a delayed task has come.
+    /// True if the time of a delayed task has come.
     public let hasDue: Bool
-    /// Whether there is a wish for the node, or a task that it could claim.
+    /// True if there is a wish for the node, or a task that it could claim.
     public let hasWork: Bool
 }

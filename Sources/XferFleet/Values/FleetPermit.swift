@@ -36,6 +36,6 @@ public struct FleetPermit: Hashable, Sendable {
 /// A permit of a claim that is void now.
 public struct FleetOpenPermit: Hashable, Sendable {
     public let permit: FleetPermit
-    /// Whether a wish to cancel waited for the former node.
+    /// True if a wish to cancel waited for the former node.
     public let wasCancelling: Bool
 }

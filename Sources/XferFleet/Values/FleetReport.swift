@@ -1,7 +1,7 @@
 public import XferCore
 public import XferModel
 
-/// What a node reports in one transaction.
+/// A node's report, which is one transaction.
 public struct FleetReport: Hashable, Sendable {
     /// The local daemon's last event that this report covers; nil leaves it.
     public var applied: Int64?
@@ -41,7 +41,7 @@ public struct FleetRelease: Hashable, Sendable {
     public enum Next: Hashable, Sendable {
         /// To the head of its lane: handed over, not begun, or drained.
         case queue
-        /// As `queue`, and this node does not get it again.
+        /// Like `queue`, and this node does not get the task again.
         case decline
         /// A wish to pause was carried out.
         case paused
@@ -61,7 +61,7 @@ public struct FleetRelease: Hashable, Sendable {
     }
 }
 
-/// How far a task is. Not durable: lost when the server crashes.
+/// The progress of a task. Not durable: lost when the server crashes.
 public struct FleetProgress: Hashable, Sendable {
     public var hold: FleetHold
     /// Bytes.
@@ -76,7 +76,7 @@ public struct FleetProgress: Hashable, Sendable {
     }
 }
 
-/// What became of a report.
+/// The result of a report.
 public struct FleetReportOutcome: Hashable, Sendable {
     /// Tasks whose claim is void: the node stops them, keeps the bytes and publishes nothing. Nothing of them was
     /// written.

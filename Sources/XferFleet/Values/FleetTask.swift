@@ -17,21 +17,21 @@ public struct FleetTask: Hashable, Sendable {
     public let addedAt: Timestamp
     public let notBefore: Timestamp?
     public let endedAt: Timestamp?
-    /// How often it was claimed since it was added or retried.
+    /// The number of claims since it was added or retried.
     public let attempt: Int
     /// The node that has claimed it, or on which it ended.
     public let node: String?
-    /// Whether that node is down: a pinned task waits for it.
+    /// True if that node is down: a pinned task waits for it.
     public let isNodeDown: Bool
     public let hasBegun: Bool
-    /// Bytes; nil if no node has told.
+    /// Bytes; nil if no node has reported them.
     public let received: Int64?
     public let total: Int64?
     /// Why it waits or was given back.
     public let reason: String?
     /// Nodes that have declined the queued task, and why, by id.
     public internal(set) var refusals: [FleetRefusal] = []
-    /// Whether a result is kept; `FleetDatabase.result` gives it.
+    /// True if a result is kept; `FleetDatabase.result` gives it.
     public let hasResult: Bool
     /// JSON text of the last end.
     public let detail: String?
@@ -46,7 +46,7 @@ public struct FleetRefusal: Hashable, Sendable {
     public let reason: String
 }
 
-/// Which tasks a page has. Conditions that are nil match all.
+/// Conditions that select the tasks of a page. Conditions that are nil match all.
 public struct FleetTaskFilter: Hashable, Sendable {
     public var states: Set<FleetTaskState>?
     public var owner: String?
@@ -72,7 +72,7 @@ public struct FleetTaskPage: Hashable, Sendable {
     public static let limit = 1000
 }
 
-/// How many tasks there are in each state.
+/// The number of tasks in each state.
 public struct FleetCounts: Hashable, Sendable {
     public var byState: [FleetTaskState: Int64]
 

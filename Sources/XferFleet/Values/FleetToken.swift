@@ -18,7 +18,7 @@ public struct FleetToken: Hashable, Sendable {
     public static let limit = 1000
 }
 
-/// What became of a token that was to be added.
+/// The result of adding a token.
 public enum FleetTokenOutcome: Hashable, Sendable {
     case added(FleetToken)
     case nameTaken

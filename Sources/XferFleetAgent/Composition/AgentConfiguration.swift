@@ -4,13 +4,13 @@ import XferDaemon
 import XferModel
 import XferPostgres
 
-/// What the agent needs of the configuration.
+/// The part of the configuration that the agent needs.
 struct AgentConfiguration: Sendable {
     let instance: Instance
     let node: String
     let database: PostgresSettings
     let rules: LeaseRules
-    /// How often the agent looks for work.
+    /// The interval at which the agent checks for work.
     let interval: Duration
 
     var settings: Settings { instance.loaded.settings }
@@ -43,7 +43,7 @@ struct AgentConfiguration: Sendable {
             connectTimeout: 5, statementTimeout: .seconds(10))
     }
 
-    /// How long the node's daemon may take for an answer.
+    /// The longest time that the node's daemon may take for an answer.
     static let daemonTimeout = Duration.seconds(5)
 
     private static func passwordFile(_ fleet: Settings.Fleet, _ credentials: String?) -> String? {

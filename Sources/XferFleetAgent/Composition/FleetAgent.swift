@@ -108,21 +108,21 @@ public enum FleetAgent {
         let tokens = FleetTokens(database)
         let listeners = configuration.fleet.listen
         let daemon = LocalDaemon(socket: configuration.fleet.daemon, timeout: AgentConfiguration.daemonTimeout)
-        let node = NodeAgent(
-            configuration, database: database, daemon: daemon,
-            changes: changes, tokens: listeners.isEmpty ? nil : tokens, logger: logger)
+        let context = NodeContext(
+            configuration, database: database, daemon: daemon, changes: changes, logger: logger)
+        let node = NodeAgent(context, tokens: listeners.isEmpty ? nil : tokens)
         let face = FleetFace(
             configuration: configuration, database: database, daemon: daemon, changes: changes, tokens: tokens,
-            storages: node.storages, standing: { node.standing.withLockedValue { $0 } },
+            storages: context.storages, standing: { context.standing.withLockedValue { $0 } },
             ring: {
-                node.bell.ring()
-                node.announcer.announce()
+                context.bell.ring()
+                context.announcer.announce()
             })
         let (access, warnings) = AccessPolicy.load(configuration.settings, ownUID: geteuid())
         for warning in warnings { logger.warning("\(warning)") }
         let service = DaemonService(
             handlers: face.handlers, access: access, memory: MemoryCare(), required: MethodRegistry.documented)
-        let routes = routes(face, service, node)
+        let routes = routes(face, service, context)
         let server = RPCServer(service: service, routes: routes, limits: RPCLimits(configuration.settings))
         var services: [any Service] = [
             SocketService(
@@ -133,7 +133,8 @@ public enum FleetAgent {
         if !listeners.isEmpty {
             try await tokens.refresh()
             let made = Gateway(
-                service, routes, tokens.remote, configuration.settings, storeID: try await database.fleetID(), logger)
+                service, routes, tokens.remote, configuration.settings, storeID: try await database.nodes.fleetID(),
+                logger)
             tokens.registry.onRevocation { made.revoke(tokenID: $0) }
             services.append(GatewayService(gateway: made, listeners: listeners, logger: logger))
             gateway = made
@@ -153,7 +154,7 @@ public enum FleetAgent {
         database.close()
     }
 
-    private static func routes(_ face: FleetFace, _ service: DaemonService, _ node: NodeAgent) -> [HTTPRoute] {
+    private static func routes(_ face: FleetFace, _ service: DaemonService, _ node: NodeContext) -> [HTTPRoute] {
         let metrics = FleetMetrics(face: face)
         return [
             HTTPRoute("/openrpc.json") { _, _ in
@@ -179,9 +180,9 @@ public enum FleetAgent {
 
     // MARK: The database at the start
 
-    /// Connects, and waits for a database that cannot be reached. Nil if the agent was stopped meanwhile.
+    /// Connects, and waits for a database that cannot be reached. Returns nil if the agent was stopped meanwhile.
     ///
-    /// - Throws: what an operator has to repair.
+    /// - Throws: errors that an operator has to repair.
     private static func open(
         _ configuration: AgentConfiguration, _ notifier: ServiceNotifier, _ logger: Logger
     ) async throws -> FleetDatabase? {
@@ -213,10 +214,10 @@ public enum FleetAgent {
         return nil
     }
 
-    /// Whether a restart without a repair would fail again.
+    /// True if a restart without a repair would fail again.
     private static func needsAttention(_ error: FleetError) -> Bool {
         switch error {
-        case .unsuitable, .newerSchema, .notMigrated, .superseded, .nodeNameTaken: true
+        case .unsuitable, .newerSchema, .olderSchema, .notMigrated, .superseded, .nodeNameTaken: true
         case .database(let error): error.kind == .settings
         default: false
         }

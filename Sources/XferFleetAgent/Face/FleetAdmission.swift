@@ -12,7 +12,7 @@ struct FleetAdmission: Sendable {
     /// limit is 4 MiB by default.
     static let largestTask = 3 << 20
 
-    /// The node that is asked: files that are sent lie on it.
+    /// The node that received the call: sent files are stored on it.
     let node: String
 
     /// The task as the database keeps it.
@@ -65,7 +65,7 @@ struct FleetAdmission: Sendable {
             spec: specification, summary: Self.summary(of: task))
     }
 
-    /// What `task.added` says of the task.
+    /// The description of the task in `task.added`.
     private static func summary(of task: NewTask) -> String {
         let payload = EventPayload.taskAdded(
             url: Redaction.url(task.url ?? task.urls?.first ?? ""), label: task.label, group: task.group)
@@ -125,7 +125,8 @@ struct FleetAdmission: Sendable {
         let expected: String
     }
 
-    /// What a fleet does not support: secrets would lie in the database, names may mean other things on other nodes.
+    /// The field that a fleet does not support, if there is one: secrets would be stored in the database, and names may
+    /// have another meaning on other nodes.
     private static func refusedField(_ task: NewTask) -> Refused? {
         let fields = task.wire.objectValue ?? JSONObject()
         for (names, reason) in unsupported {
@@ -175,7 +176,7 @@ struct FleetAdmission: Sendable {
         task.source != nil || task.body?.file != nil || task.parts?.contains { $0.file != nil } == true
     }
 
-    /// As `RepetitionRules` has it, before there is a request.
+    /// True if the task may be repeated, with the rules of `RepetitionRules`, but before there is a request.
     private static func isRepeatable(_ task: NewTask) -> Bool {
         let sends = task.body != nil || task.parts != nil
         let method = task.method ?? (task.kind == .upload && !sends ? .put : sends ? .post : .get)
@@ -206,7 +207,7 @@ struct FleetAdmission: Sendable {
         return text[begin...].prefix { !"/?#".contains($0) }.contains("@")
     }
 
-    /// What two requests have in common only if they are equal.
+    /// A digest that two requests share only if they are equal.
     static func digest(_ text: String) throws(RPCFailure) -> String {
         do {
             var context = try DigestContext(.sha256)
@@ -236,7 +237,7 @@ struct FleetCaller: Sendable {
         isConfined = caller.confinement != nil
     }
 
-    /// Nil sees all.
+    /// The only owner whose tasks the caller sees; nil sees all.
     var visibleOwner: String? { isOperator ? nil : name }
 
     var wisher: WishRules.Caller { isOperator ? .operators : .owner(name) }

@@ -14,7 +14,7 @@ extension FleetFace {
                 encoding: { params, context, encode in
                     let filter = filter(params.types?.values, params.taskIDs?.values, FleetCaller(context.caller))
                     let page = try await attempt { () throws(FleetError) in
-                        try await database.events(
+                        try await database.events.list(
                             since: params.seq, limit: min(params.limit, FleetEventPage.limit), filter: filter)
                     }
                     if page.oldest > params.seq.addingSaturated(1), params.seq > 0 {
@@ -76,11 +76,11 @@ extension FleetFace {
     private func feed(
         _ filter: FleetEventFilter, types: [EventName]?, since: Int64?
     ) async throws -> (feed: FleetFeed, newest: Int64) {
-        let newest = try await attempt { () throws(FleetError) in try await database.queueFigures() }.newestEvent
+        let newest = try await attempt { () throws(FleetError) in try await database.tasks.queueFigures() }.newestEvent
         if let since, since > newest { throw RPCFailure.beyondTheLog(newest: newest) }
         let start = since ?? newest
         let page = try await attempt { () throws(FleetError) in
-            try await database.events(since: start, limit: 1, filter: filter)
+            try await database.events.list(since: start, limit: 1, filter: filter)
         }
         let gap = start > 0 && page.oldest > start.addingSaturated(1) ? page.oldest : nil
         let feed = FleetFeed(self, filter, types: types, since: gap.map { $0 - 1 } ?? start, gapBefore: gap)
@@ -112,7 +112,7 @@ actor FleetFeed: EventSource {
     func next() async throws -> [EventMessage]? {
         while !Task.isCancelled {
             do {
-                let page = try await face.database.events(since: cursor, limit: 200, filter: filter)
+                let page = try await face.database.events.list(since: cursor, limit: 200, filter: filter)
                 let isBehind = page.next < page.newest
                 cursor = max(cursor, page.next)
                 let messages = page.events.map { face.records.message($0) }

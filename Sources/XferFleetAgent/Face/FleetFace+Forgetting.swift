@@ -5,7 +5,7 @@ import XferFleet
 import XferModel
 import XferProtocol
 
-/// What becomes of a node that does not come back.
+/// The calls about a node that does not come back.
 extension FleetFace {
     func forget(_ params: FleetForget.Params) async throws -> FleetForget.Result {
         var result = FleetForget.Result()
@@ -13,7 +13,7 @@ extension FleetFace {
         while true {
             let from = after
             let page = try await attempt { () throws(FleetError) in
-                try await database.forgetEffects(params.node, after: from)
+                try await database.takeovers.forgetEffects(params.node, after: from)
             }
             for effect in page {
                 let id = TaskID(effect.task.rawValue)
@@ -32,7 +32,7 @@ extension FleetFace {
         }
         try await lookForParts(of: params.node, isRemoving: params.confirm, &result)
         guard params.confirm else { return result }
-        try await attempt { () throws(FleetError) in try await database.forget(params.node) }
+        try await attempt { () throws(FleetError) in try await database.takeovers.forget(params.node) }
         result.forgotten = true
         changed()
         return result
@@ -40,9 +40,10 @@ extension FleetFace {
 
     // MARK: Partial files
 
-    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet knows.
+    /// Counts or removes what the node has left on shared storages, in the directories of the tasks that the fleet
+    /// knows.
     private func lookForParts(of name: String, isRemoving: Bool, _ result: inout FleetForget.Result) async throws {
-        let rows = try await attempt { () throws(FleetError) in try await database.nodes(isCounting: false) }
+        let rows = try await attempt { () throws(FleetError) in try await database.nodes.list(isCounting: false) }
         guard let row = rows.first(where: { $0.description.name == name }) else { return }
         let node = row.description
         guard !isRemoving || row.isDown else { return }
@@ -72,7 +73,7 @@ extension FleetFace {
         while true {
             let from = after
             let page = try await attempt { () throws(FleetError) in
-                try await database.specifications(on: storages, after: from)
+                try await database.takeovers.specifications(on: storages, after: from)
             }
             for task in page {
                 let directory = (try? JSONValue(parsing: task.spec.utf8))?["dir"]?.stringValue ?? ""

@@ -39,7 +39,7 @@ extension FleetFace {
                 if params.maxActive.isChange {
                     let limit = params.maxActive.applied(to: nil)
                     try await attempt { () throws(FleetError) in
-                        try await database.setGroup(owner: owner, name: params.name, maxActive: limit)
+                        try await database.limits.setGroup(owner: owner, name: params.name, maxActive: limit)
                     }
                     changed()
                 }
@@ -61,7 +61,7 @@ extension FleetFace {
                     throw Self.unsupported(field, "only max_recv_rate and max_send_rate hold over the fleet")
                 }
                 try await attempt { () throws(FleetError) in
-                    try await database.setRates(
+                    try await database.limits.setRates(
                         receive: params.maxReceiveRate.isChange ? params.maxReceiveRate.applied(to: nil) ?? 0 : nil,
                         send: params.maxSendRate.isChange ? params.maxSendRate.applied(to: nil) ?? 0 : nil)
                 }
@@ -78,7 +78,7 @@ extension FleetFace {
     }
 
     private func queueLimits() async throws -> QueueLimits {
-        let rates = try await attempt { () throws(FleetError) in try await database.rates() }
+        let rates = try await attempt { () throws(FleetError) in try await database.limits.rates() }
         var limits = QueueLimits()
         (limits.maxReceiveRate, limits.maxSendRate) = (rates.receive, rates.send)
         limits.maxActive = standing().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
@@ -107,7 +107,7 @@ extension FleetFace {
         }
         let fingerprint = try FleetAdmission.digest(params.canonicalText)
         let outcome = try await attempt { () throws(FleetError) in
-            try await database.addBatch(
+            try await database.batches.add(
                 owner: caller.name, name: nil, clientKey: params.clientKey, fingerprint: fingerprint)
         }
         let id: FleetBatchID
@@ -122,7 +122,7 @@ extension FleetFace {
         // Each member has a key of its own: a repeated call finds those of the first.
         let group = "batch-\(id)"
         try await attempt { () throws(FleetError) in
-            try await database.setGroup(owner: caller.name, name: group, maxActive: params.maxActive)
+            try await database.limits.setGroup(owner: caller.name, name: group, maxActive: params.maxActive)
         }
         var admitted: [FleetNewTask] = []
         for (index, task) in tasks {
@@ -137,7 +137,7 @@ extension FleetFace {
     }
 
     private func batch(_ id: FleetBatchID, _ caller: FleetCaller) async throws -> BatchRecord {
-        let row = try await attempt { () throws(FleetError) in try await database.batch(id) }
+        let row = try await attempt { () throws(FleetError) in try await database.batches.get(id) }
         guard let row, caller.isOperator || row.owner == caller.name else {
             throw RPCFailure(.notFound, "there is no batch \(id)", data: ErrorData(reason: "not_found", path: "id"))
         }
@@ -161,12 +161,12 @@ extension FleetFace {
     }
 
     private func groups(_ caller: FleetCaller) async throws -> [FleetGroupRow] {
-        try await attempt { () throws(FleetError) in try await database.groups(owner: caller.visibleOwner) }
+        try await attempt { () throws(FleetError) in try await database.limits.groups(owner: caller.visibleOwner) }
     }
 
     private func group(_ name: String, _ owner: Owner?, _ caller: FleetCaller) async throws -> GroupRecord {
         let wanted = ownerName(owner, caller)
-        let rows = try await attempt { () throws(FleetError) in try await database.groups(owner: wanted) }
+        let rows = try await attempt { () throws(FleetError) in try await database.limits.groups(owner: wanted) }
         if let row = rows.first(where: { $0.name == name }), let record = try await groupRecords([row]).first {
             return record
         }
@@ -187,7 +187,8 @@ extension FleetFace {
             record.owner = records.owner(row.owner)
             record.paused = row.isPaused
             record.maxActive = row.maxActive
-            record.counts = try await attempt { () throws(FleetError) in try await database.counts(wanted) }.record
+            record.counts = try await attempt { () throws(FleetError) in try await database.tasks.counts(wanted) }
+                .record
             found.append(record)
         }
         return found
@@ -198,7 +199,7 @@ extension FleetFace {
     ) async throws -> GroupGet.Result {
         let wanted = ownerName(owner, caller)
         try await attempt { () throws(FleetError) in
-            try await database.setGroup(owner: wanted, name: name, isPaused: isPaused)
+            try await database.limits.setGroup(owner: wanted, name: name, isPaused: isPaused)
         }
         changed()
         return GroupGet.Result(record: try await group(name, owner, caller))

@@ -30,7 +30,7 @@ extension FleetFace {
             Handler(FleetForget.self) { params, _ in try await forget(params) },
             Handler(FleetLimit.self) { params, _ in
                 try await attempt { () throws(FleetError) in
-                    try await database.setHost(params.host, maxActive: params.maxActive)
+                    try await database.limits.setHost(params.host, maxActive: params.maxActive)
                 }
                 changed()
                 return Done()
@@ -62,7 +62,7 @@ extension FleetFace {
     }
 
     private func nodes() async throws -> [FleetNodeRecord] {
-        let rows = try await attempt { () throws(FleetError) in try await database.nodes() }
+        let rows = try await attempt { () throws(FleetError) in try await database.nodes.list() }
         let (observer, now) = (standing().observer, Clocks.monotonic())
         return rows.map { $0.record(observer, configuration.rules, at: now) }
     }
@@ -92,7 +92,7 @@ extension FleetFace {
     }
 
     private func drain(_ name: String, _ isDraining: Bool) async throws -> FleetDrain.Result {
-        try await attempt { () throws(FleetError) in try await database.setDraining(name, isDraining) }
+        try await attempt { () throws(FleetError) in try await database.nodes.setDraining(name, isDraining) }
         changed()
         return FleetDrain.Result(try await node(name))
     }

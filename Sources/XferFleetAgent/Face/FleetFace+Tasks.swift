@@ -106,7 +106,7 @@ extension FleetFace {
         try await requireRoom(for: tasks.count, caller)
         var (ids, existing): ([TaskID], [Int]) = ([], [])
         for chunk in tasks.chunks(of: 1000) {
-            for outcome in try await attempt({ () throws(FleetError) in try await database.add(chunk) }) {
+            for outcome in try await attempt({ () throws(FleetError) in try await database.tasks.add(chunk) }) {
                 switch outcome {
                 case .added: break
                 case .existing: existing.append(ids.count)
@@ -130,7 +130,7 @@ extension FleetFace {
         var filter = FleetTaskFilter()
         filter.owner = caller.name
         let wanted = filter
-        let counts = try await attempt { () throws(FleetError) in try await database.counts(wanted) }
+        let counts = try await attempt { () throws(FleetError) in try await database.tasks.counts(wanted) }
         let unfinished = counts.byState.filter { !$0.key.isEnd }.values.saturatedSum
         guard unfinished.addingSaturated(Int64(clamping: count)) <= Int64(clamping: maxTasks) else {
             throw RPCFailure(
@@ -159,7 +159,7 @@ extension FleetFace {
         if let ids = try Self.ids(of: params.filter) { return try await list(ids, after: after, params, caller) }
         let filter = try filter(params.filter, caller)
         let page = try await attempt { () throws(FleetError) in
-            try await database.tasks(
+            try await database.tasks.list(
                 filter, after: after, newestFirst: params.order == .descending, limit: params.limit)
         }
         return try await text(page.tasks, params.fields, next: page.next.map { String($0.rawValue) })
@@ -181,7 +181,7 @@ extension FleetFace {
         var text = PageText()
         for task in tasks {
             let whole =
-                hasThem ? try await attempt { () throws(FleetError) in try await database.task(task.id) } : nil
+                hasThem ? try await attempt { () throws(FleetError) in try await database.tasks.get(task.id) } : nil
             guard text.append(record(whole ?? task, columns)) else { break }
         }
         return text
@@ -256,7 +256,7 @@ extension FleetFace {
 
     private func result(_ params: TaskResult.Params, _ caller: FleetCaller) async throws -> TaskResult.Result {
         let found = try await task(params.id, for: caller)
-        let bytes = try await attempt { () throws(FleetError) in try await database.result(found.id) }
+        let bytes = try await attempt { () throws(FleetError) in try await database.tasks.result(found.id) }
         guard let bytes else {
             throw RPCFailure(
                 .notFound, "the fleet keeps no result of task \(params.id): it may lie on node \(found.node ?? "?")",

@@ -14,7 +14,7 @@ extension FleetFace {
             Handler(
                 TokenList.self,
                 encoding: { params, _, _ in
-                    let tokens = try await attempt { () throws(FleetError) in try await database.tokens() }
+                    let tokens = try await attempt { () throws(FleetError) in try await database.tokens.list() }
                     return PageText.named(tokens.map { record($0) }, params, name: \.name, record: { $0 }) {
                         TokenList.Result(tokens: [], nextCursor: $0)
                     }
@@ -22,7 +22,8 @@ extension FleetFace {
             Handler(TokenRevoke.self) { params, context in
                 try TokenHandlers.requireSocket(context)
                 guard
-                    let id = try await attempt({ () throws(FleetError) in try await database.revokeToken(params.name) })
+                    let id = try await attempt({ () throws(FleetError) in try await database.tokens.revoke(params.name)
+                        })
                 else { throw ManagerError.tokenNotFound(params.name) }
                 tokens.remove(id)
                 return Done()
@@ -46,7 +47,7 @@ extension FleetFace {
         let digest = try TokenText.digest(text).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let name = AccountDirectory.name(of: owner.rawValue) ?? owner.description
         let outcome = try await attempt { () throws(FleetError) in
-            try await database.addToken(
+            try await database.tokens.add(
                 params.name, digest: digest, owner: name, scope: params.scope, expiresAt: params.expiresAt)
         }
         switch outcome {

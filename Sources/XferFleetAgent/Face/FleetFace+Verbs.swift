@@ -26,7 +26,7 @@ extension FleetFace {
         repeat {
             let from = after
             let page = try await attempt { () throws(FleetError) in
-                try await database.tasks(filter, after: from, newestFirst: false, limit: 1000)
+                try await database.tasks.list(filter, after: from, newestFirst: false, limit: 1000)
             }
             ids += page.tasks.map(\.id)
             after = page.next
@@ -62,7 +62,7 @@ extension FleetFace {
         _ wish: FleetWish, _ ids: [FleetTaskID], _ caller: FleetCaller
     ) async throws -> [FleetWishOutcome] {
         let outcomes = try await attempt { () throws(FleetError) in
-            try await database.wish(wish, by: caller.wisher, for: .tasks(ids))
+            try await database.tasks.wish(wish, by: caller.wisher, for: .tasks(ids))
         }
         changed()
         return outcomes

@@ -47,7 +47,7 @@ extension FleetFace {
         repeat {
             let from = after
             let page = try await attempt { () throws(FleetError) in
-                try await database.tasks(filter, after: from, newestFirst: false, limit: 1000)
+                try await database.tasks.list(filter, after: from, newestFirst: false, limit: 1000)
             }
             ids += page.tasks.filter { !$0.state.isEnd }.map { TaskID($0.id.rawValue) }
             guard ids.count <= TaskLimits.batchSize else {

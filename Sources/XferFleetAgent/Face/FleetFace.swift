@@ -8,7 +8,8 @@ import XferModel
 import XferProtocol
 import XferSystem
 
-/// What the agent's handlers share. An answer to a call that changes something follows the commit in PostgreSQL.
+/// The parts that the agent's handlers share. An answer to a call that changes something follows the commit in
+/// PostgreSQL.
 struct FleetFace: Sendable {
     let configuration: AgentConfiguration
     let database: FleetDatabase
@@ -19,7 +20,7 @@ struct FleetFace: Sendable {
     let storages: StorageMounts
     let records = FleetRecords()
     let subscriptions = ConnectionSubscriptions()
-    /// The node's standing, copied.
+    /// A copy of the node's state.
     let standing: @Sendable () -> NodeStanding
     /// Lets the node look for work now.
     let ring: @Sendable () -> Void
@@ -59,11 +60,12 @@ struct FleetFace: Sendable {
     }
 
     /// All tasks by state, ended ones included.
-    func counts() async throws(FleetError) -> StateCounts { try await database.counts(FleetTaskFilter()).record }
+    func counts() async throws(FleetError) -> StateCounts { try await database.tasks.counts(FleetTaskFilter()).record }
 
     /// One task that the caller sees.
     func task(_ id: TaskID, for caller: FleetCaller) async throws(RPCFailure) -> FleetTask {
-        let found = try await attempt { () throws(FleetError) in try await database.task(FleetTaskID(id.rawValue)) }
+        let found = try await attempt { () throws(FleetError) in try await database.tasks.get(FleetTaskID(id.rawValue))
+        }
         guard let found, caller.isOperator || found.owner == caller.name else { throw .noSuchTask(id) }
         return found
     }
@@ -73,7 +75,8 @@ struct FleetFace: Sendable {
         _ ids: Set<TaskID>, for caller: FleetCaller, withSpecs: Bool = true
     ) async throws(RPCFailure) -> [TaskID: FleetTask] {
         let wanted = ids.sorted().map { FleetTaskID($0.rawValue) }
-        let found = try await attempt { () throws(FleetError) in try await database.tasks(wanted, withSpecs: withSpecs)
+        let found = try await attempt { () throws(FleetError) in
+            try await database.tasks.get(wanted, withSpecs: withSpecs)
         }
         var tasks: [TaskID: FleetTask] = [:]
         for task in found where caller.isOperator || task.owner == caller.name {

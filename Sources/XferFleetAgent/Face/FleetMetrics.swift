@@ -31,9 +31,9 @@ struct FleetMetrics: Sendable {
         var families = own(standing)
         do {
             families += fleet(
-                try await face.database.queueFigures(), try await face.database.counts(FleetTaskFilter()))
-            families += nodes(try await face.database.nodes(), standing.observer)
-            families += lanes(try await face.database.lanes(limit: Self.lanes))
+                try await face.database.tasks.queueFigures(), try await face.database.tasks.counts(FleetTaskFilter()))
+            families += nodes(try await face.database.nodes.list(), standing.observer)
+            families += lanes(try await face.database.tasks.lanes(limit: Self.lanes))
         } catch {
             // The gauge of the database's reachability says why they are missing.
         }

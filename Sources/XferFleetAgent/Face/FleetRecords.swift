@@ -60,7 +60,7 @@ struct FleetRecords: Sendable {
         return record
     }
 
-    /// Why it does not go on.
+    /// The reason for which the task waits.
     private func wait(_ task: FleetTask, _ standing: NodeStanding) -> WaitRecord? {
         var wait = WaitRecord()
         switch task.state {
@@ -101,7 +101,7 @@ struct FleetRecords: Sendable {
         types.map { types in Set(FleetEvent.Kind.allCases.filter { !Set($0.names).isDisjoint(with: types) }) }
     }
 
-    /// Whether a client that asked for these types gets the event: ends of several types are of one kind.
+    /// True if a client that requested these types gets the event: ends of several types are of one kind.
     static func isWanted(_ message: EventMessage, _ types: [EventName]?) -> Bool {
         guard let types else { return true }
         return message.type.value.map(types.contains) ?? false
@@ -188,7 +188,7 @@ extension FleetTaskState {
         }
     }
 
-    /// The fleet's states that one of `xferd`'s stands for.
+    /// The fleet's states that one of `xferd`'s represents.
     static func states(_ state: TaskState) -> Set<FleetTaskState> { Set(allCases.filter { $0.local == state }) }
 }
 

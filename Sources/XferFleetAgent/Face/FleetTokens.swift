@@ -20,7 +20,7 @@ struct FleetTokens: Sendable {
 
     /// - Throws: `FleetError`; the tokens of the last reading are good until the next.
     func refresh() async throws(FleetError) {
-        registry.replaceAll(try await database.tokens().compactMap { Self.stored($0) })
+        registry.replaceAll(try await database.tokens.list().compactMap { Self.stored($0) })
         remote.learnNew()
     }
 
@@ -33,7 +33,7 @@ struct FleetTokens: Sendable {
 
     func remove(_ id: Int64) { registry.remove(id) }
 
-    /// Nil if this machine does not know the user: the token is refused here.
+    /// The token for this machine, or nil if this machine does not know the user: then the token is refused here.
     private static func stored(_ token: FleetToken) -> StoredToken? {
         guard let uid = AccountDirectory.system.uid(token.owner) ?? UInt32(token.owner, radix: 10),
             let digest = bytes(token.digest)
@@ -44,7 +44,7 @@ struct FleetTokens: Sendable {
                 createdAt: token.createdAt, expiresAt: token.expiresAt), digest: digest)
     }
 
-    /// Of hexadecimal digits.
+    /// The bytes of hexadecimal digits.
     private static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }

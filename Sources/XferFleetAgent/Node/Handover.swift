@@ -37,7 +37,7 @@ enum Handover {
         "skipped", "not_modified", "started_at", "finished_at",
     ]
 
-    /// What the fleet keeps of an ended task.
+    /// The details of an ended task that the fleet stores.
     static func detail(_ record: TaskRecord) -> String {
         let fields = TaskColumns(keptFields).map { record.selecting($0) } ?? record
         guard case .object(var object) = fields.wire else { return "{}" }
@@ -48,7 +48,7 @@ enum Handover {
         return JSONValue.object(object).text
     }
 
-    /// How the record's task ended; nil if it has not.
+    /// The end of the record's task; nil if it has not ended.
     static func ending(_ record: TaskRecord) -> FleetEnding? {
         switch record.state?.value {
         case .completed: .completed
@@ -66,7 +66,7 @@ enum Handover {
         return JSONValue.object(["error": record.wire]).text
     }
 
-    /// What the task names, and how the node had it that was asked.
+    /// The named settings of the task, and their digests on the node that added it.
     static func namedSettings(_ claim: FleetClaim) -> (settings: NamedSettings, named: [NamedSetting])? {
         guard claim.spec.contains("\"\(NamedSettings.member)\""), var fields = object(claim.spec) else { return nil }
         let settings = NamedSettings(removedFrom: &fields)

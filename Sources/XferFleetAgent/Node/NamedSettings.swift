@@ -4,12 +4,12 @@ import XferFiles
 import XferModel
 import XferProtocol
 
-/// What a task names and each node has for itself.
+/// A setting that a task refers to by its name and each node defines for itself.
 enum NamedSetting: Hashable, Sendable, CustomStringConvertible {
     case policy(String)
     case profile(String)
 
-    /// What the task names.
+    /// The named settings of the task.
     static func all(in task: NewTask) -> [NamedSetting] {
         let policy = task.policy.map { NamedSetting.policy($0) }
         let profile = task.profile.map { NamedSetting.profile($0) }
@@ -32,12 +32,12 @@ enum NamedSetting: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The named settings of a task as the node had them that was asked: digests of their fields.
+/// The named settings of a task with the definitions of the node that added it: digests of their fields.
 ///
-/// A node whose own ones differ declines the task, so that a task is trusted nowhere else than where it was added, and
+/// A node with other definitions declines the task, so that a task is trusted nowhere else than where it was added, and
 /// gets the same request everywhere. Secrets are digested as `***`: each node has its own.
 struct NamedSettings: Hashable, Sendable {
-    /// Where the specification has them; no field of a task has this name.
+    /// The member of the specification that contains them; no field of a task has this name.
     static let member = "fleet_named"
 
     /// By the task's field, then by the setting's.

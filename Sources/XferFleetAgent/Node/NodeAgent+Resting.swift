@@ -6,28 +6,12 @@ import XferFleet
 import XferModel
 import XferSystem
 
-/// How the agent sleeps: an idle one wakes up for its beats and for what others announce.
+/// The sleep of the agent: an idle one wakes up for its beats and for notifications.
 extension NodeAgent {
-    /// What a thread of the database's looks after.
+    /// The conditions that a thread of the database's watches.
     struct Watched: Hashable, Sendable {
         let registration: FleetRegistration
         let isClaiming: Bool
-    }
-
-    /// The answer to a beat that was sent while the agent slept.
-    struct AnsweredBeat: Sendable {
-        let of: FleetRegistration
-        /// Not after the beat was sent.
-        let sentAt: MonotonicInstant
-        let answer: Result<FleetBeat?, FleetError>
-    }
-
-    /// The connection that xferd sends its events on.
-    struct Hearing: Sendable {
-        /// While it lasts, xferd runs and has the same database.
-        var isConnected = false
-        /// Events have come, or may have been missed, that no round has read.
-        var isPending = true
     }
 
     // MARK: Sleeping
@@ -39,7 +23,7 @@ extension NodeAgent {
     ///
     /// - Returns: whether there may be something to do besides a beat.
     func rest() async -> Bool {
-        guard let registration, let lastBeatAt, isAtEase else {
+        guard let registration, let lastBeatAt = beats.lastBeatAt, isAtEase else {
             endWatch()
             await bell.wait(atMost: configuration.interval)
             return true
@@ -48,57 +32,39 @@ extension NodeAgent {
         let now = Clocks.monotonic()
         let left = max(.zero, rules.beatInterval - lastBeatAt.duration(to: now))
         let dueAt = now.advanced(by: left)
-        let isBeating = mayBeat(at: dueAt)
+        let isBeating = beats.mayBeat(at: dueAt, isFree: isFree)
         if isBeating {
-            database.beat(registration, after: left) { [answeredBeat, bell] answer in
-                answeredBeat.withLockedValue { $0 = AnsweredBeat(of: registration, sentAt: dueAt, answer: answer) }
+            database.nodes.beat(registration, after: left) { [answered = beats.answered, bell] answer in
+                answered.withLockedValue {
+                    $0 = NodeBeats.AnsweredBeat(of: registration, sentAt: dueAt, answer: answer)
+                }
                 bell.nudge()
             }
         }
         let isRung = await bell.wait(atMost: isBeating ? nil : configuration.interval)
-        database.cancelBeat()
+        database.nodes.cancelBeat()
         if isRung { endWatch() }
         return isRung
     }
 
     private func watch(_ registration: FleetRegistration) {
-        let want = ClaimRules.want(
-            slots: configuration.fleet.slots, held: held.count, recentEnds: recentEnds, isDraining: isDraining)
+        let want = work.want
         let watched = Watched(registration: registration, isClaiming: want > 0)
         guard self.watched != watched else { return }
         self.watched = watched
-        database.watch(registration, isClaiming: want > 0, every: configuration.interval) { [bell] in bell.ring() }
-    }
-
-    func endWatch() {
-        guard watched != nil else { return }
-        watched = nil
-        database.endWatch()
-    }
-
-    /// Whether nothing waits for another try.
-    private var isAtEase: Bool {
-        standing.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
-            && isHearing && unadded.isEmpty && staged.isEmpty && outbox.isEmpty
-    }
-
-    // MARK: xferd's events
-
-    /// Rings when tasks end, so that free slots are filled at once.
-    func listen() async {
-        while !Task.isCancelled {
-            do {
-                let events = try await daemon.client.events(types: LocalDaemon.endings)
-                hear(isConnected: true)
-                for try await _ in events { hear(isConnected: true) }
-            } catch {}
-            hear(isConnected: false)
-            try? await Task.sleep(for: configuration.interval)
+        database.nodes.watch(registration, isClaiming: want > 0, every: configuration.interval) { [bell] in bell.ring()
         }
     }
 
-    private nonisolated func hear(isConnected: Bool) {
-        hearing.withLockedValue { $0 = Hearing(isConnected: isConnected, isPending: true) }
-        bell.ring()
+    private func endWatch() {
+        guard watched != nil else { return }
+        watched = nil
+        database.nodes.endWatch()
+    }
+
+    /// True if nothing waits for another try.
+    private var isAtEase: Bool {
+        standing.withLockedValue { $0.databaseProblem == nil && $0.daemonProblem == nil }
+            && events.isConnected && work.isSettled
     }
 }

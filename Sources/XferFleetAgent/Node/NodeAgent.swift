@@ -10,79 +10,44 @@ import XferSystem
 
 /// Makes the node's daemon work for the fleet: beats, carries wishes out, claims tasks and reports their ends.
 ///
-/// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims are
-/// durable in the database, tasks and their ends in the daemon.
-actor NodeAgent {
-    let configuration: AgentConfiguration
-    let database: FleetDatabase
-    let daemon: LocalDaemon
-    let logger: Logger
-    let changes: Doorbells
+/// One round is repeated for as long as the agent lives. A round that fails anywhere is repeated without harm: claims
+/// are durable in the database, tasks and their ends in the daemon.
+actor NodeAgent: NodePart {
+    nonisolated let context: NodeContext
     /// Read again with every beat; nil if the agent does not listen on the network.
-    let tokens: FleetTokens?
-    let storages: StorageMounts
-    nonisolated let announcer: Announcer
-    nonisolated let bell = Doorbell()
-    nonisolated let answeredBeat = NIOLockedValueBox<AnsweredBeat?>(nil)
-    var watched: Watched?
-    /// What has come of xferd's events.
-    nonisolated let hearing = NIOLockedValueBox(Hearing())
-    /// What handlers and metrics show of the node.
-    nonisolated let standing = NIOLockedValueBox(NodeStanding())
+    private let tokens: FleetTokens?
+    let events: DaemonEvents
+    let work: NodeWork
+    let beats: NodeBeats
 
     /// The node's place in the fleet; nil until it has registered.
     var registration: FleetRegistration?
+    /// What a thread of the database's watches while the agent sleeps.
+    var watched: Watched?
     /// Shared storages that the registration names.
-    var registeredStorages: Set<String> = []
-    var held = HeldTasks()
-    /// Held tasks that wait for a permit to be published, and how often xferd has refused to publish each.
-    var staged: [TaskID: Int] = [:]
-    /// Claimed, and not yet in the daemon.
-    var unadded: [FleetClaim] = []
-    /// What the fleet is to be told next; emptied when it was.
-    var outbox = Outbox()
-    /// The daemon's last event whose effects are in `outbox` or in the fleet.
-    var cursor: Int64 = 0
-    var claimCursor = FleetClaimCursor()
-    /// The rates that xferd has from this agent; nil if that is not known yet.
-    var appliedRates: FleetRates?
-    var recentEnds = 0
-    var isDraining = false
-    var observer = BeatObserver()
+    private var registeredStorages: Set<String> = []
+    /// The database of the daemon; nil until it has answered.
+    private var storeID: String?
     /// The last beat of a node with this name and another store.
-    var rival: BeatObserver.Beat?
+    private var rival: BeatObserver.Beat?
 
-    var storeID: String?
-    var lastAnswerAt: MonotonicInstant?
-    /// The beat whose lease the daemon has.
-    var leasedFor: MonotonicInstant?
-    var lastBeatAt: MonotonicInstant?
-    var lastTrimAt: MonotonicInstant?
-    /// When the node forgot last which tasks it does not take; nil lets it forget them at once.
-    var forgotRefusalsAt: MonotonicInstant?
-
-    init(
-        _ configuration: AgentConfiguration, database: FleetDatabase, daemon: LocalDaemon, changes: Doorbells,
-        tokens: FleetTokens?, logger: Logger
-    ) {
-        self.configuration = configuration
-        self.database = database
-        self.daemon = daemon
-        self.changes = changes
+    init(_ context: NodeContext, tokens: FleetTokens?) {
+        self.context = context
         self.tokens = tokens
-        self.logger = logger
-        storages = StorageMounts(configuration.fleet.storages)
-        announcer = Announcer(database, pause: configuration.interval / 5)
+        events = DaemonEvents(context)
+        work = NodeWork(context)
+        beats = NodeBeats(context)
     }
 
-    var rules: LeaseRules { configuration.rules }
+    /// True if the node keeps no task from others, as long as its daemon is there at all.
+    var isFree: Bool { work.isIdle && events.isConnected }
 
     /// Works until the Swift task is cancelled.
     ///
     /// - Throws: `FleetError.superseded` if another agent has taken the node's name, `nodeNameTaken` if it has it.
     func run() async throws(FleetError) {
-        let ears = Task { await listen() }
-        defer { ears.cancel() }
+        let listening = Task { [events] in await events.listen() }
+        defer { listening.cancel() }
         var isRung = true
         while !Task.isCancelled {
             do {
@@ -107,39 +72,66 @@ actor NodeAgent {
         let hasWork = try await beat(registration)
         guard isReachable, self.registration == registration else { return }
         if isRung || hasWork {
-            try await carryOutWishes(registration)
-            try await claim(registration)
+            try await work.carryOutWishes(registration)
+            try await beats.renewLease()
+            try await work.claim(registration)
         }
-        if takePendingEvents() || held.count > 0 {
-            while try await collectEnds(registration) { try await report(registration) }
+        if events.takePending() || work.held.count > 0 {
+            while try await work.collectEnds(registration) { try await work.report(registration) }
         }
-        try await publishStaged(registration)
-        try await report(registration)
+        try await work.publishStaged(registration)
+        try await work.report(registration)
     }
 
-    private func takePendingEvents() -> Bool {
-        hearing.withLockedValue { hearing in
-            defer { hearing.isPending = false }
-            return hearing.isPending
+    // MARK: Beats
+
+    /// Beats, renews the daemon's lease, and checks the other nodes.
+    ///
+    /// - Returns: true if the database has work for the node.
+    private func beat(_ registration: FleetRegistration) async throws -> Bool {
+        guard let (answer, sentAt) = try await beats.beatIfDue(registration, isFree: isFree) else { return false }
+        guard let answer else {
+            try await onLostRegistration(registration)
+            return false
         }
+        onDatabaseAnswer()
+        beats.lastBeatAt = sentAt
+        if mountedStorages() != registeredStorages {
+            // Without beats there was no look, as while the database was away.
+            await storages.firstLook(atMost: rules.beatInterval)
+        }
+        guard mountedStorages() == registeredStorages else {
+            logger.notice("other shared storages are mounted than before: the node registers anew")
+            self.registration = nil
+            bell.ring()
+            return false
+        }
+        storages.look()
+        if !work.isIdle { try await beats.renewLease() } else if events.isConnected { beats.lastAnswerAt = sentAt }
+        try await beats.observe(answer.nodes, registration)
+        try await beats.shareRates(answer.rates, registration)
+        try await tokens?.refresh()
+        try await beats.tidy(sentAt, hasDue: answer.hasDue)
+        let mayTakeMore = try await beats.forgetRefusals(registration, sentAt)
+        try await work.lookAtRunning(registration)
+        return answer.hasWork || mayTakeMore
     }
 
     // MARK: The daemon
 
-    /// Whether the daemon answers. It is asked at the start, after each failure, and while it sends no events: another
-    /// daemon could be there. Otherwise the renewal of the lease with each beat finds out; without beats it is asked, too,
-    /// because a node whose daemon was silent for too long does not beat.
+    /// True if the daemon answers. It is called at the start, after each failure, and while the daemon sends no events,
+    /// because it could be another daemon. Otherwise the renewal of the lease with each beat shows it. A node whose
+    /// daemon was silent for too long does not beat, so it calls the daemon, too.
     private func probe() async -> Bool {
-        let isWell = standing.withLockedValue { $0.daemonProblem == nil }
         let now = Clocks.monotonic()
-        let isRecent = lastAnswerAt.map { $0.duration(to: now) < rules.beatInterval * 2 } ?? false
-        if isWell, storeID != nil, isHearing, isIdle || isRecent { return true }
+        let isRecent = beats.lastAnswerAt.map { $0.duration(to: now) < rules.beatInterval * 2 } ?? false
+        if isDaemonWell, storeID != nil, events.isConnected, work.isIdle || isRecent { return true }
         do {
             let status = try await daemon.status()
-            lastAnswerAt = now
+            beats.lastAnswerAt = now
             if let storeID, storeID != status.storeID {
                 logger.warning("xferd has another database: the node registers anew")
-                appliedRates = nil
+                beats.forgetDatabaseOfDaemon()
                 registration = nil
             }
             storeID = status.storeID
@@ -148,7 +140,7 @@ actor NodeAgent {
                 return standing.daemonProblem != nil
             }
             if wasAway {
-                (leasedFor, forgotRefusalsAt) = (nil, nil)
+                beats.forgetDaemon()
                 logger.notice("xferd answers", metadata: ["socket": "\(configuration.fleet.daemon)"])
             }
             return true
@@ -183,24 +175,25 @@ actor NodeAgent {
         guard let registration = try await register(description) else { return try await watchRival(description.name) }
         rival = nil
         standing.withLockedValue { $0.fleet = registration.fleet }
-        try await reconcile(registration)
+        try await work.reconcile(registration)
         self.registration = registration
-        (lastBeatAt, leasedFor, forgotRefusalsAt) = (nil, nil, nil)
+        beats.startAnew()
         logger.notice(
             "the node is in the fleet",
             metadata: [
-                "node": "\(registration.name)", "incarnation": "\(registration.incarnation)", "holds": "\(held.count)",
+                "node": "\(registration.name)", "incarnation": "\(registration.incarnation)",
+                "holds": "\(work.held.count)",
             ])
     }
 
-    func mountedStorages() -> Set<String> {
+    private func mountedStorages() -> Set<String> {
         storages.mounted(within: rules.beatInterval * 3, at: Clocks.monotonic())
     }
 
-    /// Nil if the name belongs to another store.
+    /// Registers the node. Returns nil if the name belongs to another store.
     private func register(_ node: FleetNodeDescription) async throws -> FleetRegistration? {
         do {
-            return try await database.register(node)
+            return try await database.nodes.register(node)
         } catch {
             guard case .nodeNameTaken = error else { throw error }
             return nil
@@ -211,7 +204,7 @@ actor NodeAgent {
     ///
     /// - Throws: `nodeNameTaken` once the other one was seen to beat.
     private func watchRival(_ node: String) async throws {
-        guard let row = try await database.nodes().first(where: { $0.description.name == node }) else { return }
+        guard let row = try await database.nodes.list().first(where: { $0.description.name == node }) else { return }
         let (beat, now) = (BeatObserver.Beat(incarnation: row.incarnation, count: row.beat), Clocks.monotonic())
         if let rival, rival != beat { throw FleetError.nodeNameTaken(node: node) }
         if rival == nil {
@@ -219,21 +212,24 @@ actor NodeAgent {
                 "waiting whether the node of this name with another store is gone", metadata: ["node": "\(node)"])
         }
         rival = beat
-        observer.observe([node: beat], at: now)
-        guard observer.liveness(of: node, rules, at: now) == .dead, try await database.takeOver(row) else { return }
+        beats.observer.observe([node: beat], at: now)
+        guard beats.observer.liveness(of: node, rules, at: now) == .dead, try await database.takeovers.takeOver(row)
+        else {
+            return
+        }
         rival = nil
-        observer.startAnew()
+        beats.observer.startAnew()
     }
 
     /// A beat hit no row.
-    func onLostRegistration(_ registration: FleetRegistration) async throws {
+    private func onLostRegistration(_ registration: FleetRegistration) async throws {
         self.registration = nil
-        let row = try await database.nodes().first { $0.description.name == registration.name }
+        let row = try await database.nodes.list().first { $0.description.name == registration.name }
         if let row, row.incarnation > registration.incarnation { throw FleetError.superseded(node: registration.name) }
         logger.warning("the fleet called this node down or forgot it: it registers anew")
     }
 
-    func onDatabaseAnswer() {
+    private func onDatabaseAnswer() {
         let wasAway = standing.withLockedValue { standing in
             defer { standing.databaseProblem = nil }
             return standing.databaseProblem != nil
@@ -247,14 +243,14 @@ actor NodeAgent {
         case .superseded(let node):
             // A beat finds out whether another agent has the name, or the fleet called this node down.
             if registration == nil { throw error }
-            guard let nodes = try? await database.nodes(), let mine = registration else { return }
+            guard let nodes = try? await database.nodes.list(), let mine = registration else { return }
             registration = nil
             if nodes.contains(where: { $0.description.name == node && $0.incarnation > mine.incarnation }) {
                 throw error
             }
-        case .newerSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
+        case .newerSchema, .olderSchema, .notMigrated, .unsuitable, .nodeNameTaken: throw error
         default:
-            observer.startAnew()
+            beats.observer.startAnew()
             let problem = "\(error)"
             let isNew = standing.withLockedValue { standing in
                 defer { standing.databaseProblem = problem }
@@ -265,7 +261,7 @@ actor NodeAgent {
     }
 }
 
-/// What is known of the node, for handlers and metrics.
+/// The known state of the node, for handlers and metrics.
 struct NodeStanding: Sendable {
     var fleet = ""
     var databaseProblem: String?

@@ -2,7 +2,7 @@ import XferCore
 import XferFleet
 import XferModel
 
-/// What the fleet is to be told in the next report, and what is done in the daemon once it was.
+/// The contents of the next report to the fleet, and the actions in the daemon after it.
 struct Outbox: Sendable {
     var report = FleetReport()
     /// Tasks of the daemon that are over here after the report.

@@ -8,8 +8,8 @@ import XferSystem
 
 /// The shared storages of the configuration, and which of them are mounted now.
 ///
-/// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount whose
-/// server is away may block for ever, so the agent never waits for a look: it goes by the last ones.
+/// A marker file proves the mount: without it a task would fill the node's own disk below the mount point. A mount
+/// whose server is away may block for ever, so the agent never waits for a look: it goes by the last ones.
 final class StorageMounts: Sendable {
     /// Lies in the storage's top directory; its first line is the storage's name.
     static let marker = ".xfer-storage"
@@ -23,7 +23,7 @@ final class StorageMounts: Sendable {
 
     private struct Look {
         var underWay: Task<Void, Never>?
-        /// When the marker was last there.
+        /// The time at which the marker was last present.
         var seenAt: MonotonicInstant?
     }
 
@@ -48,7 +48,7 @@ final class StorageMounts: Sendable {
         }
     }
 
-    /// Those whose marker was seen within `age` before `now`.
+    /// The storages whose marker was seen within `age` before `now`.
     func mounted(within age: Duration, at now: MonotonicInstant) -> Set<String> {
         looks.withLockedValue { looks in
             Set(looks.filter { $0.value.seenAt.map { $0.duration(to: now) <= age } ?? false }.keys)
@@ -85,7 +85,7 @@ final class StorageMounts: Sendable {
         paths[storage].map { directory.isEmpty ? $0 : "\($0)/\(directory)" }
     }
 
-    /// What a permit says of a staged file; nil if it lies on no shared storage.
+    /// The permit for a staged file; nil if the file is not on shared storage.
     func permit(_ hold: FleetHold, _ file: StagedFileRecord) -> FleetPermit? {
         guard let inode = UInt64(file.inode, radix: 10), let modifiedAt = Int64(file.modifiedAt, radix: 10) else {
             return nil
@@ -96,7 +96,7 @@ final class StorageMounts: Sendable {
             part: String(part), name: file.name, inode: inode, size: file.size, modifiedAt: modifiedAt)
     }
 
-    /// The storage that a file lies on, and the components of its path beneath; nil if it lies on none.
+    /// The storage of a file, and the components of the file's path below it; nil if the file is on none.
     private func place(of path: String) -> (storage: String, parts: ArraySlice<Substring>)? {
         let parts = path.split(separator: "/")
         for (storage, path) in paths.sorted(by: { $0.value.utf8.count > $1.value.utf8.count }) {
@@ -106,7 +106,7 @@ final class StorageMounts: Sendable {
         return nil
     }
 
-    /// Whether a file with this path is on a shared storage. False on a mount that does not answer.
+    /// True if a file with this path is on a shared storage. False on a mount that does not answer.
     func exists(_ path: String) async -> Bool {
         guard let pool = place(of: path).flatMap({ pools[$0.storage] }) else { return false }
         return await (try? Self.answer(from: pool) { access(path, F_OK) == 0 }) ?? false
@@ -155,15 +155,15 @@ final class StorageMounts: Sendable {
         }
     }
 
-    /// How much of its id a store's files have in their names.
+    /// The number of characters of a store's id in the names of its files.
     static let tagLength = 8
 
     // MARK: After a takeover
 
     /// Removes the part of a former claim by its name, and looks whether its file was published.
     ///
-    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is not there
-    /// afterwards does not appear later.
+    /// The former node publishes by that name: from the removal on its rename fails with ENOENT. So a file that is not
+    /// there afterwards does not appear later.
     ///
     /// - Returns: the published file's path; nil if there is none.
     /// - Throws: `FileError`; nothing is known then, and it is to be tried again.
@@ -203,7 +203,7 @@ struct StorageSilence: Error, CustomStringConvertible {
 }
 
 extension FleetPermit {
-    /// Whether this is the permitted file. Its device number differs from node to node.
+    /// True if this is the permitted file. Its device number differs from node to node.
     fileprivate func isOf(_ status: FileStatus?) -> Bool {
         guard let status, status.kind == .regular else { return false }
         return status.identity.inode == inode && status.length == size && status.modificationNanoseconds == modifiedAt

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import XferFleet
 
-/// Lets all agents look for work: at once, and once more for everything that follows within a pause.
+/// Notifies all agents of work: at once, and again after a pause if there were further calls.
 final class Announcer: Sendable {
     private let database: FleetDatabase
     private let pause: Duration
@@ -27,7 +27,7 @@ final class Announcer: Sendable {
         Task {
             if due > .now { try? await Task.sleep(until: due) }
             state.withLockedValue { $0 = State(isUnderWay: false, last: .now) }
-            try? await database.announce()
+            try? await database.nodes.announce()
         }
     }
 }

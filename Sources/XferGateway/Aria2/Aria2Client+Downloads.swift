@@ -101,7 +101,7 @@ extension Aria2Client {
         return objects(slice.apply(to: try await waiting(columns, limit: slice.needed)), keys)
     }
 
-    /// Queued tasks as they start, then those that are held back, by id.
+    /// Queued tasks in the order of their starts, then waiting and paused ones, by id.
     func waiting(_ columns: Aria2Columns, limit: Int) async throws -> [TaskRecord] {
         let queued = try await list(filter([.queued]), .queue, columns, limit: limit)
         let held = try await list(filter(Aria2State.held), .ascending, columns, limit: limit - queued.count)
@@ -133,7 +133,7 @@ extension Aria2Client {
         return status.servers
     }
 
-    /// Only BitTorrent has peers.
+    /// Answers that a download has no peers: only BitTorrent has them.
     func getPeers(_ params: Aria2Parameters) async throws -> JSONValue {
         _ = try await download(params, [.gid])
         return []
@@ -141,6 +141,6 @@ extension Aria2Client {
 }
 
 extension Aria2Columns {
-    /// What names a download and decides whether it is shown.
+    /// The columns that identify a download and decide whether it is shown.
     static let keys = Aria2Status.Key.columns(for: [.gid])
 }

@@ -16,7 +16,7 @@ extension Aria2Client {
         return Self.done
     }
 
-    /// Changes a task. A running one that refuses a field is stopped for it, as aria2 does, and goes on.
+    /// Changes a task. If a running task refuses a field, it is stopped, changed and resumed, as in aria2.
     private func update(_ id: TaskID, _ changes: TaskChanges) async throws {
         let params = TaskUpdate.Params(id: id, changes: changes)
         do {
@@ -85,7 +85,7 @@ extension Aria2Client {
         return .object(object)
     }
 
-    /// What holds whatever the configuration says.
+    /// The options that do not depend on the configuration.
     private static let fixed = [
         ("allow-overwrite", "false"), ("auto-file-renaming", "true"), ("check-certificate", "true"),
         ("continue", "true"), ("enable-rpc", "true"), ("max-download-result", String(Aria2Slice.maxCount)),

@@ -100,7 +100,7 @@ extension Aria2Client {
 
     /// Moves a waiting task; returns its new place, nil if it does not wait.
     ///
-    /// Tasks that are held back take their new place when they are queued again.
+    /// Paused tasks take their new place when they are queued again.
     private func move(_ id: TaskID, _ position: Int64, _ how: Aria2Position) async throws -> Int? {
         let limit = Int(clamping: Aria2Slice.reach)
         let before = try await waiting(.keys, limit: limit)

@@ -113,7 +113,7 @@ struct Aria2Client: Sendable {
         return filter
     }
 
-    /// Whether the facade shows a task. The task has the columns of `Aria2Status.Key.columns`.
+    /// True if the facade shows a task. The task has the columns of `Aria2Status.Key.columns`.
     func shows(_ task: TaskRecord) -> Bool {
         guard task.kind?.value == .download, task.owner?.rawValue == connection.peer.userID,
             facade.showsAll || task.group == Aria2Marker.group

@@ -1,8 +1,8 @@
-/// What the dialect of aria2 needs to know.
+/// The configuration of aria2's protocol.
 public struct Aria2Configuration: Hashable, Sendable {
     /// The name of the database, as `daemon.status` answers it: GIDs of tasks follow from it.
     public var storeID: String
-    /// Whether clients see all downloads of their token's user, and not only those that were added through the dialect.
+    /// True if clients see all downloads of their token's user, and not only those that were added through the dialect.
     public var showsAll: Bool
 
     public init(storeID: String, showsAll: Bool = false) {

@@ -8,13 +8,13 @@ import XferSystem
 
 /// Answers the methods of aria2's protocol by calling those of the service.
 ///
-/// Each call is carried out with the rights of its token. What aria2 keeps in memory the service keeps as tasks; the
-/// facade itself remembers only which results were hidden.
+/// Each call has the rights of its token. The service stores as tasks the state that aria2 keeps in memory; the facade
+/// itself keeps only the set of hidden results.
 final class Aria2Facade: Sendable {
     let service: ScopedService
     let tokens: any TokenDirectory
     let seed: Aria2Seed
-    /// Whether it shows all downloads of a token's user, and not only those that were added through it.
+    /// True if it shows all downloads of a token's user, and not only those that were added through it.
     let showsAll: Bool
     let limits: RPCLimits
     let turns: BulkTurns
@@ -43,10 +43,10 @@ final class Aria2Facade: Sendable {
         sessionID = String(words.map { Aria2GID.hex($0) }.joined().prefix(40))
     }
 
-    /// What a call came to.
+    /// The result of a call.
     struct Outcome: Sendable {
         var result: Result<JSONValue, Aria2Fault>
-        /// Whether a token was wrong or missing: then the answer waits.
+        /// True if a token was wrong or missing: then the answer waits.
         var isUnauthorized = false
     }
 

@@ -6,9 +6,9 @@ import XferModel
 import XferProtocol
 
 /// The WebSockets at aria2's path. Their clients authenticate with each call, and are notified of the downloads of each
-/// token that they have shown.
+/// token that they have sent.
 ///
-/// A WebSocket speaks the service's own dialect of lines; the methods of aria2 are told by their names.
+/// A WebSocket uses the service's own line protocol; the methods of aria2 are recognised by their names.
 final class Aria2Sockets: Sendable {
     private let facade: Aria2Facade
     private let connections: OpenConnections<Int64>
@@ -19,7 +19,7 @@ final class Aria2Sockets: Sendable {
         self.connections = connections
     }
 
-    /// Whether a method is aria2's.
+    /// True if a method is aria2's.
     static func isDialect(_ method: String) -> Bool { method.hasPrefix("aria2.") || method.hasPrefix("system.") }
 
     /// Called when a handshake at aria2's path begins.
@@ -63,7 +63,8 @@ final class Aria2Sockets: Sendable {
 
     // MARK: Notifications
 
-    /// Most events that wait while a client does not read. The oldest are dropped: clients ask for states anyway.
+    /// The highest number of events that wait while a client does not read. Then the oldest are dropped: clients poll
+    /// the states anyway.
     private static let maxWaiting = 1024
 
     private func notified(_ connection: RPCConnection) -> Aria2Session {
@@ -107,7 +108,7 @@ final class Aria2Sockets: Sendable {
 }
 
 extension Aria2Client {
-    /// Asks for the events that become notifications. A token that may not read gets none.
+    /// Subscribes to the events that become notifications. A token that may not read gets none.
     func subscribe() async {
         _ = try? await attempt(EventsSubscribe.self, EventsSubscribe.Params(types: Aria2Notification.events))
     }

@@ -2,9 +2,10 @@ import NIOConcurrencyHelpers
 import XferModel
 import XferProtocol
 
-/// Which results of ended downloads clients of the facade no longer see. Nothing else is removed.
+/// The results of ended downloads that the clients of the facade have removed from their lists. Nothing else is
+/// removed.
 ///
-/// As in aria2, the list of results begins empty when the service starts.
+/// As in aria2, the list of results is empty when the service starts.
 final class HiddenResults: Sendable {
     private let start: Timestamp
     /// For each user the tasks that were hidden, each with its run's end: a retried one shows again.
@@ -15,7 +16,7 @@ final class HiddenResults: Sendable {
 
     init(since start: Timestamp) { self.start = start }
 
-    /// Whether the task's result is shown.
+    /// True if the task's result is shown.
     func shows(_ task: TaskRecord, to user: UInt32) -> Bool {
         guard let end = task.finishedAt else { return true }
         return end >= start && hidden.withLockedValue { $0[user]?[task.id] } != end

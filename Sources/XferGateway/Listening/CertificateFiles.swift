@@ -20,7 +20,7 @@ import NIOCore
             current = NIOLockedValueBox(try Self.context(files))
         }
 
-        /// Makes a new connection speak TLS.
+        /// Adds TLS to a new connection.
         func addHandler(to pipeline: ChannelPipeline.SynchronousOperations) throws {
             try pipeline.addHandler(NIOSSLServerHandler(context: current.withLockedValue(\.self)))
         }

@@ -37,9 +37,9 @@ public final class Gateway: Sendable {
     private let refusals: RefusalRecorder
     private let state: NIOLockedValueBox<State>
 
-    /// How long a client may wait before it begins a request.
+    /// The longest time before a client begins a request.
     private static let idleTime = Duration.seconds(60)
-    /// How often tokens are checked for expiry while they have connections.
+    /// The interval at which tokens with connections are checked for expiry.
     private static let expiryCheck = TimeAmount.seconds(1)
 
     /// - Parameters:
@@ -237,7 +237,7 @@ extension Gateway {
     }
 }
 
-/// Tells a client that there are too many, and closes.
+/// Notifies a client that there are too many, and closes.
 private final class FullHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -11,8 +11,8 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Nil if the text is no numeric address with a port from 1 to 65535. Names are refused: what they resolve to may
-    /// change, and a listener must not move by accident.
+    /// Parses a numeric address with a port from 1 to 65535. Returns nil for any other text. Names are refused: their
+    /// addresses may change, and a listener must not move by accident.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"),
             text[text.index(after: colon)...].utf8.allSatisfy({ (48...57).contains($0) }),
@@ -27,9 +27,9 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether only processes of this machine can connect: 127.0.0.0/8 and ::1.
+    /// True if only processes of this machine can connect: 127.0.0.0/8 and ::1.
     public var isLoopback: Bool { NumericAddress(host)?.isLoopback ?? false }
 
-    /// Whether it stands for all addresses of the machine.
+    /// True if it represents all addresses of the machine.
     public var isWildcard: Bool { NumericAddress(host)?.isUnspecified ?? false }
 }

@@ -19,7 +19,7 @@ public struct ListenerConfiguration: Hashable, Sendable {
     }
 
     public var address: ListenAddress
-    /// Nil is plain HTTP.
+    /// The settings for TLS; nil is plain HTTP.
     public var tls: TLS?
     /// Names by which clients reach it, in lower case, beside its addresses and `localhost`.
     public var hosts: [String]

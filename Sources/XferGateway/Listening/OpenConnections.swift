@@ -20,7 +20,7 @@ final class OpenConnections<Key: Hashable & Sendable>: Sendable {
         for connection in open { connection.close() }
     }
 
-    /// How many a key has.
+    /// The number of a key's connections.
     func count(_ key: Key) -> Int { connections.withLockedValue { $0[key]?.count ?? 0 } }
 
     /// The keys that have connections.
@@ -46,7 +46,7 @@ final class UserConnections: Sendable {
         self.limit = limit
     }
 
-    /// Whether the token's user may have one more. Operators may, with a token that has their rights.
+    /// True if the token's user may have one more. Operators may, with a token that has their rights.
     func admits(_ token: GatewayToken) -> Bool {
         open.count(token.user.userID) < limit || token.scope == .operate && service.isPrivileged(token.user)
     }

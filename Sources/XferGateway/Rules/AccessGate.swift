@@ -19,7 +19,7 @@ struct AccessGate: HTTPGate {
     /// Called for each request that is answered.
     let onClient: @Sendable (HTTPClient, any Channel) -> Void
 
-    /// How long a wrong token waits for its answer. Tokens cannot be guessed; the delay keeps a client with a wrong one
+    /// The delay of the answer to a wrong token. Tokens cannot be guessed; the delay keeps a client with a wrong one
     /// from repeating it at full speed.
     static let delay = Duration.seconds(1)
 
@@ -162,7 +162,7 @@ struct AccessGate: HTTPGate {
 }
 
 extension HTTPClient {
-    /// A client without a token. Its user may call nothing: uid 65534 stands for every unknown user.
+    /// A client without a token. Its user may call nothing: uid 65534 represents every unknown user.
     static func anonymous(isEncrypted: Bool) -> HTTPClient {
         HTTPClient(
             user: PeerCredentials(processID: 0, userID: 65534, groupID: 65534),

@@ -21,7 +21,7 @@ struct BrowserRules: Hashable, Sendable {
         case allowed
         /// A page of a listed origin sent it.
         case allowedFrom(origin: String)
-        /// A browser asks whether a page of a listed origin may send a request (Fetch §4.8).
+        /// A browser checks whether a page of a listed origin may send a request (Fetch §4.8).
         case preflight(origin: String)
         case refused(Refusal)
     }
@@ -48,11 +48,11 @@ struct BrowserRules: Hashable, Sendable {
 
     var isEncrypted: Bool { scheme == "https" }
 
-    /// Whether a request that `judge` allows may be admitted by its cookie: only if the listener's own page or the user
+    /// True if a request that `judge` allows may be admitted by its cookie: only if the listener's own page or the user
     /// made it.
     ///
     /// With `SameSite=Strict` browsers still send cookies with requests of pages of the same site, as those of another
-    /// port. `Origin` and `Sec-Fetch-Site` (Fetch Metadata §2.3) tell them apart.
+    /// port. `Origin` and `Sec-Fetch-Site` (Fetch Metadata §2.3) distinguish them.
     func admitsCookie(_ request: HTTPRequest) -> Bool {
         guard isEncrypted, let host = request.header("host") else { return false }
         if let site = request.header("sec-fetch-site")?.lowercased(), site != "same-origin", site != "none" {
@@ -94,7 +94,7 @@ struct BrowserRules: Hashable, Sendable {
 }
 
 extension BrowserRules.Refusal {
-    /// What the client is answered.
+    /// The answer to the client.
     var answer: HTTPAnswer {
         switch self {
         case .host:

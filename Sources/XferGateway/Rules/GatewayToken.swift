@@ -35,18 +35,18 @@ public protocol TokenDirectory: Sendable {
     func token(_ id: Int64) -> GatewayToken?
 }
 
-/// What requests of a scope may ask for beside RPC methods.
+/// The requests of a scope that are allowed beside RPC methods.
 enum RouteRules {
-    /// Whether a path is answered without `Authorization`: whether the service works, the files of the web page, which
+    /// True if a path is answered without `Authorization`: whether the service works, the files of the web page, which
     /// hold no secrets, and aria2's paths, whose tokens are in the calls.
     static func isOpen(_ path: String) -> Bool {
         path == "/healthz" || isPage(path) || Aria2Facade.paths.contains(path)
     }
 
-    /// Whether a path is the web page's.
+    /// True if a path is the web page's.
     static func isPage(_ path: String) -> Bool { path == "/" || path.hasPrefix("/web/") }
 
-    /// Whether a token of this scope may get the resource. `POST /rpc` and `/ws` are decided for each method.
+    /// True if a token of this scope may get the resource. `POST /rpc` and `/ws` are decided for each method.
     static func allows(_ scope: TokenScope, _ path: String) -> Bool {
         switch path {
         case "/metrics": scope != .add

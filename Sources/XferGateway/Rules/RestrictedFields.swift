@@ -1,8 +1,8 @@
 import StrictJSON
 import XferProtocol
 
-/// Finds fields that only a token with the scope `operate` may give: those that name files of the server to be read, hooks
-/// and webhooks. What is for operators only is refused by the service itself.
+/// Finds fields that only a token with the scope `operate` may set: hooks, webhooks, and the paths of files that the
+/// server reads. The service itself refuses the fields that are for operators only.
 ///
 /// The fields follow from the declarations of `XferProtocol`, so a new one is restricted from its first day.
 struct RestrictedFields: Sendable {

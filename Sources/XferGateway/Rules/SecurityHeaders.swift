@@ -2,7 +2,7 @@
 enum SecurityHeaders {
     static let all = fields(policy: "default-src 'none'; frame-ancestors 'none'; sandbox")
 
-    /// Those of the web page's files: only its own scripts, styles and requests.
+    /// The header fields of the web page's files, which allow only its own scripts, styles and requests.
     static let page =
         fields(
             policy:
@@ -26,7 +26,7 @@ enum SecurityHeaders {
         [("Access-Control-Allow-Origin", origin), ("Vary", "Origin")]
     }
 
-    /// What a page of `origin` may send.
+    /// The header fields that describe the requests allowed to a page of `origin`.
     static func preflight(for origin: String) -> [(name: String, value: String)] {
         sharing(with: origin) + [
             ("Access-Control-Allow-Methods", "GET, POST"),

@@ -13,10 +13,11 @@ struct BrowserSessions: Sendable {
     private let cookies = TemporarySecrets<Session>(lifetime: .seconds(86_400))
     private let tickets = TemporarySecrets<String>(lifetime: .seconds(30))
 
-    /// What is open for each session.
+    /// The open connections of each session.
     private let connections = OpenConnections<String>()
 
-    /// `__Host-` makes browsers accept it only with `Secure`, for `/`, and from this host itself (RFC 6265bis §4.1.3.2).
+    /// `__Host-` makes browsers accept it only with `Secure`, for `/`, and from this host itself (RFC 6265bis
+    /// §4.1.3.2).
     static let cookieName = "__Host-xfer"
     static let sessionPath = "/session"
     static let ticketPath = "/tickets"

@@ -18,13 +18,13 @@ final class TemporarySecrets<Value: Hashable & Sendable>: Sendable {
         return text
     }
 
-    /// The token that the secret stands for; nil if it is unknown or has expired, or stands for another value.
+    /// The token that the secret represents; nil if the secret is unknown, has expired, or belongs to another value.
     func tokenID(of text: String, _ value: Value) -> Int64? {
         let now = Clocks.monotonic()
         return entries.withLockedValue { $0.tokenID(of: text, value, now: now) }
     }
 
-    /// As `tokenID`, and the secret is used up.
+    /// Returns the same as `tokenID`, and invalidates the secret.
     func redeem(_ text: String, _ value: Value) -> Int64? {
         let now = Clocks.monotonic()
         return entries.withLockedValue { entries in
@@ -37,7 +37,7 @@ final class TemporarySecrets<Value: Hashable & Sendable>: Sendable {
     func remove(_ text: String) { entries.withLockedValue { $0.remove(text) } }
 }
 
-/// What is known of temporary secrets. A value: the caller gives the time.
+/// The valid temporary secrets. A value: the caller provides the time.
 struct SecretEntries<Value: Hashable & Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value
@@ -48,7 +48,7 @@ struct SecretEntries<Value: Hashable & Sendable>: Sendable {
     let lifetime: Duration
     private var entries: [String: Entry] = [:]
 
-    /// Most secrets of a token at a time. Of more, the oldest are dropped.
+    /// The highest number of valid secrets of a token. Beyond it the oldest are dropped.
     static var maxPerToken: Int { 100 }
 
     init(lifetime: Duration) { self.lifetime = lifetime }

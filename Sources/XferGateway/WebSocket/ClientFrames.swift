@@ -64,7 +64,7 @@ final class ClientFrames: ChannelInboundHandler {
     }
 }
 
-/// Whether the bytes that came last end within a frame.
+/// True if the bytes that were received last end within a frame.
 private struct FrameCut: Sendable {
     let isCut: Bool
 }

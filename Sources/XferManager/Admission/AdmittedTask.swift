@@ -2,11 +2,12 @@ import XferModel
 import XferProtocol
 import XferStore
 
-/// What admission reads of a task that is to be added: URLs and paths are unchecked text.
+/// The parts of a new task that admission reads: URLs and paths are unchecked text.
 ///
-/// The service adds `NewTask` only. Tests also add tasks whose specification no client could ask for.
+/// The service adds `NewTask` only. Tests also add tasks with specifications that no client could request.
 protocol AdmissibleTask: Sendable {
-    /// As the client wrote it, relative to the profile's base URL or absolute; user info in it becomes a credential.
+    /// The URL in the client's form, relative to the profile's base URL or absolute; user info in it becomes a
+    /// credential.
     var firstURL: String { get }
     /// Further sources of the same bytes, written as `firstURL` but without user info; that is `urls[0]` then.
     var mirrors: [String] { get }
@@ -15,7 +16,7 @@ protocol AdmissibleTask: Sendable {
     /// The name of the profile whose defaults apply.
     var profile: String? { get }
     var requestFields: RequestFields { get }
-    /// Whether the task is tried even if its URL is on the list of failed URLs.
+    /// True if the task is tried even if its URL is on the list of failed URLs.
     var retriesFailed: Bool { get }
     /// Makes the add safe to repeat. The specification contains it, too.
     var clientKey: String? { get }
@@ -38,7 +39,7 @@ struct AdmittedTask: Sendable {
     let retriesFailed: Bool
     /// The URL as events show it.
     let shownURL: String
-    /// Whether adding it depends on nothing in the database, including earlier tasks of the same call. Then it can be
+    /// True if adding it depends on nothing in the database, including earlier tasks of the same call. Then it can be
     /// inserted together with others.
     let isIndependent: Bool
     /// The prefix of field names in errors.

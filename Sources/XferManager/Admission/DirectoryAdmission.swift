@@ -21,7 +21,7 @@ final class DirectoryAdmission: Sendable {
     private final class Table: Sendable {
         struct Entry {
             let directory: AdmittedDirectory
-            /// When its opening began.
+            /// The time at which its opening began.
             let openedAt: MonotonicInstant
         }
 
@@ -52,7 +52,7 @@ final class DirectoryAdmission: Sendable {
         func endLearning(_ key: Key) { learning.withLockedValue { _ = $0.remove(key) } }
     }
 
-    /// How long a guest's directory counts as one that takes files since it was opened with the guest's rights.
+    /// The time for which a guest's directory counts as writable after it was opened with the guest's rights.
     private static let guestsMoment = Duration.seconds(10)
 
     private let paths: PathPools
@@ -96,14 +96,14 @@ final class DirectoryAdmission: Sendable {
         return try opening.get()
     }
 
-    /// Whether the directory has a directory of this name; nil where that cannot be asked without waiting.
+    /// True if the directory has a directory of this name; nil if that cannot be determined without waiting.
     func hasDirectory(named name: String, in directory: String, _ roots: AllowedRoots) -> Bool? {
         guard roots.users.isEmpty else { return nil }
         return admitted(Key(roots: roots, directory: directory))?.hasDirectory(named: name)
     }
 
-    /// Whether files can be made in the directory now, as far as can be seen without waiting: false too for one that is
-    /// not known yet or lies on another machine. One that is not known is opened meanwhile.
+    /// True if files can be created in the directory now, as far as that is known without waiting: also false for one
+    /// that is not known yet or is on another machine. An unknown one is opened meanwhile.
     ///
     /// A guest's path is not touched: the guest may have made it lead to a file system that never answers.
     func takesFiles(_ directory: String, _ identity: FileIdentity?, _ roots: AllowedRoots) -> Bool {

@@ -19,7 +19,7 @@ final class RootPlaces: Sendable {
 
     private static func key(_ root: String) -> String { "root:\(root)" }
 
-    /// The remembered places of the roots, and of `download.dir`, in which a path lies; nil for one that has none.
+    /// The remembered places of the roots, and of `download.dir`, that contain a path; nil for one that has none.
     func places(of roots: [String], containing path: String) async throws -> [String: RootPlace?] {
         var places: [String: RootPlace?] = [:]
         for root in Set(RootPlace.roots(roots + [rights.downloadDirectory], containing: path)) {

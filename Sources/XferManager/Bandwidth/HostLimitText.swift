@@ -15,7 +15,7 @@ enum HostLimitText {
         return JSONValue.object(object).text
     }
 
-    /// Reads the limits. Those that cannot be read are left out: a limit is no reason not to start.
+    /// Reads the limits. Limits that cannot be read are left out, so that they do not prevent the start of the service.
     static func limits(in text: String?) -> [String: OriginWindows.HostLimit] {
         guard let text, let object = (try? JSONValue(parsing: text))?.objectValue else { return [:] }
         var limits: [String: OriginWindows.HostLimit] = [:]

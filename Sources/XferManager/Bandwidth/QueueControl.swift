@@ -17,7 +17,8 @@ public actor QueueControl: ManagerPart {
     private var rateTimer = WakeTimer()
     /// Changes of `overrides` are made one at a time: each begins with the result of the one before.
     let lock = AsyncLock()
-    /// Limits are determined and applied by one call at a time: an earlier call's older limits must not follow the newer.
+    /// Limits are determined and applied by one call at a time: an earlier call's older limits must not follow the
+    /// newer.
     private let applying = AsyncLock()
 
     init(context: ManagerContext, scheduler: RunScheduler, tasks: TaskCommands) {
@@ -35,10 +36,10 @@ public actor QueueControl: ManagerPart {
         if stopsRunning { _ = try await tasks.apply(.pause, to: TaskQuery(states: [.running]), for: .service) }
     }
 
-    /// Lets tasks start again.
+    /// Resumes the queue.
     ///
-    /// - Parameter liftsWaits: whether tasks that wait try now, and hosts are asked again before their cooldowns end.
-    ///   Conditions of a task's own stay, and tasks that may crash the service.
+    /// - Parameter liftsWaits: true to let waiting tasks start now, and to end the cooldowns of hosts. A task's own
+    ///   conditions stay in force, and so do the waits of tasks that may crash the service.
     public func resume(liftsWaits: Bool = false) async throws {
         try await translatingStoreErrors {
             try await store.write { try $0.setSetting(StoredSetting.queuePaused, nil) }

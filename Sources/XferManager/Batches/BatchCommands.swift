@@ -16,7 +16,7 @@ public struct BatchCommands: ManagerPart, Sendable {
     public struct Options: Sendable {
         /// The batch's own concurrency limit, at least 1.
         public var maxActive: Int
-        /// Whether one refused entry refuses the whole batch.
+        /// True if one refused entry refuses the whole batch.
         public var isAtomic: Bool
         /// Makes the add safe to repeat. Unique among its owner's batches as long as the batch exists.
         public var clientKey: String?
@@ -53,13 +53,13 @@ public struct BatchCommands: ManagerPart, Sendable {
         public var ids: [TaskID]
         /// The entries that did not become members, now or at the first add.
         public var refusals: [BatchRefusal]
-        /// Whether its `client_key` belongs to the batch of an earlier add.
+        /// True if its `client_key` belongs to the batch of an earlier add.
         public var isExisting = false
     }
 
     /// Adds a batch in one transaction. When this returns, it survives a power failure.
     ///
-    /// - Parameter defaults: what holds for fields that a task does not set.
+    /// - Parameter defaults: the values for fields that a task does not set.
     /// - Throws: `ManagerError`; for an entry only if the batch is atomic.
     public func add(
         _ entries: Entries, _ options: Options, _ defaults: TaskDefaults, for principal: Principal

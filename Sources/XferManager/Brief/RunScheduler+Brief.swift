@@ -86,7 +86,9 @@ extension RunScheduler {
             guard briefs.runs[id]?.stage == .fetching else { continue }
             if let body = outcome.flatMap({ wholeBody(of: id, $0) }) {
                 let place = BriefRun.place(of: id)
-                machine.record(.answered(body.trace, bytes: Int64(clamping: body.bytes.count)), of: place, at: now)
+                let answer = OriginWindow.Outcome.answered(
+                    body.trace, of: body.task.host, bytes: Int64(clamping: body.bytes.count))
+                machine.record(answer, of: place, at: now)
                 machine.onBodyEnd(place)
                 briefs.enter(.publishing, id)
                 briefs.append(body)

@@ -50,7 +50,7 @@ public struct CacheCommands: ManagerPart, Sendable {
         return entry
     }
 
-    /// Until when an entry is used without asking the server; nil if it has to be validated now.
+    /// The time until which an entry is used without a request; nil if it has to be validated now.
     public func freshUntil(_ entry: CacheEntry) -> Timestamp? {
         let now = clock()
         let freshness = Freshness(of: entry.response, at: now)

@@ -171,7 +171,7 @@ final class ResponseCache: Sendable {
         var responseTime: Timestamp
         var length: Int64
         var sources: [SourceEvidence]
-        /// Whether the body was combined from several partial responses; see `Storability.combined`.
+        /// True if the body was combined from several partial responses; see `Storability.combined`.
         var isCombined = false
     }
 
@@ -224,7 +224,7 @@ final class ResponseCache: Sendable {
         return Storability.refusal(of: request, sent: sent, answeredBy: head)
     }
 
-    /// Whether another task that shares the transfer has kept this response already.
+    /// True if another task that shares the transfer has kept this response already.
     private func isKept(_ received: Received, key: CacheKey) async -> Bool {
         let kept = try? await store.read { try $0.cacheEntries(key: key.bytes) }
         return kept?.contains { entry in

@@ -10,7 +10,7 @@ import XferStore
 /// Keeps a task that crashes the daemon from crashing it again and again.
 final class CrashFollower: ManagerPart, Sendable {
     let context: ManagerContext
-    /// Where a fatal signal is recorded; open as long as the process lives.
+    /// The file that records a fatal signal; open as long as the process exists.
     private let file = NIOLockedValueBox(CrashFile?.none)
 
     /// The number of crashes without progress in between after which a task waits as a suspect.
@@ -111,7 +111,8 @@ struct CrashRecord: Hashable, Sendable {
 
     private static let headerWords = Int(XFER_CRASH_HEADER_WORDS)
 
-    /// Nil unless a handler wrote all of these bytes. A process that ends otherwise leaves zeros.
+    /// Reads the record. Returns nil unless a handler wrote all of these bytes. A process that ends otherwise leaves
+    /// zeros.
     init?(_ bytes: [UInt8]) {
         let words = bytes.withUnsafeBytes { raw in
             (0..<raw.count / MemoryLayout<Int64>.size).map {

@@ -14,7 +14,7 @@ struct AccessResolver: Sendable {
     let pool: BlockingPool
     let cookies: CookieJars
     let secrets: SecretReader
-    /// Nil if the environment's proxies are not used.
+    /// The proxies of the environment; nil if they are not used.
     let environmentProxies: NIOLockedValueBox<Result<EnvironmentProxies?, EnvironmentProxyFault>>
 
     /// - Parameters:
@@ -63,7 +63,7 @@ struct AccessResolver: Sendable {
         return access
     }
 
-    /// Only the credential, with its secret read; nil if the request has none.
+    /// Resolves only the credential, and reads its secret; nil if the request has none.
     func resolve(_ request: TransferRequest, profile name: String?) async throws(TransferError) -> ResolvedCredential? {
         try await credential(of: request, try await profile(named: name, of: request))
     }

@@ -45,7 +45,7 @@ struct RequestAccess: Sendable {
         return SessionSpec(key: key, trust: settings, admission: rules)
     }
 
-    /// As `session(for:heldTo:)`, for an attempt.
+    /// Returns the sessions for an attempt, with the rules of `session(for:heldTo:)`.
     func sessions(heldTo trust: RunTrust) -> SessionChooser {
         { url throws(TransferError) in try session(for: url, heldTo: trust) }
     }

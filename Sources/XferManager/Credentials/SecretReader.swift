@@ -50,8 +50,8 @@ struct SecretReader: Sendable {
         throw SecretFault("\(path) is larger than \(Self.maxBytes) bytes")
     }
 
-    /// Only its owner may read a secret file. Files from the service manager belong to root and are readable by this
-    /// service's group.
+    /// Checks that only its owner may read a secret file. Files from the service manager belong to root and are
+    /// readable by this service's group.
     private func check(_ descriptor: Int32, _ path: String) throws(SecretFault) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw unreadable(path, errno) }

@@ -32,7 +32,7 @@ public final class EventHub: Sendable {
     /// The newest published event's sequence number.
     public var lastSeq: Int64 { state.withLockedValue(\.lastSeq) }
 
-    /// Whether a subscriber wants `task.progress`.
+    /// True if a subscriber wants `task.progress`.
     var hasProgressSubscribers: Bool {
         state.withLockedValue { $0.subscriptions.values.contains { $0.filter.includesProgress } }
     }
@@ -43,7 +43,7 @@ public final class EventHub: Sendable {
         return (all.count, all.map(\.backlog).max() ?? 0)
     }
 
-    /// How many callers follow tasks.
+    /// The number of callers that follow tasks.
     var followers: Int { state.withLockedValue(\.followers.count) }
 
     /// Starts a subscription: until it ends, every event after its `startSeq` that its filter selects reaches it once.

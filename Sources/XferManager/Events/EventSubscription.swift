@@ -3,10 +3,10 @@ public import XferModel
 
 /// The queue of one subscriber: durable events in order, and the latest progress of each task.
 ///
-/// A subscriber that does not read falls behind: its queue is dropped, and it reads the events that it has missed from
-/// the store, where all of them are. Only progress is lost.
+/// If a subscriber does not read, its queue is dropped, and it reads the events that it has missed from the store,
+/// which contains all of them. Only progress is lost.
 public final class EventSubscription: Sendable {
-    /// What a subscriber receives.
+    /// An item that a subscriber receives.
     public enum Delivery: Hashable, Sendable {
         case event(Event)
         case progress(ProgressSnapshot)
@@ -233,10 +233,11 @@ public final class EventSubscription: Sendable {
 /// The events that a subscriber wants. A nil field accepts everything.
 public struct EventFilter: Hashable, Sendable {
     public var types: Set<EventType>?
-    /// Whether `task.progress` is wanted, too; it is not durable.
+    /// True if `task.progress` is wanted, too; it is not durable.
     public var includesProgress: Bool
     public var taskIDs: Set<TaskID>?
-    /// Only events of this owner's tasks; nil, for operators, accepts all owners' events and the service's own.
+    /// The owner whose tasks' events are delivered; nil, for operators, delivers all owners' events and the service's
+    /// own.
     public var owner: Owner?
 
     public init(

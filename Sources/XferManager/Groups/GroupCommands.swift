@@ -89,7 +89,7 @@ public struct GroupCommands: ManagerPart, Sendable {
         return group
     }
 
-    /// Only an operator may name another owner's group.
+    /// The key of a group. Only an operator may specify another owner's group.
     private func groupKey(_ name: String, of owner: Owner?, for principal: Principal) throws -> GroupKey {
         if let owner, owner != principal.owner, !principal.isOperator { throw ManagerError.groupNotFound(name) }
         return GroupKey(owner: owner ?? principal.owner, name: name)

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import XferCore
 import XferModel
+import XferSystem
 
 /// One run of a program; what it leaves in its process group is killed. Blocks: run it on a `BlockingPool`.
 ///
@@ -18,7 +19,7 @@ struct HookProcess {
         var timeout: Duration
         /// The time between SIGTERM and SIGKILL after the timeout.
         var grace = Duration.seconds(5)
-        /// As `grace`, after a stop was requested.
+        /// The time between a requested stop and the kill; see `grace`.
         var stopGrace = Duration.seconds(1)
         var output = HookOutput.Limits()
     }
@@ -31,9 +32,17 @@ struct HookProcess {
         case stopped
         /// `errno` of the step that failed.
         case notStarted(Int32)
+
+        init(_ exit: ProcessExit) {
+            self =
+                switch exit {
+                case .code(let code): .exited(code)
+                case .signal(let number): .signalled(number)
+                }
+        }
     }
 
-    /// How the program ended, and how much of its output was dropped.
+    /// The exit of the program, and the size of its output that was dropped.
     struct Report: Hashable, Sendable {
         var end: End
         var discarded: Int64 = 0
@@ -57,7 +66,7 @@ struct HookProcess {
             guard pidfd >= 0 else {
                 let code = errno
                 kill(-child.pid, SIGKILL)
-                while waitpid(child.pid, nil, 0) < 0, errno == EINTR {}
+                _ = ProcessExit.wait(for: child.pid)
                 close(child.output)
                 return Report(end: .notStarted(code))
             }
@@ -80,7 +89,7 @@ struct HookProcess {
 
     private mutating func follow(_ command: Command, _ stop: HookStop, _ onLine: (String) -> Void) -> Report {
         var deadline = ContinuousClock.now + command.timeout
-        /// Set when the program was asked to end.
+        /// The reason for which the program was requested to end.
         var reason: End?
         var wasKilled = false
         while true {
@@ -99,16 +108,10 @@ struct HookProcess {
         }
         // The process id is not reused before `waitpid`, so this cannot be another process group.
         kill(-pid, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let exit = ProcessExit.wait(for: pid)
         drain(onLine)
         if let last = lines.onEnd() { onLine(last) }
-        return Report(end: reason ?? Self.end(status), discarded: lines.discarded)
-    }
-
-    private static func end(_ status: Int32) -> End {
-        let signal = status & 0x7f
-        return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+        return Report(end: reason ?? End(exit), discarded: lines.discarded)
     }
 
     /// Returns which of the output, the pidfd and `stop` (-1 for none) are ready; none if the deadline has passed.

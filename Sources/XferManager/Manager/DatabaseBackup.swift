@@ -49,8 +49,8 @@ public struct DatabaseBackup: ManagerPart, Sendable {
 }
 
 extension StoreTransaction {
-    /// Fails the next unfinished tasks whose requests must not be sent twice: after the backup that was restored they may
-    /// have been sent. Returns the last task that was examined; nil at the end.
+    /// Fails the next unfinished tasks whose requests must not be sent twice: after the backup that was restored they
+    /// may have been sent. Returns the last task that was examined; nil at the end.
     func settleRestored(_ state: TaskState, after: TaskID?, at now: Timestamp) throws -> TaskID? {
         let tasks = try tasks(inState: state, after: after, limit: Self.largestStep)
         for task in tasks {

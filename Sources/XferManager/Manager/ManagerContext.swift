@@ -17,7 +17,8 @@ struct ManagerContext: Sendable {
     let conditionInputs: ConditionInputs
     /// The tasks that a crash would be attributed to.
     let inFlight = InFlightTasks()
-    /// The tasks whose directory is being changed. One call at a time: each would delete the other's copy of kept bytes.
+    /// The tasks whose directory is being changed. One call at a time: each would delete the other's copy of kept
+    /// bytes.
     let moving = NIOLockedValueBox<Set<TaskID>>([])
     /// The tasks that calls wait for.
     let waitedTasks = WaitedTasks()
@@ -41,8 +42,8 @@ struct ManagerContext: Sendable {
 }
 
 extension ManagerContext {
-    /// The reason why the database or a directory of the state cannot be written, for operators; nil while they
-    /// can. Only while the database cannot be written nothing starts.
+    /// The reason why the database or a directory of the state cannot be written, for operators; nil while they can.
+    /// Tasks do not start only while the database cannot be written.
     var degradation: String? {
         services.store.degradation.map { "the database cannot be written, so nothing starts: \($0)" }
             ?? services.spool.problem ?? services.cache.directory.problem

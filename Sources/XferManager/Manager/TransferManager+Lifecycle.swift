@@ -151,7 +151,7 @@ extension TransferManager {
         _ = try? await result(within: Self.grace / 4) { [engine = services.engine] in await engine.shutdown() }
         await background.remoteUploads.shutdown()
         await background.webhookDispatcher.shutdown()
-        await strictTransport.recorder.flush()
+        try? await strictTransport.recorder.flush()
         do {
             try store.close()
         } catch {
@@ -209,7 +209,7 @@ extension StoreTransaction {
         try append(.daemonStarted(version: version, queued: queued, restored: restored), at: now)
     }
 
-    /// What `TransferManager.start` writes, in one transaction that is taken back.
+    /// Writes the same as `TransferManager.start`, in one transaction that is rolled back.
     func rehearseStart(_ ages: RetentionAges, version: String, at now: Timestamp) throws {
         try removeBriefIntents(of: try briefIntents().map(\.task))
         var after: TaskID?

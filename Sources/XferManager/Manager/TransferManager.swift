@@ -9,9 +9,9 @@ public import XferSystem
 
 /// The transfer service: builds its parts, starts them and ends them in order. It corresponds to AFURLSessionManager.
 ///
-/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the parts.
-/// Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the events to the
-/// hub, so that no event is announced that a restart would not know.
+/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the
+/// parts. Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the
+/// events to the hub, so that no event is announced that a restart would not know.
 public final class TransferManager: ManagerPart, Sendable {
     let context: ManagerContext
 
@@ -74,6 +74,25 @@ public final class TransferManager: ManagerPart, Sendable {
             webhookDispatcher: webhookDispatcher)
     }
 
+    /// The longest wait for the lock of a state directory. The kernel releases the lock of a killed daemon when it has
+    /// ended the process, which takes a moment.
+    private static let longestLockWait = Duration.seconds(2)
+
+    /// Opens and locks the state directory.
+    ///
+    /// - Throws: `FileError`; `alreadyLocked` if another daemon keeps the lock for `longestLockWait`.
+    private static func lockedDirectory(_ path: String) async throws -> StateDirectory {
+        let deadline = ContinuousClock.now + longestLockWait
+        while true {
+            do throws(FileError) {
+                return try StateDirectory(path: path)
+            } catch {
+                guard case .alreadyLocked = error, ContinuousClock.now < deadline else { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// Locks the state directory, opens the database in it and prepares the engine. Nothing starts before `start`.
     ///
     /// - Throws: `FileError`, `StoreError` and `EngineStartError`: the daemon cannot run.
@@ -89,7 +108,7 @@ public final class TransferManager: ManagerPart, Sendable {
         // An error that a person must resolve is thrown before anything is written, including the lock file.
         try PolicyChanges.check(settings.policies)
         try TaskStore.refuseOthers(at: StateDirectory.databasePath(in: path))
-        let stateDirectory = try StateDirectory(path: path)
+        let stateDirectory = try await lockedDirectory(path)
         let hub = EventHub()
         let metrics = ServiceMetrics()
         let ends = EndLog(logger)
@@ -223,10 +242,10 @@ public final class TransferManager: ManagerPart, Sendable {
     /// To be called when the wall clock was set.
     public func onClockSet() async { await background.clockFollower.onClockSet() }
 
-    /// What was published last about whether transfers run.
+    /// The last published activity: true if transfers run.
     public var isActive: Bool { background.activity.isActive }
 
-    /// Whether `beginShutdown` was called.
+    /// True if `beginShutdown` was called.
     public var isShuttingDown: Bool { context.isShuttingDown.withLockedValue(\.self) }
 
     /// Differs for each new database.

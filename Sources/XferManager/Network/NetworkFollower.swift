@@ -11,18 +11,18 @@ import XferSystem
 public actor NetworkFollower: ManagerPart {
     nonisolated let context: ManagerContext
     private let scheduler: RunScheduler
-    /// What is known of links, addresses and routes. This actor writes it, others read it.
+    /// The known state of links, addresses and routes. This actor writes it, others read it.
     private let reachability: NIOLockedValueBox<Reachability>
-    /// Nil while the network is not monitored.
+    /// The monitor, or nil while the network is not monitored.
     private var monitor: NetworkMonitor?
     /// Receives the monitor's reports.
     private var listener: Task<Void, Never>?
     /// Waits until changes have settled.
     private var settling: Task<Void, Never>?
-    /// Whether tasks that wait for the network have still to be woken.
+    /// True if tasks that wait for the network have still to be woken.
     private var isWakeDue = false
     private var waking: Task<Void, Never>?
-    /// Whether a change could not be recorded.
+    /// True if a change could not be recorded.
     private var isUnrecorded = false
     /// Distinguishes the network in use; nil while none is known. See `ReachabilityRules.identity`.
     private var identity: String?
@@ -235,7 +235,7 @@ public actor NetworkFollower: ManagerPart {
 
     // MARK: Dead connections
 
-    /// How long a transfer may move no byte after its link or address was lost.
+    /// The time for which a transfer may receive no byte after its link or address was lost.
     private static let patience = Duration.seconds(5)
 
     /// Called when a link or an address was lost. New requests use no older connections. Transfers on them that move no

@@ -6,9 +6,9 @@ import XferNetwork
 public struct NetworkReport: Hashable, Sendable {
     public struct Interface: Hashable, Sendable {
         public let link: NetworkFacts.Link
-        /// Whether the configuration lists it as metered.
+        /// True if the configuration lists it as metered.
         public let isMetered: Bool
-        /// Whether it has a default route.
+        /// True if it has a default route.
         public let hasDefaultRoute: Bool
         public let addresses: [NetworkFacts.Address]
     }

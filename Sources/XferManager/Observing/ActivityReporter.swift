@@ -16,7 +16,7 @@ final class ActivityReporter: ManagerPart, Sendable {
 
     init(context: ManagerContext) { self.context = context }
 
-    /// What was published last.
+    /// The last published activity.
     var isActive: Bool { state.withLockedValue(\.activity.isActive) }
 
     /// The number of running transfers is this one now.

@@ -5,7 +5,8 @@ import XferModel
 
 /// The room on the file systems of the service's directories.
 ///
-/// statvfs(3) of a directory on a dead server's disk never returns, so the last measurement is used if a new one takes long.
+/// statvfs(3) of a directory on a dead server's disk never returns, so the last measurement is used if a new one takes
+/// long.
 final class DiskFigures: Sendable {
     struct Figure: Hashable, Sendable {
         let directory: String

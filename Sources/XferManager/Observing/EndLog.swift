@@ -6,7 +6,7 @@ import XferSystem
 
 /// Writes one line to the log for each task that completes or fails, up to `EndLogLimit` of each.
 ///
-/// A commit hands the events over and goes on: a log whose reader has stopped blocks its writer. If more ends wait than
+/// A commit only passes the events on, because a log whose reader has stopped blocks its writer. If more ends wait than
 /// `maxWaiting`, the oldest of them are left out; the event log has them all.
 struct EndLog: Sendable {
     private let continuation: AsyncStream<Event>.Continuation

@@ -3,7 +3,7 @@ import XferModel
 
 /// Every metric of the service.
 ///
-/// `docs/reference/metrics.md` is made from this list. What is not in it cannot be recorded.
+/// `docs/reference/metrics.md` is generated from this list. Other metrics cannot be recorded.
 public enum Metric {
     public static let all: [MetricFamily] =
         tasks + traffic + database + surroundings + callers + processes

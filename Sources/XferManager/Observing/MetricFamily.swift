@@ -24,14 +24,14 @@ public struct MetricFamily: Hashable, Sendable {
         static func any(_ name: String, upTo limit: Int) -> Label { Label(name: name, limit: limit, values: []) }
     }
 
-    /// As Prometheus reads it, with the unit and `_total`.
+    /// The name in Prometheus, with the unit and `_total`.
     public let name: String
     public let kind: Kind
     public let help: String
     public let labels: [Label]
-    /// Of a histogram's buckets.
+    /// The bounds of a histogram's buckets.
     public let bounds: [Double]
-    /// Whether its labels name what belongs to users. Then only operators see it.
+    /// True if its labels name what belongs to users. Then only operators see it.
     public let isPrivate: Bool
 
     init(

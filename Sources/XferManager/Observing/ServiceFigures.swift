@@ -5,7 +5,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// The metrics that are read when they are asked for: they cost nothing until then.
+/// The metrics that are computed when they are read: they cost nothing until then.
 extension TransferManager {
     /// Samples of what the parts own now.
     public func metricSamples() async -> [MetricSample] {

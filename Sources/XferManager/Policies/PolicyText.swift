@@ -35,7 +35,7 @@ public enum PolicyText {
         }
     }
 
-    /// As `pins(in:)` reads it: `sha256/BASE64`, or PEM.
+    /// The pin in the form that `pins(in:)` reads: `sha256/BASE64`, or PEM.
     public static func text(of pin: Pin) -> String {
         switch pin {
         case .key(let pin): pin.description
@@ -43,7 +43,8 @@ public enum PolicyText {
         }
     }
 
-    /// Whether certificate and key can be read and fit each other, and only the key's owner can read the key.
+    /// Checks that certificate and key can be read and match each other, and that only the key's owner can read the
+    /// key.
     public static func check(_ files: ClientCertificateFiles) throws(PolicyTextError) {
         do throws(PolicyReadingError) {
             try PolicyReading.check(files)
@@ -52,7 +53,7 @@ public enum PolicyText {
         }
     }
 
-    /// Whether the policy is valid by itself.
+    /// Checks that the policy is valid by itself.
     /// - Parameter now: an expiry before this is refused, too; nil ignores time, because a valid policy may expire
     ///   after it was written.
     public static func check(_ policy: TrustPolicy, at now: Timestamp? = nil) throws(PolicyTextError) {

@@ -81,14 +81,14 @@ public actor TrustPolicies: ManagerPart {
         try await changePolicies { tx in try PolicyChanges.applyConfigured(configured, in: tx, at: now) }
     }
 
-    /// Whether the error is about the configuration's trust policies: they are invalid, or conflict with those of
+    /// True if the error is about the configuration's trust policies: they are invalid, or conflict with those of
     /// operators.
     public static func isPolicyFault(_ error: any Error) -> Bool { error is TrustPolicyError }
 
     // MARK: Changing
 
     /// Makes one change at a time, so that the policies in force are always those committed last. When this returns, no
-    /// file is published under earlier policies any more.
+    /// file will be published under earlier policies.
     private func changePolicies(
         _ change: @escaping @Sendable (StoreTransaction) throws -> PolicyRegistry
     ) async throws {

@@ -76,7 +76,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
         }
     }
 
-    /// Whether certificate and key can be read and fit each other.
+    /// Checks that certificate and key can be read and match each other.
     private func checkCertificate(_ files: ClientCertificateFiles, path: String) async throws {
         do {
             try await context.inspections.run { () throws(PolicyReadingError) in try PolicyReading.check(files) }
@@ -91,7 +91,7 @@ public struct ProfileCommands: ManagerPart, Sendable {
 /// A profile and its origin.
 public struct ProfileEntry: Hashable, Sendable {
     public var profile: Profile
-    /// Whether it is written in the configuration file and can be changed there only.
+    /// True if it is written in the configuration file and can be changed there only.
     public var isConfigured: Bool
 
     init(profile: Profile, isConfigured: Bool) {

@@ -24,7 +24,7 @@ public enum ProfileText {
         return HTTPURL(scheme: url.scheme, host: url.host, port: url.port, target: target)
     }
 
-    /// Whether the profile is valid by itself.
+    /// Checks that the profile is valid by itself.
     public static func check(_ profile: Profile) throws(ProfileTextError) {
         do throws(RequestFault) {
             try ProfileRules.check(profile)

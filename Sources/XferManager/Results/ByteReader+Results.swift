@@ -10,7 +10,7 @@ public struct ResultPage: Hashable, Sendable {
     public var offset: Int64
     /// The length of the whole response, in bytes.
     public var length: Int64
-    /// Whether these bytes are the last.
+    /// True if these bytes are the last.
     public var isLast: Bool
     /// The JSON text of the object parsed from the whole body; only with offset 0.
     public var object: String?

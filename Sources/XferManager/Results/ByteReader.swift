@@ -10,11 +10,11 @@ public struct BytePage: Hashable, Sendable {
     public var offset: Int64
     /// The number of bytes that can be read now.
     public var length: Int64
-    /// Whether no bytes will follow these.
+    /// True if no bytes will follow these.
     public var isLast: Bool
     public var state: TaskState
-    /// Identifies the version of the source: pages of different versions belong to different files. Nil for a kept
-    /// response of which no attempt is known.
+    /// The identity of the source's version: pages of different versions belong to different files. Nil for a stored
+    /// response without a known attempt.
     public var version: String?
     /// The name that the file has, or gets when it is published; nil if none is known.
     public var fileName: String?
@@ -94,11 +94,11 @@ public struct ByteReader: ManagerPart, Sendable {
 
     // MARK: Byte sources
 
-    /// Where a task's bytes are, according to one read of the database.
+    /// The place of a task's bytes, according to one read of the database.
     private struct ByteSource: Sendable {
         let task: TransferTask
         var transfer: Transfer?
-        /// Nil for a published file.
+        /// The file's name; nil for a published file.
         var name: String?
         var published: PublishedFile?
         /// The name that the file has, or gets when it is published; nil if none is known.
@@ -110,7 +110,7 @@ public struct ByteReader: ManagerPart, Sendable {
             task.state == other.task.state && name == other.name && version == other.version
         }
 
-        /// Whether the bytes of `earlier` are still valid up to `end`.
+        /// True if the bytes of `earlier` are still valid up to `end`.
         func isWhole(_ earlier: ByteSource, upTo end: Int64) -> Bool {
             version == earlier.version && length >= min(end, earlier.length)
         }

@@ -40,7 +40,7 @@ extension AttemptMaker {
 
     func onAttemptEnd(_ progress: AttemptProgress.Snapshot) {}
 
-    /// Makes a request of this task, and makes it once more if the server refuses the profile's credential and the
+    /// Makes a request of this task, and makes it again if the server refuses the profile's credential and the
     /// profile's hook has renewed it. The parameters are those of `makeRequest`.
     func attempt(
         _ request: TransferRequest, into sink: BodySink, countingFrom origin: Int64 = 0,

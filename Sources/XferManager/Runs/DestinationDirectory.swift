@@ -54,9 +54,9 @@ enum DestinationDirectory {
         _ = try await services.admitted.identity(of: path, in: roots)
     }
 
-    /// As above, with the rights of the owner whose task named the directory: a task may share a transfer in another
-    /// owner's directory. If that task has ended, or has a copy of its own, the bytes are still there for those that
-    /// share them; then the directory is opened with the rights of the task that needs it.
+    /// Opens a transfer's directory with the rights of the owner whose task specified it, because a task may share a
+    /// transfer in another owner's directory. If that task has ended, or has a copy of its own, the bytes are still
+    /// there for the tasks that share them. Then the directory is opened with the rights of the task that needs it.
     static func open(
         _ transfer: Transfer, for task: TaskSpecification, _ settings: ManagerSettings, _ services: RunServices,
         _ purpose: AllowedRoots.Purpose = .writing
@@ -78,7 +78,8 @@ enum DestinationDirectory {
         }
     }
 
-    /// What another owner did to its directory is no fault of this task, and its path none of this task's business.
+    /// The error for a directory that another owner has changed. It is no fault of this task, so it does not reveal the
+    /// path.
     private static var unavailableToOthers: TransferError {
         TransferError(
             .destinationUnavailable, "the bytes that are shared with another task lie where they cannot be used now")
@@ -108,16 +109,16 @@ enum DestinationDirectory {
         return try await services.paths.open(path) { try directories.open(path, beneath: roots) }
     }
 
-    /// Whether the found directory counts as the recorded one. For an operator, the same inode on another device number
-    /// is the same directory after a reboot, and another inode on the same device was created anew; neither is an
-    /// unmounted disk. A guest's directory must be identical: a new one may hold anything the guest has put there.
+    /// True if the found directory counts as the recorded one. For an operator, the same inode on another device number
+    /// is the same directory after a reboot, and another inode on the same device was created again; neither is an
+    /// unmounted disk. A guest's directory must be identical: a new one may contain anything the guest has put there.
     private static func isAdmitted(_ found: FileIdentity, as recorded: FileIdentity, isOperators: Bool) -> Bool {
         found == recorded || (isOperators && (found.device == recorded.device || found.inode == recorded.inode))
     }
 }
 
 extension TransferTask {
-    /// Whether the task named this directory and still needs the transfer.
+    /// True if the task named this directory and still needs the transfer.
     fileprivate func holds(_ directory: String) -> Bool {
         state != .cancelled && specification.destination.directory == directory
     }

@@ -16,13 +16,13 @@ final class OpenDirectories: Sendable {
 
     private struct Entry {
         weak var directory: DirectoryHandle?
-        /// When its path was last seen to lead to it.
+        /// The time at which its path was last found to lead to it.
         var seenAt: MonotonicInstant
-        /// When it was opened beneath its roots.
+        /// The time at which it was opened beneath its roots.
         var openedAt: MonotonicInstant
     }
 
-    /// How long a check stays valid.
+    /// The time for which a check stays valid.
     private static let moment = Duration.milliseconds(200)
 
     private let entries = NIOLockedValueBox<[Key: Entry]>([:])
@@ -39,7 +39,7 @@ final class OpenDirectories: Sendable {
         }
     }
 
-    /// As `AllowedRoots.open(directory:)`. Blocks.
+    /// Opens the directory like `AllowedRoots.open(directory:)`. Blocks.
     func open(_ path: String, beneath roots: AllowedRoots) throws(FileError) -> DirectoryHandle {
         let key = Key(path: path, roots: roots)
         let now = Clocks.monotonic()
@@ -55,8 +55,8 @@ final class OpenDirectories: Sendable {
         return opened
     }
 
-    /// As `open`, but always checks the path, and opens it beneath its roots unless that was done a moment ago: the
-    /// path may now lead to the same directory from outside the roots. Blocks.
+    /// Opens the directory like `open`, but always checks the path, and opens it beneath its roots unless that was done
+    /// a moment ago: the path may now lead to the same directory from outside the roots. Blocks.
     func reopen(_ path: String, beneath roots: AllowedRoots) throws(FileError) -> DirectoryHandle {
         let key = Key(path: path, roots: roots)
         let now = Clocks.monotonic()

@@ -30,7 +30,7 @@ final class RunContext: Sendable {
     }
 }
 
-/// What a run learns and changes.
+/// The facts that a run learns and changes.
 struct RunState: Sendable {
     var transfer: Transfer
     /// Facts about the response and the file, committed with the next commit.
@@ -45,14 +45,14 @@ struct RunState: Sendable {
     }
 }
 
-/// What an attempt leaves to the `AttemptMaker`.
+/// The facts that an attempt leaves to the `AttemptMaker`.
 struct AttemptState: Sendable {
     var maxRates = BandwidthLimits()
     /// Events that are not committed yet, in order.
     var pendingEvents: [EventPayload] = []
-    /// Whether the server may have begun to act on the last request.
+    /// True if the server may have begun to act on the last request.
     var requestWasSent = false
-    /// Whether further attempts use HTTP/1.1; see `AttemptOutcome.Result.restartWithHTTP1`.
+    /// True if further attempts use HTTP/1.1; see `AttemptOutcome.Result.restartWithHTTP1`.
     var usesHTTP1 = false
     /// An attempt that a brief run has begun; the first attempt into a file continues it.
     var begun: AttemptHandle?

@@ -27,7 +27,7 @@ final class RunControl: Sendable {
         var receivedElsewhere: Int64?
         /// The control of the transfer that fetches the body, while the run waits for it.
         var followed: RunControl?
-        /// How the attempt that ended last went.
+        /// The measurements of the attempt that ended last.
         var trace: AttemptTrace?
         /// Network traffic of attempts that have ended.
         var endedTraffic = Traffic()
@@ -97,7 +97,7 @@ final class RunControl: Sendable {
     /// Bytes per second in the task's own direction.
     var rate: Int64 { kind == .upload ? mover.rates.sent : mover.rates.received }
 
-    /// Whether kept bytes can be continued after an interruption; nil while that is not known.
+    /// True if kept bytes can be continued after an interruption; nil while that is not known.
     var isResumable: Bool? { followed?.isResumable ?? state.withLockedValue(\.isResumable) }
 
     /// The live attempts; more than one only for a transfer in segments or parts.
@@ -120,7 +120,7 @@ final class RunControl: Sendable {
         }
     }
 
-    /// How the last attempt went, as far as is known.
+    /// The known measurements of the last attempt.
     var trace: AttemptTrace? {
         if let followed { return followed.trace }
         return state.withLockedValue { state in
@@ -183,13 +183,13 @@ final class RunControl: Sendable {
         }
     }
 
-    /// Whether it is too late to stop, because the file gets its final name now.
+    /// True if it is too late to stop, because the file gets its final name now.
     var isPublishing: Bool { state.withLockedValue(\.isPublishing) }
 
     func enter(_ phase: TaskPhase) { state.withLockedValue { $0.phase = phase } }
 
-    /// Adds a live attempt. False means that a stop was requested, or that the run has begun to end meanwhile: the caller
-    /// has to stop the attempt.
+    /// Adds a live attempt. False means that a stop was requested, or that the run has begun to end meanwhile: the
+    /// caller has to stop the attempt.
     ///
     /// - Parameter origin: received bytes count from this offset on; 0 includes the bytes kept before.
     func begin(_ attempt: AttemptHandle, countingFrom origin: Int64 = 0) -> Bool {

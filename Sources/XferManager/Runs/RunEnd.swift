@@ -2,7 +2,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// How a run ended. `StoreTransaction.recordRunEnd` derives the task's next state from it.
+/// The end of a run. `StoreTransaction.recordRunEnd` derives the task's next state from it.
 enum RunEnd: Sendable {
     /// The file has its final name and is durable; or nothing had to be published; or the response is kept.
     case completed(size: Int64)
@@ -29,22 +29,22 @@ struct RunResult: Sendable {
     /// The transfer that holds the run's bytes.
     var transferID: TransferID
     var outcome: TaskOutcome
-    /// Whether the task gets a transfer of its own for its next try.
+    /// True if the task gets a transfer of its own for its next try.
     var leavesTransfer = false
     /// Events that are not committed yet, in order.
     var pendingEvents: [EventPayload]
     /// The kept response, even if it was refused.
     var keptResponse: KeptResponse?
-    /// Whether the server may have begun to act on the request.
+    /// True if the server may have begun to act on the request.
     var requestWasSent = false
-    /// Whether a later try can go on from here.
+    /// True if a later attempt can continue from here.
     var isResumable = false
-    /// Whether the partial file was lost or changed.
+    /// True if the partial file was lost or changed.
     var isPartLost = false
     /// The final counters.
     var progress: RunProgress
 
-    /// Whether the run completed with content of its own. If the task was cancelled meanwhile, a published file is
+    /// True if the run completed with content of its own. If the task was cancelled meanwhile, a published file is
     /// removed. Also true for a completed run without a file to publish.
     var isPublished: Bool {
         guard case .completed = end else { return false }

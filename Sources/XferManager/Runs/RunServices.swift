@@ -33,7 +33,7 @@ final class RunServices: Sendable {
     let hooks: HookRunner
     let renewal: CredentialRenewal
     let leases = TaskLeases()
-    /// Whether answers over the present network are the servers'.
+    /// The proof that answers over the present network are the servers'.
     let networkProof = NIOLockedValueBox(NetworkProof())
     let clock: WallClock
     /// Decides whether something is old enough to be deleted.

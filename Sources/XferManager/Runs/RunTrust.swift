@@ -27,8 +27,8 @@ final class RunTrust: Sendable {
         var answering = SourceLedger()
         /// The servers that the database has.
         var recorded: [SourceEvidence]
-        /// Identifies the trust settings in force when a server was recorded last. Only set where many servers sent the
-        /// bytes.
+        /// The identity of the trust settings in force when a server was recorded last. Only set where many servers
+        /// sent the bytes.
         var settings = ""
 
         init(kept: [SourceEvidence]) {
@@ -44,7 +44,7 @@ final class RunTrust: Sendable {
             return all
         }
 
-        /// Whether the next server may be one that is not listed.
+        /// True if the next server may be one that is not listed.
         var isAlmostFull: Bool { kept.entries.count + answering.entries.count >= SourceLedger.maxCount / 2 }
     }
 
@@ -136,7 +136,7 @@ final class RunTrust: Sendable {
         try registry.resolver.resolve(hop.origin, taskPolicy: hop.isProxy ? nil : taskPolicy, at: now)
     }
 
-    /// Whether some hop, or a server whose kept bytes were judged, would be judged differently now. The addresses that
+    /// True if some hop, or a server whose kept bytes were judged, would be judged differently now. The addresses that
     /// the lists judged are not recorded, so any change of the lists counts; so does any change of the authorities.
     func isStale(under registry: PolicyRegistry, _ rules: AdmissionRules, at now: Timestamp) -> Bool {
         let (hops, judged, authorities) = state.withLockedValue { ($0.hops, $0.admission, $0.authorities) }
@@ -233,7 +233,7 @@ final class RunTrust: Sendable {
         return nil
     }
 
-    /// As `refusalOfKept`, for bytes in the cache.
+    /// The refusal of bytes in the cache, with the rules of `refusalOfKept`.
     func refusal(of sources: [SourceEvidence], from urls: [HTTPURL]) throws(TransferError) -> String? {
         var sources = SourceLedger(sources)
         return try judge(&sources, from: urls)

@@ -12,18 +12,18 @@ import XferStore
 /// commits the task's next state.
 protocol TaskRun: AttemptMaker {
     var facts: RunState { get set }
-    /// What was kept of the response. It is committed with the task's end.
+    /// The kept part of the response. It is committed with the task's end.
     var keptResponse: KeptResponse? { get }
-    /// Whether a later try can continue from this run, so that the transfer is kept when the task fails.
+    /// True if a later try can continue from this run, so that the transfer is kept when the task fails.
     var isResumable: Bool { get }
 
-    /// Whether the next try should use a new transfer.
+    /// True if the next try should use a new transfer.
     var leavesTransfer: Bool { get }
 
     /// The transfer whose claims to disk space end with the run; nil if the run has none.
     var claimant: TransferID? { get }
 
-    /// Asks the run to stop at the next safe point.
+    /// Requests the run to stop at the next safe point.
     func stop() async
 
     /// Sets the limits in bytes per second, 0 is unlimited. Takes effect at once.
@@ -95,7 +95,7 @@ extension TaskRun {
 }
 
 extension FileError {
-    /// Whether the partial file was lost or changed, so that neither its bytes nor an intent to publish it are valid.
+    /// True if the partial file was lost or changed, so that neither its bytes nor an intent to publish it are valid.
     fileprivate var isOfLostPart: Bool {
         switch self {
         case .partChanged, .publishLost: true
@@ -148,7 +148,7 @@ extension TaskRun {
         }
     }
 
-    /// What follows the last byte commits the events itself.
+    /// Commits events while bytes are received. The steps after the last byte commit the events themselves.
     private func commitEventsWhileReceiving() async {
         guard !pendingEvents.isEmpty, control.progress.phase == .transferring, !control.isStopRequested else { return }
         do {
@@ -182,7 +182,7 @@ extension TaskRun {
         return .cacheHit(age: freshness.age?.components.seconds, fresh: freshness.isFresh)
     }
 
-    /// Whether the task has reported a kept response but not yet the result of its revalidation.
+    /// True if the task has reported a kept response but not yet the result of its revalidation.
     func owesWord() async throws -> Bool {
         guard specification.request.caching.policy == .revalidate else { return false }
         let id = taskID

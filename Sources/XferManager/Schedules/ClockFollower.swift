@@ -59,8 +59,8 @@ actor ClockFollower: ManagerPart {
         await policies.onClockSet()
     }
 
-    /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error, which
-    /// is logged, the conditions are evaluated when they are due.
+    /// Evaluates every calendar condition again: the wall clock was set, or zones may have changed. After an error,
+    /// which is logged, the conditions are evaluated when they are due.
     func recomputeConditions() async {
         zones.lookAgain()
         var after: TaskID?
@@ -98,8 +98,8 @@ enum ClockStep {
 }
 
 extension StoreTransaction {
-    /// As `ClockFollower.onClockSet`, for a clock that was set while the machine ran and the service did not. The change
-    /// and the new clock readings are committed in one transaction, so that no wait is moved twice.
+    /// Applies `ClockFollower.onClockSet` for a clock that was set while the machine ran and the service did not. The
+    /// change and the new clock readings are committed in one transaction, so that no wait is moved twice.
     func followClock(_ ages: RetentionAges, at now: Timestamp) throws {
         if let step = ages.stepBeforeStart, ClockStep.isNoticed(step) {
             try shiftWaits(by: step, now: now)

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// Renews leases, and has their tasks looked at when one begins or ends.
+/// Renews leases, and has their tasks checked when one begins or ends.
 public struct LeaseCommands: ManagerPart, Sendable {
     let context: ManagerContext
     let conditions: ClockFollower

@@ -13,12 +13,12 @@ final class TaskLeases: Sendable {
 
     private let ends = NIOLockedValueBox<[String: MonotonicInstant]>([:])
 
-    /// What a renewal changed.
+    /// The effect of a renewal.
     enum Renewal: Hashable, Sendable {
-        /// The lease goes on for longer, or as long as before.
+        /// The lease lasts longer, or as long as before.
         case prolonged
         /// It was over or new and is in force again, or it ends earlier than it would have: its tasks have to be
-        /// looked at.
+        /// checked.
         case changed
         /// There are too many leases.
         case refused
@@ -39,20 +39,20 @@ final class TaskLeases: Sendable {
         }
     }
 
-    /// Whether the lease is in force; true without a name.
+    /// True if the lease is in force; true without a name.
     func isInForce(_ name: String?, at now: MonotonicInstant = Clocks.monotonic()) -> Bool {
         guard let name else { return true }
         return ends.withLockedValue { $0[name] }.map { $0 > now } ?? false
     }
 
-    /// When it ends by the wall clock, which reads `wall` now; nil if it is over.
+    /// The end of the lease by the wall clock, which reads `wall` now; nil if it is over.
     func end(of name: String, wall: Timestamp, at now: MonotonicInstant = Clocks.monotonic()) -> Timestamp? {
         guard let end = ends.withLockedValue({ $0[name] }), end > now else { return nil }
         return wall.advanced(by: now.duration(to: end))
     }
 }
 
-/// What start conditions depend on besides the task itself.
+/// The facts on which start conditions depend besides the task itself.
 struct ConditionInputs: Sendable {
     let zones: TimeZones
     let leases: TaskLeases

@@ -20,7 +20,7 @@ final class TimeZones: Sendable {
     private let logger: Logger
     private let entries = NIOLockedValueBox<[String?: Entry]>([:])
 
-    /// How long a file is assumed to be unchanged since the last check.
+    /// The time for which a file is assumed to be unchanged since the last check.
     private static let patience = Duration.seconds(60)
 
     init(files: ZoneFiles, logger: Logger) {

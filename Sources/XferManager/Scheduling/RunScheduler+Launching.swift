@@ -25,15 +25,17 @@ extension RunScheduler {
         let isStale = isStale(transfer.id)
         let live = join(task, transfer, isNew: start.isNew, continuing: brief)
         let run = makeRun(of: task, transfer, control: control, live)
+        let kind = TransferMix.kind(of: task)
         machine.onStart(
-            id, of: transfer.id, from: task.lane, descriptors: start.descriptors, kind: TransferMix.kind(of: task),
+            id, of: transfer.id, from: task.lane, descriptors: start.descriptors, kind: kind,
             continuing: ticket, at: Clocks.monotonic())
         context.inFlight.launch(id)
         let launched = LiveRun(
             run: run, transfer: transfer.id, host: task.host, control: control, trust: live.trust, owner: task.owner,
             progressInterval: .seconds(task.specification.progressInterval),
             mayStop: RepetitionRules.mayRepeat(task.specification), reevaluatesTrust: isStale,
-            allowsMetered: task.specification.request.allowsMetered, begunAt: brief?.begunAt ?? Clocks.monotonic())
+            allowsMetered: task.specification.request.allowsMetered, wasKnownLarge: kind == .large,
+            begunAt: brief?.begunAt ?? Clocks.monotonic())
         runs[id] = launched
         // The stop was requested between the start's commit and this point: the run ends before its first byte.
         let isStopped = passes.stops.removeValue(forKey: id) != nil || isKeptOffMetered(id)

@@ -13,7 +13,8 @@ extension RunScheduler {
     func recordBody(of id: TransferID) {
         guard let task = transfers[id]?.tasks.first, let live = runs[task] else { return }
         if live.control.progress.kind == .download {
-            let answer = OriginWindow.Outcome.answered(live.control.trace, bytes: live.control.progress.received)
+            let answer = OriginWindow.Outcome.answered(
+                live.control.trace, of: live.host, bytes: live.control.progress.received)
             machine.record(answer, of: id, at: Clocks.monotonic())
         } else {
             transfers[id]?.ticket = machine.detachTicket(of: id)
@@ -58,14 +59,14 @@ extension RunScheduler {
     private func outcome(of live: LiveRun, _ result: RunResult, othersOfHost: Int) -> OriginWindow.Outcome {
         let trace = live.control.trace
         guard case .failed(let error) = result.end else {
-            return .answered(trace, bytes: live.control.progress.received)
+            return .answered(trace, of: live.host, bytes: live.control.progress.received)
         }
         guard error.proxy == nil, error.host.map({ $0 == live.host }) ?? true else { return .other }
         if let status = error.httpStatus {
             switch status {
             case 429, 503: return .refused(asksToWait: (error.retryAfter ?? 0) > 0)
             case 403 where othersOfHost > 0: return .refused(asksToWait: false)
-            default: return .answered(trace, bytes: 0)
+            default: return .answered(trace, of: live.host, bytes: 0)
             }
         }
         // After a head the origin is there.
@@ -97,6 +98,27 @@ extension RunScheduler {
         if hasChanged { schedule() }
     }
 
+    /// Returns large transfers to the queue if more are under way than may be; see `TransferMix.surplus`.
+    func returnSurplus() async {
+        guard machine.limits.maxActive == nil, machine.mix.hasSurplus else { return }
+        let now = Clocks.monotonic()
+        let large = transfers.compactMap { id, transfer -> TransferMix.Large? in
+            guard machine.kind(of: id) == .large, let task = transfer.tasks.first, let live = runs[task] else {
+                return nil
+            }
+            let isKept = live.byteCount == 0 || live.control.isResumable == true
+            let mayReturn =
+                transfer.tasks.count == 1 && live.mayStop && live.isTransferring && isKept && !live.wasKnownLarge
+                && live.begunAt.duration(to: now) <= TransferMix.youth
+            return TransferMix.Large(
+                transfer: id, begunAt: live.begunAt, mayReturn: mayReturn,
+                isStopping: transfer.tasks.allSatisfy { runs[$0]?.control.isStopRequested ?? true })
+        }
+        for id in TransferMix.surplus(of: large) {
+            if let task = transfers[id]?.tasks.first, let live = runs[task] { await live.stop() }
+        }
+    }
+
     /// The time when a host's limit per minute lets its next request begin; nil if none is in the way.
     var pacedWakeUp: Timestamp? {
         machine.origins.earliestPaced.map { clock().advanced(by: Clocks.monotonic().duration(to: $0)) }
@@ -111,8 +133,9 @@ extension RunResult {
 }
 
 extension OriginWindow.Outcome {
-    /// An answer as the engine has traced it; without a trace nothing was requested.
-    static func answered(_ trace: AttemptTrace?, bytes: Int64) -> Self {
+    /// An answer as the engine has traced it; without a trace nothing was requested. After redirects the address is
+    /// another host's.
+    static func answered(_ trace: AttemptTrace?, of host: String, bytes: Int64) -> Self {
         guard let trace, let version = trace.httpVersion else { return .other }
         let connected = trace.isReused ? 0 : max(trace.times.connect ?? 0, trace.times.tls ?? 0)
         return .answered(
@@ -120,7 +143,7 @@ extension OriginWindow.Outcome {
                 http: version.hasPrefix("HTTP/2") ? .http2 : .http1, connection: trace.localPort,
                 isReused: trace.isReused,
                 latency: trace.times.firstByte.map { .microseconds(max(0, $0.subtractingSaturated(connected))) },
-                bytes: bytes))
+                bytes: bytes, address: trace.addressedHost == host ? trace.address : nil))
     }
 }
 

@@ -52,6 +52,7 @@ extension RunScheduler {
                 sampleProgress()
                 await commitOverdueStarts()
                 classifyTransfers()
+                await returnSurplus()
                 try? await Task.sleep(for: Self.tick, clock: .continuous)
             }
             ticker = nil

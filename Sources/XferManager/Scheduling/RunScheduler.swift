@@ -195,6 +195,8 @@ struct LiveRun {
     var lastProgress: MonotonicInstant?
     /// Whether it may use metered networks.
     var allowsMetered = true
+    /// True if an earlier attempt had shown that it is large.
+    var wasKnownLarge = false
     let begunAt: MonotonicInstant
     /// Whether the run has ended and its end is being committed.
     var isEnding = false

@@ -10,7 +10,7 @@ final class SecureHostRecorder: Sendable {
     private struct State {
         /// The rows to write, by host; nil removes the row.
         var pending: [String: SecureHost?] = [:]
-        var writing: Task<Void, Never>?
+        var writing: Task<Void, any Error>?
     }
 
     private let store: TaskStore
@@ -27,19 +27,21 @@ final class SecureHostRecorder: Sendable {
         state.withLockedValue { state in
             for host in change.forgotten { state.pending.updateValue(nil, forKey: host) }
             if let known = change.known { state.pending.updateValue(known, forKey: known.host) }
-            if state.writing == nil { state.writing = Task { await write() } }
+            if state.writing == nil { state.writing = Task { try await write() } }
         }
     }
 
-    /// Returns when everything that was recorded before is written, or could not be.
-    func flush() async { await state.withLockedValue(\.writing)?.value }
-
-    /// Discards changes of these hosts that are not written.
-    func discard(_ hosts: [String]) {
-        state.withLockedValue { state in for host in hosts { state.pending.removeValue(forKey: host) } }
+    /// Returns when everything that was recorded before is in the database. What could not be written earlier is tried
+    /// again.
+    func flush() async throws {
+        let writing = state.withLockedValue { state in
+            if state.writing == nil, !state.pending.isEmpty { state.writing = Task { try await write() } }
+            return state.writing
+        }
+        try await writing?.value
     }
 
-    private func write() async {
+    private func write() async throws {
         while true {
             let pending = state.withLockedValue { state in
                 defer { state.pending = [:] }
@@ -59,7 +61,7 @@ final class SecureHostRecorder: Sendable {
                     state.pending.merge(pending) { newer, _ in newer }
                     state.writing = nil
                 }
-                return
+                throw error
             }
         }
     }

@@ -24,20 +24,16 @@ public struct StrictTransportCommands: ManagerPart, Sendable {
     }
 
     /// Forgets hosts, or all if `hosts` is nil. Returns the names of those that were known.
+    ///
+    /// The rows are deleted in the order of all other changes: a host that demands https again meanwhile stays known.
     public func clear(_ hosts: [String]?) async throws -> [String] {
-        let forgotten = memory.remove(hosts ?? memory.hosts.map(\.host))
-        // What was recorded before must not be written afterwards.
-        await recorder.flush()
-        recorder.discard(forgotten)
         try await translatingStoreErrors {
-            try await store.write { tx in
-                if hosts == nil {
-                    try tx.removeSecureHosts()
-                } else {
-                    for host in forgotten { try tx.removeSecureHost(host) }
-                }
-            }
+            var named = hosts
+            // A host may be stored that memory had no room for.
+            if named == nil { named = try await store.read { try $0.secureHosts(limit: .max) }.map(\.host) }
+            let forgotten = memory.remove(named ?? [])
+            try await recorder.flush()
+            return forgotten
         }
-        return forgotten
     }
 }

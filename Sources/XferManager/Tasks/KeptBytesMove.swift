@@ -15,11 +15,11 @@ struct KeptBytesMove: Sendable {
     private let transfer: Transfer
     private let source: DirectoryHandle
     private let target: DirectoryHandle
-    /// As in the transfer, with the record of the copy.
+    /// The transfer's resume data, with the record of the copy.
     private let resumeData: ResumeData
 
-    /// Copies the kept bytes of a task into the directory that it is going to have. Nil if there is nothing to move: no
-    /// bytes, bytes that other tasks need as well, or a file that is not the one that was left.
+    /// Copies the kept bytes of a task into its new directory. Returns nil if there is nothing to move: no bytes, bytes
+    /// that other tasks need as well, or a file that is not the one that was left.
     ///
     /// - Throws: `FileError` if the copy cannot be made, for lack of space, say.
     init?(of task: TransferTask, to wanted: Destination, _ context: ManagerContext) async throws {

@@ -3,15 +3,15 @@ import XferFiles
 public import XferModel
 import XferStore
 
-/// What became of the published files of tasks that were removed with them.
+/// The result of deleting the published files of tasks that were removed with them.
 public struct FileRemovals: Hashable, Sendable {
     /// A file that was not deleted.
     public struct Kept: Hashable, Sendable {
         public var id: TaskID
-        /// Where the file is.
+        /// The path of the file.
         public var path: String
         public var reason: String
-        /// Whether the task stays, because the removal can be tried again.
+        /// True if the task stays, because the removal can be tried again.
         public var keepsTask = false
     }
 
@@ -58,7 +58,7 @@ extension TaskCommands {
         return (outcome, files)
     }
 
-    /// As `removeWithFiles(_:for:)`, for every matching task that exists at the call, step by step.
+    /// Does the same as `removeWithFiles(_:for:)`, for every matching task that exists at the call, step by step.
     public func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal
     ) async throws -> (counts: VerbCounts, files: FileRemovals) {
@@ -77,11 +77,11 @@ extension TaskCommands {
         let id: TaskID
         let owner: Owner
         let path: String
-        /// Nil if it is not known which file it was.
+        /// The published file; nil if its identity is not known.
         let file: PublishedFile?
         let digest: Checksum?
 
-        /// Nil if the task published no file of its own.
+        /// Reads the file of a task. Returns nil if the task published no file of its own.
         init?(_ task: TransferTask, in reader: StoreReader) throws {
             guard task.state == .completed, task.specification.kind == .download, !task.outcome.skipped,
                 !task.outcome.notModified, let path = task.outcome.finalPath

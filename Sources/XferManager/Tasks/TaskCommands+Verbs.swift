@@ -10,18 +10,18 @@ public enum TaskVerb: String, Sendable, CaseIterable {
     case pause, resume, cancel, retry, remove
 }
 
-/// What a verb over ids came to.
+/// The result of a verb over ids.
 public struct VerbOutcome: Hashable, Sendable {
     public struct Unchanged: Hashable, Sendable {
         public var id: TaskID
         public var state: TaskState
-        /// Nil where the state alone explains it.
+        /// The reason; nil where the state alone explains it.
         public var reason: Reason?
     }
 
     /// Why a state did not allow a verb, as it is shown.
     public enum Reason: String, Sendable {
-        /// It runs, and what it sends must not be sent twice: it could not go on after a pause.
+        /// The task runs, and its request must not be made twice: it could not continue after a pause.
         case notResumable = "not_resumable"
         /// Its file was to be deleted, and could not be.
         case fileKept = "file_kept"
@@ -53,7 +53,7 @@ extension MovePosition {
     fileprivate var isAfter: Bool { if case .after = self { true } else { false } }
 }
 
-/// What a verb over a filter came to.
+/// The result of a verb over a filter.
 public struct VerbCounts: Hashable, Sendable {
     public var changed = 0
     public var unchanged = 0

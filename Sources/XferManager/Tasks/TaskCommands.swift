@@ -22,7 +22,7 @@ extension TaskCommands {
     /// Adds all tasks in one transaction, or none. When this returns, they survive a power failure.
     ///
     /// - Parameters:
-    ///   - defaults: what holds for fields that a task does not set.
+    ///   - defaults: the values for fields that a task does not set.
     ///   - path: the prefix of field names in errors, by the task's index.
     /// - Throws: `ManagerError`.
     public func add(

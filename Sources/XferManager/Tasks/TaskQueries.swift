@@ -17,7 +17,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         return task
     }
 
-    /// Whether kept bytes of these tasks can be continued after an interruption. Tasks for which that is unknown are
+    /// True if kept bytes of these tasks can be continued after an interruption. Tasks for which that is unknown are
     /// left out.
     public func resumability(of tasks: [TransferTask]) async throws -> [TaskID: Bool] {
         var known: [TaskID: Bool] = [:]
@@ -42,10 +42,10 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
-    /// How the present or last attempts of the running ones among these tasks go.
+    /// The measurements of the present or last attempts of the running ones among these tasks.
     public func traces(of ids: [TaskID]) async -> [TaskID: AttemptTrace] { await scheduler.traces(of: ids) }
 
-    /// The files of those that are staged, with the directories they lie in.
+    /// The files of those that are staged, with their directories.
     public func stagedFiles(of tasks: [TransferTask]) async throws -> [TaskID: (file: ReadyFile, directory: String)] {
         let staged = tasks.filter { $0.state == .staged }
         guard !staged.isEmpty else { return [:] }
@@ -90,7 +90,7 @@ public struct TaskQueries: ManagerPart, Sendable {
         }
     }
 
-    /// What queued ones of these tasks wait for beside their turn; nothing for tasks that may start next.
+    /// The reasons for which queued ones of these tasks wait beside their turn; none for tasks that may start next.
     public func waits(of tasks: [TransferTask]) async throws -> [TaskID: Wait] {
         let queued = tasks.filter { $0.state == .queued }
         guard !queued.isEmpty else { return [:] }
@@ -135,9 +135,9 @@ public struct TaskQueries: ManagerPart, Sendable {
         return cause.url
     }
 
-    /// What the database knows of lanes.
+    /// The database's facts about lanes.
     private struct LaneFacts: Sendable {
-        /// Hosts that are not asked now.
+        /// Hosts with a cooldown, which get no requests now.
         var cooldowns: [String: HostCooldown] = [:]
         var groupLimits: [GroupKey: Int] = [:]
         var pausedGroups: Set<GroupKey> = []

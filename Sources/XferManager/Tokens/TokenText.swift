@@ -9,7 +9,7 @@ package enum TokenText {
 
     package static func random() -> String { prefix + RandomText.secret() }
 
-    /// Whether `text` has the form of a token. Other texts are refused without computing their digest.
+    /// True if `text` has the form of a token. Other texts are refused without computing their digest.
     static func isPlausible(_ text: String) -> Bool {
         let digits = text.utf8.dropFirst(prefix.utf8.count)
         return text.hasPrefix(prefix) && digits.count == Self.digits

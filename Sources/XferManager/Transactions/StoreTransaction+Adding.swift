@@ -5,7 +5,7 @@ import XferStore
 /// The result of adding a task.
 public struct AddedTask: Hashable, Sendable {
     public var id: TaskID
-    /// Whether a `client_key` found the task of an earlier add.
+    /// True if a `client_key` found the task of an earlier add.
     public var isExisting: Bool
 }
 
@@ -19,11 +19,11 @@ struct AddRules: Sendable {
     var now: Timestamp
 }
 
-/// What follows from adding tasks.
+/// The work that follows the adding of tasks.
 struct AddAftermath: Sendable {
     /// The effects to perform after the commit.
     var effects: [Effect] = []
-    /// Whether a task has ended: a new one, or one that was superseded in its slot.
+    /// True if a task has ended: a new one, or one that was superseded in its slot.
     var hasEnded = false
     /// The task that was added last, unless it has changed since.
     var newest: TransferTask?

@@ -56,7 +56,7 @@ extension StoreTransaction {
         return Effect(task: task.id, transfer: task.transferID, action: .stopAttempt)
     }
 
-    /// Whether a picked task may start. If not, its new state, waiting or failed, is written.
+    /// True if a picked task may start. If not, its new state, waiting or failed, is written.
     func mayStart(_ task: TransferTask, _ inputs: ConditionInputs, at now: Timestamp) throws -> Bool {
         guard !task.specification.schedule.isEmpty else { return true }
         var machine = TaskStateMachine(task)

@@ -24,8 +24,8 @@ extension StoreTransaction {
         try setCooldown(host: task.host, until: until, cause: HostCooldown.Cause(task))
     }
 
-    /// Lets hosts back in whose cooldown is over. If its cause has ended before its time, it goes on for another task that
-    /// waits because of an answer like that.
+    /// Ends the cooldowns that are due. If a cooldown's cause has ended early, the cooldown continues for another task
+    /// that waits because of a similar answer.
     func liftDueCooldowns(now: Timestamp) throws {
         for due in try dueCooldowns(now: now, limit: Self.largestStep) {
             let isEarly = due.until == HostCooldown.over
@@ -35,11 +35,11 @@ extension StoreTransaction {
         }
     }
 
-    /// A user asks for an attempt of this task now. Returns whether its host cools down on, so that the task has to start
-    /// by itself; nil if the host does not cool.
+    /// Applies a user's request for an attempt of this task now. Returns true if its host's cooldown continues, so that
+    /// the task has to start by itself; nil if the host has none.
     ///
-    /// An operator ends the cooldown for all. Another user ends what answers to the user's own tasks have caused; what
-    /// other users' tasks have caused stays.
+    /// An operator ends the cooldown for all. Another user ends the part that answers to the user's own tasks have
+    /// caused; the part that other users' tasks have caused stays.
     func liftCooldown(for task: TransferTask, by principal: Principal, at now: Timestamp) throws -> Bool? {
         guard let cooldown = try hostCooldown(of: task.host) else { return nil }
         if principal.isOperator {

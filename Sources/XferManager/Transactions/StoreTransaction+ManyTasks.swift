@@ -64,7 +64,7 @@ extension StoreTransaction {
 }
 
 extension TaskVerb {
-    /// Whether the verb does the same to this task as to any other one of its state, and needs nothing beside its row.
+    /// True if the verb does the same to this task as to any other one of its state, and needs nothing beside its row.
     fileprivate func isDecidedByState(of task: TaskOutline) -> Bool {
         switch (self, task.state) {
         case (.pause, .queued), (.pause, .waiting):
@@ -84,7 +84,7 @@ extension TaskVerb {
 }
 
 extension TaskOutline {
-    /// Whether the task keeps no bytes, uploads or content elsewhere.
+    /// True if the task keeps no bytes, uploads or content elsewhere.
     fileprivate var needsOnlyRow: Bool { kind == .download && !hasTransfer && !hasContent }
 }
 

@@ -5,18 +5,18 @@ import XferStore
 
 /// The inputs for committing the end of a run, besides its result.
 struct RunEndRules: Sendable {
-    /// Whether the run ended because its policies or lists have changed.
+    /// True if the run ended because its policies or lists have changed.
     var reevaluatesTrust: Bool
     var isShuttingDown: Bool
     var retry: RetryPolicy
-    /// What the network did since the run began.
+    /// The network's changes since the run began.
     var network: NetworkCondition
     /// See `Refusal.meaning`.
     var othersOfHost = 0
-    /// True if the host's window has shrunk for this refusal: the task asks again when fewer are under way, and that is
-    /// no attempt.
+    /// True if the host's window has shrunk for this refusal: the task repeats its request when fewer are under way,
+    /// and that is no attempt.
     var isBackedOff = false
-    /// Whether the answer is the server's and not a portal's; see `NetworkProof`.
+    /// True if the answer is the server's and not a portal's; see `NetworkProof`.
     var isAuthentic: Bool
     var failedURLs: FailedURLList
     /// For the jitter of waits.
@@ -24,7 +24,7 @@ struct RunEndRules: Sendable {
     var now: Timestamp
 }
 
-/// What to clean up once a run's end is committed.
+/// The work that follows the commit of a run's end.
 struct RunAftermath: Sendable {
     var discardsBytes = false
     /// Files of the spool directory that no row names any more.
@@ -39,7 +39,7 @@ struct RunAftermath: Sendable {
     }
 }
 
-/// What the end of a run makes of its task.
+/// The effect of a run's end on its task.
 extension StoreTransaction {
     /// Records how a run ended: completes, retries, fails or requeues its task.
     func recordRunEnd(_ id: TaskID, _ result: RunResult, _ rules: RunEndRules) throws -> RunAftermath {

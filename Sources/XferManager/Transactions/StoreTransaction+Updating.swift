@@ -13,7 +13,7 @@ struct UpdatedTask: Sendable {
     var task: TransferTask
     /// The transfer that it left.
     var orphan: TransferID?
-    /// Whether its kept bytes are in the new directory.
+    /// True if its kept bytes are in the new directory.
     var hasMoved = false
 }
 
@@ -36,8 +36,8 @@ extension StoreTransaction {
 
     /// Applies the changes. A failed task can be changed before it is retried; a completed or cancelled one cannot.
     ///
-    /// A task leaves its transfer if it no longer needs the bytes that it shares, or if its directory changes and `move`
-    /// does not move the bytes.
+    /// A task leaves its transfer if it no longer needs the bytes that it shares, or if its directory changes and
+    /// `move` does not move the bytes.
     ///
     /// - Parameters:
     ///   - confinement: where the task is confined to from now on; nil leaves that as it is.

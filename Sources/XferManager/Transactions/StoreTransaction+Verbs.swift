@@ -12,8 +12,8 @@ extension StoreTransaction {
         return (step.outcome, step.effects)
     }
 
-    /// As above, until `limit` tasks were decided about one by one; `VerbStep.count` says how many of the ids were
-    /// taken.
+    /// Applies a verb until `limit` tasks were decided one by one; `VerbStep.count` is the number of ids that were
+    /// processed.
     func apply(
         _ verb: TaskVerb, to ids: ArraySlice<TaskID>, for principal: Principal, atMost limit: Int, at now: Timestamp
     ) throws -> VerbStep {
@@ -125,13 +125,13 @@ extension StoreTransaction {
     }
 }
 
-/// What applying a verb has come to so far.
+/// The result of applying a verb so far.
 struct VerbStep {
     var outcome = VerbOutcome()
     /// To be performed after the commit.
     var effects: [Effect] = []
     var hasEnded = false
-    /// How many of the ids were taken.
+    /// The number of ids that were processed.
     var count = 0
 }
 
@@ -154,7 +154,7 @@ extension StoreReader {
         return principal.isOperator || task.owner == principal.owner ? task : nil
     }
 
-    /// Whether a running upload can be neither paused nor resumed.
+    /// True if a running upload can be neither paused nor resumed.
     ///
     /// That is the case if its first request must not be repeated and the server has not named the upload resource yet:
     /// the request may already have taken effect.
@@ -167,7 +167,7 @@ extension StoreReader {
         return try upload(of: id) == nil
     }
 
-    /// Whether the task's publish intent is committed. From then on the task is not stopped.
+    /// True if the task's publish intent is committed. From then on the task is not stopped.
     func isPublishing(_ task: TransferTask) throws -> Bool {
         guard task.state == .running, let id = task.transferID else { return false }
         return try transfer(id)?.publishIntent != nil

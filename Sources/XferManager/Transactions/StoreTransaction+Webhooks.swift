@@ -2,10 +2,10 @@ import XferCore
 import XferModel
 import XferStore
 
-/// What a try makes of its delivery and of its receiver's standing.
+/// The effect of an attempt on its delivery and on the receiver's state.
 struct DeliveryEnd: Sendable {
     var status: Int?
-    /// Seconds that the receiver asks to wait.
+    /// Seconds that the receiver requests to wait.
     var retryAfter: Int64?
     /// Why the receiver has not accepted it; nil if it has.
     var failure: String?
@@ -17,7 +17,7 @@ struct DeliveryEnd: Sendable {
     var now: Timestamp
 }
 
-/// What a committed try means for the log.
+/// The log message for a committed attempt.
 enum DeliveryNews: Sendable {
     case delivered(wasFailing: Bool)
     /// The first try in a row that failed.
@@ -31,8 +31,8 @@ extension StoreTransaction {
     func settle(_ delivery: WebhookDelivery, _ end: DeliveryEnd) throws(StoreError) -> DeliveryNews {
         var standing = try standing(ofWebhook: delivery.webhook)
         let wasFailing = standing.failures > 0
-        // Tries that were made side by side say the same: only the first counts. A time in the future is of a clock that
-        // was set back.
+        // Tries that were made side by side say the same: only the first counts. A time in the future is of a clock
+        // that was set back.
         let isNews = standing.lastFailedAt.map { $0 <= end.begunAt || $0 > end.now } ?? true
         var random = SeededGenerator(seed: end.seed)
         let decision = DeliveryRules.decide(

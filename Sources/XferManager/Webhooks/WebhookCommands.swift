@@ -42,7 +42,7 @@ public struct WebhookCommands: ManagerPart, Sendable {
         }
     }
 
-    /// What became of a test.
+    /// The result of a test.
     public struct TestResult: Hashable, Sendable {
         public var status: Int?
         /// Seconds.

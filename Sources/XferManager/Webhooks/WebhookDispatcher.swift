@@ -5,8 +5,8 @@ import XferModel
 import XferStore
 import XferSystem
 
-/// Sends events to the operator's webhooks, each at least once: a row requests a delivery and is removed once the receiver
-/// has accepted it.
+/// Sends events to the operator's webhooks, each at least once: a row requests a delivery and is removed once the
+/// receiver has accepted it.
 ///
 /// Deliveries are no tasks. They are in no listing, count or event, and take no slot of the scheduler.
 actor WebhookDispatcher: ManagerPart {

@@ -4,8 +4,8 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// One try of a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates), without a
-/// task.
+/// One try of a delivery: a request under the rules of `data` tasks (trust policies, admission, proxies, rates),
+/// without a task.
 ///
 /// It is no task, so it appends no event: no webhook is ever sent anything about a delivery.
 actor WebhookRun: AttemptMaker {
@@ -45,7 +45,7 @@ actor WebhookRun: AttemptMaker {
             tries: 1, onBodyEnd: {})
     }
 
-    /// No task hears of how the connection was judged.
+    /// The tasks that are notified of the connection's judgement: none.
     var audience: [TaskID] { [] }
 
     func stop() async {

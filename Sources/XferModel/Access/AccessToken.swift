@@ -32,7 +32,7 @@ public struct AccessToken: Hashable, Sendable {
     public func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
 }
 
-/// What a token allows, within the rights of its user.
+/// The rights of a token, within the rights of its user.
 public enum TokenScope: String, Sendable, CaseIterable, Codable {
     /// Reading the metrics, and no call.
     case metrics

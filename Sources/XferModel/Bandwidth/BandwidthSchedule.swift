@@ -1,7 +1,7 @@
-/// Limits by the time of day: each entry holds from its time until the next one's, the last one over midnight.
+/// Limits by the time of day. Each entry applies from its time until the next entry's time, the last one over midnight.
 ///
-/// Times are wall-clock times. An entry whose time is skipped by the change to summer time holds from the end of the
-/// skipped hour. When an hour is repeated, the limits of its times hold again.
+/// Times are wall-clock times. An entry whose time is skipped by the change to summer time applies from the end of the
+/// skipped hour. When an hour is repeated, the limits of its times apply again.
 public struct BandwidthSchedule: Hashable, Sendable {
     /// From a time of day on.
     public struct Entry: Hashable, Sendable, CustomStringConvertible {
@@ -13,7 +13,7 @@ public struct BandwidthSchedule: Hashable, Sendable {
             self.limits = limits
         }
 
-        /// As it is written.
+        /// The entry in the form in which users write it.
         public var description: String { "\(start) \(limits)" }
     }
 

@@ -5,7 +5,7 @@ public struct CacheEntry: Hashable, Sendable {
     /// Name of the file in the cache directory that holds the content.
     public var blob: String
     public var response: StoredResponse
-    /// When it was kept, or its header fields were renewed.
+    /// The time at which the response was stored, or its header fields were renewed.
     public var storedAt: Timestamp
     public var lastUsedAt: Timestamp
 
@@ -38,7 +38,7 @@ public struct CachePage: Hashable, Sendable {
     public var entries: [CacheEntry]
     /// The place behind each entry.
     public var cursors: [String]
-    /// Nil on the last page.
+    /// The cursor of the next page, or nil on the last page.
     public var nextCursor: String?
 
     public init(entries: [CacheEntry], cursors: [String] = [], nextCursor: String? = nil) {
@@ -51,7 +51,7 @@ public struct CachePage: Hashable, Sendable {
 /// The number and size of kept responses.
 public struct CacheTotals: Hashable, Sendable {
     public var count: Int64
-    /// Of the contents.
+    /// The size of the stored contents in bytes.
     public var byteCount: Int64
 
     public init(count: Int64 = 0, byteCount: Int64 = 0) {
@@ -71,9 +71,9 @@ public struct StoredResponse: Hashable, Sendable {
     public var fields: [HeaderField]
     /// The request fields that `Vary` names (§4.1): by lower-case name, values as a digest, empty for an absent field.
     public var variant: [HeaderField]
-    /// When the request was sent.
+    /// The time at which the request was sent.
     public var requestTime: Timestamp
-    /// When the response's head arrived.
+    /// The time at which the response's head arrived.
     public var responseTime: Timestamp
     /// Bytes of the content.
     public var length: Int64
@@ -99,6 +99,6 @@ public struct StoredResponse: Hashable, Sendable {
         self.sources = sources
     }
 
-    /// Whether it was reached by a redirect, whose freshness is unknown.
+    /// True if it was reached by a redirect, whose freshness is unknown.
     public var isRedirected: Bool { url != finalURL }
 }

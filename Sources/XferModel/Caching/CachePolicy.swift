@@ -1,26 +1,27 @@
-/// How a request uses kept responses. The cases are those of `NSURLRequestCachePolicy`, with the terms of RFC 9111.
+/// The use of cached responses by a request. The cases are those of `NSURLRequestCachePolicy`, with the terms of RFC
+/// 9111.
 public enum CachePolicy: String, Sendable, Codable, CaseIterable {
     /// RFC 9111: fresh responses are used, stale ones are validated.
     case `protocol`
     /// The request is sent as if no response were kept.
     case reload
-    /// As `reload`, and caches between client and server are also told to fetch a fresh copy.
+    /// Like `reload`, and caches between client and server must fetch a fresh copy, too.
     case reloadAll = "reload_all"
-    /// A kept response is used, however stale it is. The server is asked only if no response is kept.
+    /// A cached response is used, however stale it is. A request is made only if no response is cached.
     case preferCache = "prefer_cache"
-    /// A kept response is used, however stale it is. The server is never asked.
+    /// A cached response is used, however stale it is. No request is made.
     case onlyIfCached = "only_if_cached"
-    /// A kept response is reported at once, and the server is also asked. Class of origin: SDWebImage's RefreshCached.
+    /// A cached response is reported at once, and a request is made, too. Class of origin: SDWebImage's RefreshCached.
     case revalidate
 
-    /// Whether kept responses may be used.
+    /// True if kept responses may be used.
     public var usesCache: Bool { self != .reload && self != .reloadAll }
 }
 
 /// A request's cache options.
 public struct CachingOptions: Hashable, Sendable, Codable {
     public var policy: CachePolicy
-    /// Whether the response is kept.
+    /// True if the response is kept.
     public var stores: Bool
     /// The rule for the URL's cache key; nil uses the URL itself.
     public var key: CacheKeyRule?
@@ -32,14 +33,14 @@ public struct CachingOptions: Hashable, Sendable, Codable {
     }
 }
 
-/// Which parts of a URL distinguish kept responses: SDWebImageManager's `cacheKeyFilter` as a value.
+/// The parts of a URL that distinguish cached responses: SDWebImageManager's `cacheKeyFilter` as a value.
 ///
-/// The author of a rule states that all URLs with the same text name the same resource. Such URLs differ, for example,
-/// in a token in the query or in the mirror.
+/// The author of a rule states that all URLs with the same text identify the same resource. Such URLs differ, for
+/// example, in a token in the query or in the mirror.
 public struct CacheKeyRule: Hashable, Sendable, Codable {
-    /// If set, this text stands for every URL, and the other fields are ignored.
+    /// The text that replaces every URL in the key. If it is set, the other fields are ignored.
     public var text: String?
-    /// Whether the whole query is left out.
+    /// True if the whole query is left out.
     public var ignoresQuery: Bool
     /// Names of query parameters that are left out, spelled as in the URL. A `*` at the end matches any further
     /// characters.

@@ -51,7 +51,7 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case daemonStarted = "daemon.started"
     case daemonStopping = "daemon.stopping"
 
-    /// Whether the event ends a task's run.
+    /// True if the event ends a task's run.
     public var isTerminal: Bool {
         switch self {
         case .taskCompleted, .taskFailed, .taskCancelled, .taskSuperseded: true
@@ -89,7 +89,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
     /// Another task, `by`, has taken its slot.
     case taskSuperseded(by: TaskID)
     case taskRemoved
-    /// A kept response is used, or reported before the server is asked: its age in seconds, if known, and whether it is
+    /// A cached response is used, or reported before a request is made: its age in seconds, if known, and whether it is
     /// fresh.
     case cacheHit(age: Int64?, fresh: Bool)
     /// After `cacheHit`: the server sent another response, which is used.
@@ -105,7 +105,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case networkChanged(state: NetworkState)
     /// A `report_only` policy would have refused the server.
     case policyViolation(failure: TrustFailure)
-    /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has happened.
+    /// The policy's pins will no longer be enforced after `expiresAt`; `days` is 30, 7 or 1, and 0 once it has
+    /// happened.
     case policyExpiring(policy: String, version: Int64, expiresAt: Timestamp, days: Int)
     /// This version of the policy was edited or removed: its connections are closed, and the servers of running
     /// transfers are judged again.
@@ -148,11 +149,11 @@ public enum EventPayload: Hashable, Sendable, Codable {
     }
 }
 
-/// How the service goes down.
+/// The way in which the service shuts down.
 public enum ShutdownMode: String, Sendable, Codable, CaseIterable {
     /// Finishes what runs and refuses adds.
     case drain
-    /// Checkpoints and stops; everything goes on at the next start.
+    /// Checkpoints and stops; everything continues at the next start.
     case suspend
     /// Cancels every unfinished task.
     case cancel

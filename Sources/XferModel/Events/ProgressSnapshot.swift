@@ -4,7 +4,7 @@ public struct ProgressSnapshot: Hashable, Sendable {
     public var owner: Owner
     public var kind: TaskKind
     public var phase: TaskPhase
-    /// Bytes of the representation held so far, those kept from earlier attempts included.
+    /// Bytes of the representation that have been received so far, including those kept from earlier attempts.
     public var received: Int64
     /// Bytes of content sent so far, those the server kept from earlier attempts included.
     public var sent: Int64

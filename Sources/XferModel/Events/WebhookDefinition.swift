@@ -8,7 +8,7 @@ public struct WebhookDefinition: Hashable, Sendable {
     public var filter: WebhookFilter
     /// The key of the signature, read at every try; nil sends no signature.
     public var secret: Secret?
-    /// Whether tasks of users who are not operators may name it.
+    /// True if tasks of users who are not operators may name it.
     public var isForGuests: Bool
     /// The body of its requests with fields in braces; nil sends the event as JSON.
     public var template: String?
@@ -31,7 +31,8 @@ public struct WebhookDefinition: Hashable, Sendable {
     public static let ends = Set(EventType.allCases.filter(\.isTerminal))
 }
 
-/// Which events of its types a webhook gets. An event has to satisfy every condition; nil is no condition.
+/// Conditions that select the events of a webhook's types. An event has to satisfy every condition; nil is no
+/// condition.
 ///
 /// An event that is not about a task satisfies no condition, except that an event about a user's batch has an owner.
 public struct WebhookFilter: Hashable, Sendable {
@@ -45,7 +46,7 @@ public struct WebhookFilter: Hashable, Sendable {
         self.owners = owners
     }
 
-    /// Whether the filter has to know the task of an event.
+    /// True if the filter has to know the task of an event.
     public var needsTask: Bool { groups != nil || labels != nil }
 
     /// - Parameter task: the specification of the event's task; nil if there is none. Only needed if `needsTask`.
@@ -58,11 +59,11 @@ public struct WebhookFilter: Hashable, Sendable {
     }
 }
 
-/// The webhooks by the types of events that they get. The store asks for each event who gets it.
+/// The webhooks by the types of events that they receive. The store looks up the receivers of each event here.
 public struct WebhookSubscriptions: Hashable, Sendable {
     private let followers: [EventType: [WebhookDefinition]]
 
-    /// Nil if none of these webhooks gets any type, so that an event costs nothing.
+    /// Creates the table. Returns nil if none of these webhooks receives any type, so that an event costs nothing.
     public init?(_ definitions: [WebhookDefinition]) {
         var followers: [EventType: [WebhookDefinition]] = [:]
         for definition in definitions {

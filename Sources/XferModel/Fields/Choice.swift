@@ -43,7 +43,7 @@ public final class Choice<Subject: ChoiceSubject>: Sendable {
         complete = { Self.complete(&$0[keyPath: choice], with: $1[keyPath: choice]) }
     }
 
-    /// As the first; a value of `hidden`, the default, is not shown.
+    /// Declares a choice like the first form, except that a value of `hidden`, the default, is not shown.
     @inline(__always)
     init<Value: Equatable & Sendable>(
         _ choice: any WritableKeyPath<Subject.Choices, Patch<Value>> & Sendable,

@@ -5,7 +5,7 @@
 public struct FieldPlace<Record, Value>: Sendable {
     // Made of key paths without captured values only, which never change.
     @usableFromInline nonisolated(unsafe) let path: WritableKeyPath<Record, Value>
-    /// Nil for a computed property.
+    /// The offset of a stored property, or nil for a computed property.
     @usableFromInline let offset: Int?
 
     @inlinable @inline(__always)

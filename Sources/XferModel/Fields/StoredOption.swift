@@ -2,7 +2,7 @@
 ///
 /// A class, because each add looks through all of them, and a copy of the structure would retain each of its closures.
 public final class StoredOption: Sendable {
-    /// Whether tasks that differ in a field may share a transfer.
+    /// The rules by which tasks that differ in a field may share a transfer.
     public enum Sharing: Sendable {
         /// Each task decides for itself: the field is no part of the coalesce key.
         case own

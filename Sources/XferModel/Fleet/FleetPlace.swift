@@ -1,11 +1,11 @@
-/// Which nodes of a fleet may take a task: the one place a task names.
+/// The nodes of a fleet that may claim a task: the one place that the task specifies.
 public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
     case any
     /// The node with this name alone. If it is down, the task waits for it.
     case node(String)
     /// Every node with this label.
     case label(String)
-    /// Every node that has this shared storage mounted; the file lies on it.
+    /// Every node that has mounted this shared storage, which contains the file.
     case storage(String)
 
     /// Accepted texts, to follow the word "expected".
@@ -32,7 +32,7 @@ public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a node, a label or a storage may have this name: letters of ASCII, digits, `-`, `_` and `.`, at most 64.
+    /// True if a node, a label or a storage may have this name: letters of ASCII, digits, `-`, `_` and `.`, at most 64.
     public static func isName(_ text: some StringProtocol) -> Bool {
         (1...nameLength).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -54,10 +54,10 @@ public enum FleetPlace: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether only one node can take the task.
+    /// True if only one node can take the task.
     public var isPinned: Bool { if case .node = self { true } else { false } }
 
-    /// The shared storage that the task's file lies on; nil for the node's own disk.
+    /// The shared storage that contains the task's file; nil for the node's own disk.
     public var storage: String? { if case .storage(let name) = self { name } else { nil } }
 
     /// The places that a node serves, as tasks name them.

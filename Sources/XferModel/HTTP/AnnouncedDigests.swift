@@ -1,7 +1,7 @@
-/// What becomes of digests that the server announces (`Repr-Digest` and its kin).
+/// The treatment of digests that the server announces (`Repr-Digest` and similar fields).
 public enum AnnouncedDigests: String, Sendable, Codable, CaseIterable {
     /// Finished bytes have to match them, unless the task demands a digest of its own.
     case verify
-    /// They are not looked at: the server announces wrong ones.
+    /// They are ignored, because the server announces wrong ones.
     case ignore
 }

@@ -36,8 +36,8 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
         self.init(user: user, secret: .value(password))
     }
 
-    /// The credential for a URL with user info: a netrc file is asked for the account in the URL. Other credentials, and
-    /// those for other servers, ignore it.
+    /// The credential for a URL with user info: the account in the URL is looked up in a netrc file. Other credentials,
+    /// and those for other servers, ignore it.
     public func completed(by userInfo: Credential?) -> Credential {
         guard scheme == .netrc, user.isEmpty, origins.isEmpty, let userInfo, userInfo.scheme == .basic else {
             return self
@@ -48,14 +48,14 @@ public struct Credential: Hashable, Sendable, CustomStringConvertible {
         return completed
     }
 
-    /// The credential for another URL with user info: a netrc file is asked for the account in that URL.
+    /// The credential for another URL with user info: the account in that URL is looked up in a netrc file.
     public func renewed(by userInfo: Credential) -> Credential {
         var renewed = self
         (renewed.user, renewed.urlPassword) = ("", nil)
         return renewed.completed(by: userInfo)
     }
 
-    /// Whether a task's own credential is sent to every host that its netrc file names, and not to the origin of the
+    /// True if a task's own credential is sent to every host that its netrc file names, and not to the origin of the
     /// request's URL alone.
     public var servesNamedHosts: Bool { scheme == .netrc && origins.isEmpty }
 

@@ -41,8 +41,8 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, Codable {
     /// True if the method is safe (RFC 9110 §9.2.1), as registered.
     public var isSafe: Bool { Self.safe.contains(rawValue) }
 
-    /// True if sending it twice means the same as sending it once (RFC 9110 §9.2.2), as registered. Of a method that is
-    /// not registered nothing is known.
+    /// True if sending it twice means the same as sending it once (RFC 9110 §9.2.2), according to the registry. False
+    /// for a method that is not registered.
     public var isIdempotent: Bool { isSafe || Self.idempotent.contains(rawValue) }
 
     /// True if it may carry content here; with GET and HEAD content has no meaning (RFC 9110 §9.3.1).

@@ -78,7 +78,7 @@ extension Origin {
         self.init(scheme: scheme, host: host, port: pattern.port ?? scheme.defaultPort)
     }
 
-    /// As `init(_:)` reads it, without a scheme's own port.
+    /// The URL in the form that `init(_:)` reads, without a scheme's own port.
     public var text: String {
         port == scheme.defaultPort ? "\(scheme.rawValue)://\(host)" : "\(scheme.rawValue)://\(host):\(port)"
     }

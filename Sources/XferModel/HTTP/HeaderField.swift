@@ -20,15 +20,15 @@ extension Sequence<HeaderField> {
 }
 
 extension StringProtocol {
-    /// Whether two strings are equal when ASCII letters' case is ignored, as HTTP compares names.
+    /// True if two strings are equal when ASCII letters' case is ignored, as HTTP compares names.
     public func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
     }
 }
 
 extension String {
-    /// As the variant for `StringProtocol`, without the cost of generics: it compares every header line of every
-    /// response.
+    /// Compares like the variant for `StringProtocol`, without the cost of generics, because every header line of every
+    /// response is compared.
     public func equalsIgnoringASCIICase(_ other: String) -> Bool {
         let (left, right) = (utf8, other.utf8)
         guard left.count == right.count else { return false }

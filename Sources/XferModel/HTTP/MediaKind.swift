@@ -1,5 +1,5 @@
-/// What a media type (RFC 9110 §8.3) says about the use of a body. Sign-in pages and errors that come with status 200
-/// are of another kind than the file in whose place they come.
+/// The kind of a body that a media type (RFC 9110 §8.3) describes. Sign-in pages and errors with status 200 are of
+/// another kind than the file that was requested.
 public enum MediaKind: Hashable, Sendable {
     /// HTML, for people.
     case page
@@ -36,7 +36,7 @@ public enum MediaKind: Hashable, Sendable {
     ]
     private static let scriptNames: Set<String> = ["javascript", "ecmascript"]
 
-    /// Whether a file of this name is hardly a web page: its extension is none that pages have. A name without an
+    /// True if a file of this name is hardly a web page: its extension is none that pages have. A name without an
     /// extension may be one.
     public static func isHardlyPage(_ name: String) -> Bool {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return false }
@@ -49,7 +49,8 @@ public enum MediaKind: Hashable, Sendable {
     }
 
     private static let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-    /// Of pages and of programs that make pages, and the top-level domains that names of pages end in most often.
+    /// Extensions of pages and of programs that make pages, and the most frequent top-level domains in the names of
+    /// pages.
     private static let pageEndings: Set<String> = [
         "html", "htm", "xhtml", "xht", "shtml", "mhtml", "php", "php3", "php4", "php5", "phtml", "asp", "aspx", "ashx",
         "jsp", "jspx", "jsf", "cgi", "pl", "py", "rb", "do", "action", "cfm", "fcgi", "com", "org", "net", "io", "dev",
@@ -57,7 +58,8 @@ public enum MediaKind: Hashable, Sendable {
 }
 
 extension TransferTask {
-    /// What is odd about a completed download, for people; nil if nothing is: a web page under a name that no page has.
+    /// A warning about a completed download for people, or nil: a web page was stored under a name that is unusual for
+    /// pages.
     public var warning: String? {
         guard state == .completed, specification.kind == .download, !outcome.skipped, !outcome.notModified,
             let name = outcome.finalPath?.split(separator: "/").last

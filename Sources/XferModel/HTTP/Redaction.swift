@@ -16,8 +16,8 @@ public enum Redaction {
         return mayHaveSecrets ? maskParameters(in: maskUserInfo(in: text)) : text
     }
 
-    /// Every URL in the text with its secrets masked, relative ones with a query too; URLs end at white space, quotes and angle
-    /// brackets.
+    /// Every URL in the text with its secrets masked, relative ones with a query too; URLs end at white space, quotes
+    /// and angle brackets.
     public static func text(_ text: String) -> String {
         guard mayHoldURL(text) else { return text }
         var result = ""
@@ -53,10 +53,10 @@ public enum Redaction {
         ["location", "content-location", "referer"].contains(name.lowercased())
     }
 
-    /// Whether a header field's value is a secret; such fields also stay at the origin they were given for.
+    /// True if a header field's value is a secret; such fields also stay at the origin they were given for.
     public static func isSecretHeader(_ name: String) -> Bool { SecretNames.contains(header: name) }
 
-    /// Whether a URL parameter's value is a secret. The name as it stands in the URL, percent-encoded or not.
+    /// True if a URL parameter's value is a secret. The name as it stands in the URL, percent-encoded or not.
     public static func isSecretParameter(_ name: some StringProtocol) -> Bool { SecretNames.contains(parameter: name) }
 
     private static func maskUserInfo(in text: String) -> String {
@@ -107,14 +107,14 @@ public enum Redaction {
         return false
     }
 
-    /// How many levels of nested URLs are checked.
+    /// The number of levels of nested URLs that are checked.
     private static let deepestNesting = 4
 
     /// The component of a URL that is being read (RFC 3986 §3).
     private enum Place {
         case path, query, fragment
 
-        /// Whether the byte ends a parameter here.
+        /// True if the byte ends a parameter here.
         func ends(at byte: UInt8) -> Bool {
             switch (self, byte) {
             case (_, UInt8(ascii: ";")), (.path, UInt8(ascii: "?")): true

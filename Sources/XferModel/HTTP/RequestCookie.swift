@@ -3,10 +3,10 @@
 public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertible {
     /// In lower case, without a dot before it.
     public var domain: String
-    /// Whether hosts below the domain get it, too.
+    /// True if hosts below the domain get it, too.
     public var includesSubdomains: Bool
     public var path: String
-    /// Whether it is sent over https only.
+    /// True if it is sent over https only.
     public var isSecure: Bool
     /// Seconds since 1970; 0 is none.
     public var expires: Int64
@@ -27,7 +27,8 @@ public struct RequestCookie: Hashable, Sendable, Codable, CustomStringConvertibl
         self.value = value
     }
 
-    /// Most bytes of name and value together. RFC 6265 §6.1 asks for 4096 at least; servers take lines of some 8190.
+    /// The highest number of bytes of name and value together. RFC 6265 §6.1 requires at least 4096; servers accept
+    /// lines of some 8190.
     public static let maxSize = 8000
 
     /// The beginning of a line with a cookie that scripts of web pages do not see.

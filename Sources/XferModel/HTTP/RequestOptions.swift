@@ -1,4 +1,4 @@
-/// What to do with a 3xx that names another place.
+/// The treatment of a 3xx response that refers to another URL.
 public enum RedirectPolicy: String, Sendable, Codable, CaseIterable {
     case follow
     /// Follow only while scheme, host and port stay the same.
@@ -58,7 +58,7 @@ public struct ProxySettings: Hashable, Sendable, Codable {
     }
 }
 
-/// How the response of a `data` or `upload` task is handled.
+/// The treatment of the response of a `data` or `upload` task.
 public struct ResponseHandling: Hashable, Sendable, Codable {
     /// Tried in this order on the whole body; empty parses nothing.
     public var parsers: [ResponseParser]

@@ -1,24 +1,26 @@
-/// The names of header fields and URL parameters whose values are secrets: the only list, plus the operator's patterns.
+/// The names of header fields and URL parameters whose values are secrets. This is the only list, besides the
+/// operator's patterns.
 ///
-/// Names are compared without case. A word is a part of a name between separators, or one that begins with a capital
-/// after a small letter: `X-Api-Key`, `api_key` and `apiKey` have the words `api` and `key`.
+/// Names are compared without case. Separators divide a name into words, and so does a capital after a small letter:
+/// `X-Api-Key`, `api_key` and `apiKey` have the words `api` and `key`.
 public enum SecretNames {
-    /// Secret anywhere in a name. As bytes, since every name of every listed header field is searched for them:
-    /// `String.contains` takes a hundred times as long.
+    /// Fragments that make a name secret wherever they occur in it. They are bytes, since every name of every listed
+    /// header field is searched for them: `String.contains` takes a hundred times as long.
     private static let fragments = [
         "secret", "password", "passwd", "passphrase", "token", "credential", "signature", "authorization", "cookie",
         "session", "sessid", "jwt", "bearer", "hmac", "saml", "apikey", "accesskey", "authkey", "privatekey",
     ].map { Array($0.utf8) }
 
-    /// Secret as a word of a name.
+    /// Words that make a name secret if it contains them as whole words.
     private static let words: Set<String> = [
         "key", "auth", "sig", "pass", "pwd", "otp", "sid", "ticket", "assertion",
     ]
 
-    /// Secret as the whole name only: as a word, `code` is far more often a country's or an error's.
+    /// Names that are secret only as a whole: as one word among others, `code` is far more often a country's or an
+    /// error's.
     private static let wholes: Set<String> = ["code", "device-code", "user-code", "code-verifier"]
 
-    /// Fields with such words whose values are no secrets.
+    /// Fields that contain such words, but no secrets.
     private static let harmless = ["access-control-"]
 
     /// The operator's patterns. One list for the process, since descriptions of URLs have no other access to it.
@@ -88,7 +90,8 @@ public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
     /// Longest pattern, in bytes.
     public static let maxLength = 128
 
-    /// Nil unless it is 1 to `maxLength` printable ASCII characters without white space, not all of them `*`.
+    /// Creates the pattern. Returns nil unless it is 1 to `maxLength` printable ASCII characters without white space,
+    /// not all of them `*`.
     public init?(_ text: String) {
         guard (1...Self.maxLength).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
             text.utf8.contains(where: { $0 != UInt8(ascii: "*") })

@@ -1,11 +1,12 @@
-/// The part of a source that a task downloads (RFC 9110 §14.1.2): the octets from `first` on, to `last` or to the end, or
-/// the last `suffixLength` octets.
+/// The part of a source that a task downloads (RFC 9110 §14.1.2): the octets from `first` on, to `last` or to the end,
+/// or the last `suffixLength` octets.
 public struct SourceRange: Hashable, Sendable {
     /// 0 or more; 0 if the part is a suffix.
     public let first: Int64
     /// Inclusive, at least `first`; nil is the end of the source.
     public let last: Int64?
-    /// The length of a part at the end, at least 1, or the whole of a shorter source. Nil if the part has a place.
+    /// The length of a part at the end, at least 1, or the whole of a shorter source. Nil if the part is specified by
+    /// its offsets.
     public let suffixLength: Int64?
 
     /// The accepted values, to follow the word "expected".

@@ -13,13 +13,13 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var bodySummary: BodySummary?
     /// The client's own credential; it takes precedence over the profile's.
     public var credential: Credential?
-    /// Whether the profile's credential is used. It is looked up by the profile's name at every attempt.
+    /// True if the profile's credential is used. It is looked up by the profile's name at every attempt.
     public var usesProfileCredential: Bool
-    /// Whether the profile's client certificate is used. It is looked up by the profile's name at every attempt.
+    /// True if the profile's client certificate is used. It is looked up by the profile's name at every attempt.
     public var usesProfileCertificate: Bool
     /// The client certificate for servers of `url`'s origin that request one.
     public var clientCertificate: ClientCertificateFiles?
-    /// Whether the profile's cookie jar is used.
+    /// True if the profile's cookie jar is used.
     public var usesCookies: Bool
     /// True if what responses set is ignored, so that no cookies are sent but the client's own.
     public var refusesCookies = false
@@ -32,7 +32,7 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var authoritiesFile: String?
     /// Most redirects of one attempt.
     public var maxRedirects = Self.usualMaxRedirects
-    /// Whether a redirect may lead from https to http.
+    /// True if a redirect may lead from https to http.
     public var allowsDowngrade: Bool
     public var httpVersion: HTTPVersion
     public var timeouts: Timeouts
@@ -41,17 +41,17 @@ public struct TransferRequest: Hashable, Sendable, Codable {
     public var acceptedStatus: StatusSet
     /// Media ranges that count as success, lower case, without parameters; empty accepts all.
     public var acceptedTypes: [String]
-    /// Whether a response of type HTML is a failure, whatever its status.
+    /// True if a response of type HTML is a failure, whatever its status.
     public var rejectsPages = false
-    /// Whether digests that the server announces are verified.
+    /// The treatment of digests that the server announces.
     public var announcedDigests = AnnouncedDigests.verify
-    /// The part of the source that is the whole for the task; nil is all of it. Only for downloads with GET.
+    /// The part of the source to download, or nil for the whole. Only for downloads with GET.
     public var range: SourceRange?
     /// The greatest length in bytes of what a download fetches; nil is unlimited.
     public var maxSize: Int64?
-    /// How kept responses are used.
+    /// The use of cached responses.
     public var caching: CachingOptions
-    /// Whether the request may use metered links.
+    /// True if the request may use metered links.
     public var allowsMetered: Bool
     public var connections: ConnectionRules
     /// True if dot segments in the paths of the task's own URLs stay. Redirects are resolved without them.
@@ -92,10 +92,10 @@ public struct TransferRequest: Hashable, Sendable, Codable {
 
     public static let usualMaxRedirects = 20
 
-    /// Whether an attempt needs a secret of the profile.
+    /// True if an attempt needs a secret of the profile.
     public var usesProfileSecrets: Bool { usesProfileCredential || usesProfileCertificate }
 
-    /// Whether it has neither secrets nor a cookie jar nor a proxy of its own.
+    /// True if it has neither secrets nor a cookie jar nor a proxy of its own.
     public var isPlain: Bool {
         credential == nil && !usesProfileSecrets && clientCertificate == nil && !usesCookies && proxy == nil
     }

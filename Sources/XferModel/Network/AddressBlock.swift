@@ -5,10 +5,10 @@
 public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
     /// The first address, all other bits 0.
     public let first: IPAddress
-    /// How many bits are fixed: 0 … 32 or 0 … 128.
+    /// The number of fixed bits: 0 … 32 or 0 … 128.
     public let length: Int
 
-    /// Nil unless the text is an address with an optional `/length`. Bits after the length are ignored.
+    /// Parses an address with an optional `/length`. Returns nil for any other text. Bits after the length are ignored.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0]) else { return nil }
@@ -64,7 +64,7 @@ public struct AdmissionLists: Hashable, Sendable {
     public var deniedHosts: [HostPattern]
     /// Addresses that are never connected to.
     public var deniedAddresses: [AddressBlock]
-    /// Where the daemon itself listens: never connected to.
+    /// The addresses on which the daemon itself listens. Transfers never connect to them.
     public var ownListeners: [ListenerAddresses]
     /// If the list is not empty, requests are sent only to these hosts.
     public var allowedHosts: [HostPattern]

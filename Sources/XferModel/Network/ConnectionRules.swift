@@ -1,24 +1,24 @@
-/// Which addresses a connection may use; CURLOPT_IPRESOLVE(3).
+/// The addresses that a connection may use; CURLOPT_IPRESOLVE(3).
 public enum IPVersion: String, Sendable, Codable, CaseIterable {
     case any
     case ipv4 = "4"
     case ipv6 = "6"
 }
 
-/// How connections are made where that is not left to the resolver and the routing table. Operators choose it: it decides
-/// where a request goes in spite of its URL.
+/// Rules for connections in place of the resolver and the routing table. Operators choose them, because they decide
+/// where a request goes regardless of its URL.
 ///
-/// TLS, pins and `Host` stay those of the URL. The address that is reached is admitted as any other.
+/// TLS, pins and `Host` stay those of the URL. The address that is reached is checked like any other.
 public struct ConnectionRules: Hashable, Sendable, Codable {
     public var ipVersion = IPVersion.any
-    /// Where connections start; nil leaves it to the routing table.
+    /// The local address or interface of connections; nil leaves the choice to the routing table.
     public var interface: LocalInterface?
     /// Addresses in place of what the resolver knows.
     public var resolve: [ResolveRule] = []
     /// Hosts and ports to connect to in place of the URL's; the first that matches counts.
     public var connectTo: [ConnectToRule] = []
-    /// Absolute path of the Unix socket through which the host of the task's URL is reached, without a proxy; nil is the
-    /// network. Other hosts, to which redirects lead, are reached as usual. No profile has one.
+    /// Absolute path of the Unix socket through which the host of the task's URL is reached, without a proxy; nil is
+    /// the network. Other hosts, to which redirects lead, are reached as usual. No profile has one.
     public var unixSocket: String?
 
     public init() {}
@@ -55,14 +55,15 @@ public struct LocalInterface: Hashable, Sendable, Codable, CustomStringConvertib
     /// `eth0`, `192.0.2.7`, `2001:db8::7`.
     public let description: String
 
-    /// Nil unless it is an address, or a name of 1 to 15 characters without spaces and slashes (netdevice(7), IFNAMSIZ).
+    /// Parses an address, or an interface's name of 1 to 15 characters without spaces and slashes (netdevice(7),
+    /// IFNAMSIZ). Returns nil for any other text.
     public init?(_ text: String) {
         let isName = InterfacePattern(text) != nil && text.utf8.count <= 15 && !text.contains { "*?!:".contains($0) }
         guard IPAddress(text) != nil || isName else { return nil }
         description = text
     }
 
-    /// As libcurl takes it: it must not take a name for a host's.
+    /// The form that libcurl requires, which marks a name as an interface's or a host's.
     public var curlText: String { (IPAddress(description) == nil ? "if!" : "host!") + description }
 
     public init(from decoder: any Decoder) throws { self = try decoder.rule(Self.init) }
@@ -97,8 +98,8 @@ public struct ResolveRule: Hashable, Sendable, Codable, CustomStringConvertible 
     public func encode(to encoder: any Encoder) throws { try encoder.encode(rule: description) }
 }
 
-/// `HOST:PORT:TARGET:TARGETPORT`: what is connected to in place of a host and port; CURLOPT_CONNECT_TO(3). An empty HOST
-/// or PORT matches all, an empty TARGET or TARGETPORT keeps the URL's.
+/// `HOST:PORT:TARGET:TARGETPORT`: what is connected to in place of a host and port; CURLOPT_CONNECT_TO(3). An empty
+/// HOST or PORT matches all, an empty TARGET or TARGETPORT keeps the URL's.
 public struct ConnectToRule: Hashable, Sendable, Codable, CustomStringConvertible {
     public let host: String
     public let port: UInt16?

@@ -1,8 +1,9 @@
-/// A network interface's name in which `*` stands for any characters and `?` for one: `wwan*`, `usb?`.
+/// A pattern for a network interface's name. `*` matches any characters and `?` matches one: `wwan*`, `usb?`.
 public struct InterfacePattern: Hashable, Sendable, CustomStringConvertible {
     public let text: String
 
-    /// Nil unless it can match a name: 1 to 15 characters (netdevice(7), IFNAMSIZ) without spaces and slashes; stars aside.
+    /// Parses a pattern. Returns nil unless it can match a name: 1 to 15 characters besides stars (netdevice(7),
+    /// IFNAMSIZ), without spaces and slashes.
     public init?(_ text: String) {
         let bytes = text.utf8
         let isPlain = bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }

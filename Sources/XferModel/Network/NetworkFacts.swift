@@ -3,7 +3,7 @@ public struct NetworkFacts: Hashable, Sendable {
     public struct Link: Hashable, Sendable {
         public var index: Int32
         public var name: String
-        /// Whether it is up and has a carrier: `IFF_UP` and `IFF_RUNNING` (netdevice(7)).
+        /// True if it is up and has a carrier: `IFF_UP` and `IFF_RUNNING` (netdevice(7)).
         public var isRunning: Bool
         public var isLoopback: Bool
 
@@ -21,9 +21,9 @@ public struct NetworkFacts: Hashable, Sendable {
         public var address: IPAddress
         /// Bits, 0 … 128.
         public var prefixLength: Int
-        /// Whether hosts beyond the link can reach it: neither link-local nor the machine's own.
+        /// True if hosts beyond the link can reach it: neither link-local nor the machine's own.
         public var isGlobal: Bool
-        /// Whether it can be used yet: an IPv6 address cannot before it is known to be unique (RFC 4862 §5.4).
+        /// True if it can be used yet: an IPv6 address cannot before it is known to be unique (RFC 4862 §5.4).
         public var isUsable: Bool
 
         public init(
@@ -39,7 +39,7 @@ public struct NetworkFacts: Hashable, Sendable {
 
     public struct DefaultRoute: Hashable, Sendable {
         public var isIPv6: Bool
-        /// Whether it is in the main table; other tables are only used by routing rules.
+        /// True if it is in the main table; other tables are only used by routing rules.
         public var isMain: Bool
         /// The lowest is preferred.
         public var metric: UInt32
@@ -57,7 +57,7 @@ public struct NetworkFacts: Hashable, Sendable {
     public var links: Set<Link>
     public var addresses: Set<Address>
     public var defaultRoutes: Set<DefaultRoute>
-    /// How many other routes there are.
+    /// The number of other routes.
     public var otherRoutes: Int
     /// Digest for comparing these routes; there may be a million.
     public var otherRoutesDigest: UInt64
@@ -74,7 +74,7 @@ public struct NetworkFacts: Hashable, Sendable {
     }
 }
 
-/// Whether hosts beyond this machine's own networks can be reached, and whether that costs money.
+/// The reachability of hosts beyond this machine's own networks, and whether using it costs money.
 ///
 /// Class of origin: AFNetworkReachabilityManager, whose WWAN became `metered`.
 public enum NetworkState: String, Sendable, Codable, CaseIterable {

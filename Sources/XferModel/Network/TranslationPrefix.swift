@@ -8,7 +8,7 @@ public struct TranslationPrefix: Hashable, Sendable, CustomStringConvertible {
         96: [12, 13, 14, 15],
     ]
 
-    /// Nil unless it is an IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits.
+    /// Parses an IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits. Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         guard let block = AddressBlock(text), block.first.isIPv6, Self.places[block.length] != nil else { return nil }
         self.block = block

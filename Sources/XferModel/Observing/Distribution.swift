@@ -14,7 +14,7 @@ public struct Distribution: Hashable, Sendable {
     /// The number of observations.
     public var count: Int64 { counts.reduce(0) { $0.addingSaturated($1) } }
 
-    /// Adds an observation. What is not finite is left out: a sum never recovers from it.
+    /// Adds an observation. A value that is not finite is ignored, because a sum never recovers from it.
     public mutating func record(_ value: Double) {
         guard value.isFinite else { return }
         let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count

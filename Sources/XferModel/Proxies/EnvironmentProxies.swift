@@ -1,5 +1,6 @@
-/// Proxies that the service's environment names, read once (curl(1), ENVIRONMENT): `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY`
-/// and `NO_PROXY`, the last three in lower case, too. `HTTP_PROXY` is not read, because CGI makes one of a request's header.
+/// Proxies that the service's environment names, read once (curl(1), ENVIRONMENT): `http_proxy`, `HTTPS_PROXY`,
+/// `ALL_PROXY` and `NO_PROXY`, the last three in lower case, too. `HTTP_PROXY` is not read, because CGI makes one of a
+/// request's header.
 public struct EnvironmentProxies: Hashable, Sendable {
     private var http: ProxySettings?
     private var https: ProxySettings?

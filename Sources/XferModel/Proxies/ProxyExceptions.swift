@@ -9,7 +9,7 @@ public enum ProxyExceptions {
         return exceptions.contains { matches($0, name) }
     }
 
-    /// Whether the text is a name, an address, a block or `*`.
+    /// True if the text is a name, an address, a block or `*`.
     public static func isValid(_ exception: String) -> Bool {
         if exception == "*" || block(exception) != nil { return true }
         guard let pattern = pattern(exception) else { return false }

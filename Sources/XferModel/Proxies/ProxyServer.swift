@@ -1,4 +1,4 @@
-/// The address of a proxy and the protocol it speaks.
+/// The address and protocol of a proxy.
 public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
         case http
@@ -55,10 +55,10 @@ public struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
         return (host, pattern.port ?? defaultPort)
     }
 
-    /// Whether the proxy speaks HTTP, and so answers or passes on requests to `http` URLs itself.
+    /// True if the proxy uses HTTP, and so answers or forwards requests to `http` URLs itself.
     public var speaksHTTP: Bool { kind == .http || kind == .https }
 
-    /// As libcurl takes it.
+    /// The URL of the proxy for libcurl.
     public var url: String { "\(kind.rawValue)://\(host):\(port)" }
 
     public var description: String { url }

@@ -1,7 +1,7 @@
 /// Sizes and rates as people write them, wherever a text says one: `4096`, `64K`, `1.5M`, `2MB`, `256Mi`, `5 MiB/s`.
 ///
-/// `K`, `M`, `G`, `T` are powers of 1000 and `Ki`, `Mi`, `Gi`, `Ti` powers of 1024 (IEC 80000-13). Case does not matter.
-/// A `B`, `/s` or `B/s` behind the unit, and a space before it, mean nothing.
+/// `K`, `M`, `G`, `T` are powers of 1000 and `Ki`, `Mi`, `Gi`, `Ti` powers of 1024 (IEC 80000-13). Case does not
+/// matter. A `B`, `/s` or `B/s` behind the unit, and a space before it, mean nothing.
 public enum ByteSizeText {
     /// The accepted form, for error messages.
     public static let expected = "a size in bytes such as 4096, 64K, 1.5MB, 256Mi or 1 GiB"
@@ -33,8 +33,8 @@ public enum ByteSizeText {
     }
 }
 
-/// Durations as people write them, wherever a text says one: `90`, `0.5`, `500ms`, `15m`, `24h`, `30d`, `2w`, or a sum such
-/// as `1h30m`. A bare number is in seconds.
+/// Durations as people write them, wherever a text says one: `90`, `0.5`, `500ms`, `15m`, `24h`, `30d`, `2w`, or a sum
+/// such as `1h30m`. A bare number is in seconds.
 public enum DurationText {
     /// The accepted form, for error messages.
     public static let expected = "a duration such as 90 (seconds), 500ms, 15m, 1h30m, 24h or 30d"
@@ -54,8 +54,8 @@ public enum DurationText {
         }
     }
 
-    /// The duration, fractions of a microsecond dropped. Nil when the text is not one, when it is longer than 1000 years,
-    /// or so short that nothing would be left of it.
+    /// The duration, without fractions of a microsecond. Nil when the text is no duration, when the duration is longer
+    /// than 1000 years, or when it is shorter than a microsecond.
     public static func parse(_ text: some StringProtocol) -> Duration? {
         var rest = text[...]
         var sum: Int64 = 0
@@ -86,7 +86,7 @@ struct DecimalNumber: Hashable, Sendable {
     /// Ten to the number of decimals.
     private let scale: Int64
 
-    /// Nil unless there is at least one digit and at most nine decimals.
+    /// Parses a decimal number. Returns nil unless it has at least one digit and at most nine decimals.
     init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), parts.joined().utf8.allSatisfy({ (48...57).contains($0) }) else {

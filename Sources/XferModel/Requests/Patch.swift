@@ -6,7 +6,7 @@ public enum Patch<Value: Sendable>: Sendable {
     case clear
     case set(Value)
 
-    /// Nil changes nothing.
+    /// Creates a patch that sets `value`, or changes nothing if `value` is nil.
     public init(_ value: Value?) { self = value.map { .set($0) } ?? .unchanged }
 
     /// Applies the change to the present value.
@@ -27,7 +27,7 @@ public enum Patch<Value: Sendable>: Sendable {
         }
     }
 
-    /// Whether the field was named.
+    /// True if the field was named.
     public var isChange: Bool { if case .unchanged = self { false } else { true } }
 }
 

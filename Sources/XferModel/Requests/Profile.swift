@@ -1,4 +1,4 @@
-/// Named defaults for requests, as AFHTTPSessionManager and its request serializer hold them.
+/// Named defaults for requests, similar to AFHTTPSessionManager and its request serializer.
 ///
 /// When a task is added, it takes the profile's values for fields that it does not set; later changes do not affect it.
 /// Only the credential, the client certificate and the cookies are looked up by the profile's name at each attempt.
@@ -16,10 +16,10 @@ public struct Profile: Hashable, Sendable, Codable {
     /// The hook that renews the credential after a server has refused it (401).
     public var credentialHook: String?
     public var clientCertificate: ClientCertificateFiles?
-    /// Whether cookies are kept and sent, in a jar of the profile's own.
+    /// True if cookies are kept and sent, in a jar of the profile's own.
     public var keepsCookies: Bool
     public var proxy: ProxySettings?
-    /// What is chosen for the requests of its tasks; nothing is cleared in it.
+    /// The choices for the requests of its tasks. It clears no field.
     public var choices = TransferRequest.Choices()
     public var cacheKey: CacheKeyRule?
     /// Transfers with this profile at once, at least 1; nil is bounded by what holds for all.

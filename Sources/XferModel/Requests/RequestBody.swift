@@ -54,7 +54,7 @@ public struct BodyPart: Hashable, Sendable, Codable {
     }
 }
 
-/// What a listing shows of a body, so that the body need not be read.
+/// The description of a body in listings, so that the body need not be read.
 public struct BodySummary: Hashable, Sendable, Codable {
     public enum Form: String, Sendable, Codable, CaseIterable {
         case inline, file, parts

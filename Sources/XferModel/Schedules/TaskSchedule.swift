@@ -1,4 +1,4 @@
-/// When a task may run: by the calendar, and after which other tasks.
+/// The times at which a task may run: by the calendar, and after which other tasks.
 public struct TaskSchedule: Hashable, Sendable, Codable {
     /// The task does not start before.
     public var notBefore: Timestamp?
@@ -22,15 +22,16 @@ public struct TaskSchedule: Hashable, Sendable, Codable {
         self.after = after
     }
 
-    /// Whether the task may start as soon as it is picked, at any time.
+    /// True if the task may start as soon as it is picked, at any time.
     public var isEmpty: Bool { !hasCalendar && after.isEmpty }
 
-    /// Whether the start depends on the time.
+    /// True if the start depends on the time.
     public var hasCalendar: Bool { notBefore != nil || window != nil || deadline != nil || lease != nil }
 }
 
 extension TaskSchedule: ChoiceSubject {
-    /// What a client chooses of the calendar. `after` is chosen apart, since a new task can also name tasks of its call.
+    /// A client's choices of the calendar. `after` is a separate choice, since a new task can also refer to tasks of
+    /// the same call.
     public struct Choices: Hashable, Sendable {
         public var notBefore = Patch<Timestamp>.unchanged
         public var window = Patch<TimeWindow>.unchanged

@@ -30,7 +30,7 @@ public struct DailyTimes: Hashable, Sendable, Codable, CustomStringConvertible {
         self.end = end
     }
 
-    /// Nil when they are equal, or begin at 24:00.
+    /// Creates the window. Returns nil when the times are equal, or it begins at 24:00.
     public init?(_ start: TimeOfDay, _ end: TimeOfDay) {
         guard start != end, start != .endOfDay else { return nil }
         self.start = start
@@ -44,7 +44,7 @@ public struct DailyTimes: Hashable, Sendable, Codable, CustomStringConvertible {
         self.init(start, end)
     }
 
-    /// Whether they end on the day after the one on which they begin.
+    /// True if they end on the day after the one on which they begin.
     public var crossesMidnight: Bool { end < start }
     public var description: String { "\(start)-\(end)" }
 }
@@ -53,7 +53,7 @@ public struct DailyTimes: Hashable, Sendable, Codable, CustomStringConvertible {
 public struct TimeOfDay: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     public let minutes: Int
 
-    /// Nil beyond a day.
+    /// Creates the time of day. Returns nil beyond a day.
     public init?(minutes: Int) {
         guard (0...1440).contains(minutes) else { return nil }
         self.minutes = minutes

@@ -22,7 +22,7 @@ public struct Batch: Hashable, Sendable {
     /// Members by state, without those that were removed.
     public let counts: [TaskState: Int64]
     public let createdAt: Timestamp
-    /// When the last member ended for the first time.
+    /// The time at which the last member ended for the first time.
     public let completedAt: Timestamp?
 
     public init(

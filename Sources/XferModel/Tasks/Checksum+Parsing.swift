@@ -3,8 +3,8 @@ extension Checksum {
     ///
     /// * `sha-256=<hex or base64>`, also with `:` and with other spellings of the algorithm (`SHA256: …`);
     /// * subresource integrity (W3C SRI), `sha256-<base64>`, of which the strongest counts if there are several;
-    /// * a line of a file of sha256sum(1) and its like, `<hex>  name` or `SHA256 (name) = <hex>`;
-    /// * hex digits alone, whose number tells MD5, SHA-1 and the members of SHA-2 apart.
+    /// * a line of a file of sha256sum(1) and similar programs, `<hex>  name` or `SHA256 (name) = <hex>`;
+    /// * hex digits alone, whose number distinguishes MD5, SHA-1 and the members of SHA-2.
     public init(parsing text: String) throws(ChecksumSyntaxError) {
         if let shown = Self.shown(text) {
             self = shown
@@ -50,8 +50,8 @@ extension Checksum {
         return Checksum(algorithm: algorithm, bytes: bytes)
     }
 
-    /// Integrity metadata: words of `sha256`, `sha384` or `sha512`, a dash, base64 and perhaps options after `?`. Nil if
-    /// the text does not begin with such a word.
+    /// Reads integrity metadata: items of `sha256`, `sha384` or `sha512`, a dash, base64 and perhaps options after `?`.
+    /// Returns nil if the text does not begin with such an item.
     private static func integrity(_ text: Substring) throws(ChecksumSyntaxError) -> Checksum? {
         var best: Checksum?
         for word in text.split(whereSeparator: \.isWhitespace) {
@@ -71,7 +71,8 @@ extension Checksum {
         "sha256": .sha256, "sha384": .sha384, "sha512": .sha512,
     ]
 
-    /// `SHA256 (name) = <hex>`, as BSD's programs and `sha256sum --tag` write it, or `SHA2-256(name)= <hex>` of openssl(1).
+    /// `SHA256 (name) = <hex>`, as BSD's programs and `sha256sum --tag` write it, or `SHA2-256(name)= <hex>` of
+    /// openssl(1).
     private static func tagged(_ text: Substring) throws(ChecksumSyntaxError) -> Checksum? {
         guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close else { return nil }
         let rest = trimmed(text[text.index(after: close)...])

@@ -10,7 +10,7 @@ public struct Checksum: Hashable, Sendable, Codable {
         case sha1 = "sha-1"
         case md5
 
-        /// Whether no other bytes with this digest can be made: then it alone proves that bytes are right.
+        /// True if no other bytes with this digest can be made: then it alone proves that bytes are right.
         public var isStrong: Bool {
             switch self {
             case .sha256, .sha512, .sha384, .sha224, .blake2b: true
@@ -35,7 +35,7 @@ public struct Checksum: Hashable, Sendable, Codable {
     /// Exactly `algorithm.byteCount` bytes.
     public let bytes: [UInt8]
 
-    /// Nil unless the number of bytes is the algorithm's.
+    /// Creates the digest. Returns nil unless the number of bytes is the algorithm's.
     public init?(algorithm: Algorithm, bytes: [UInt8]) {
         guard bytes.count == algorithm.byteCount else { return nil }
         self.algorithm = algorithm

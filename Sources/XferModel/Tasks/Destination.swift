@@ -1,4 +1,4 @@
-/// Where a finished file goes.
+/// The place and properties of a finished file.
 public struct Destination: Hashable, Sendable, Codable {
     /// Absolute path of the directory, below an allowed root.
     public var directory: String
@@ -7,9 +7,9 @@ public struct Destination: Hashable, Sendable, Codable {
     /// The file's name as the client gave it; nil takes it from `Content-Disposition` or the URL.
     public var name: String?
     public var onConflict: ConflictPolicy
-    /// Nil is the instance's default.
+    /// The file's permission bits; nil is the instance's default.
     public var mode: FileMode?
-    /// Whether the published file takes the server's `Last-Modified` as its modification time.
+    /// True if the published file takes the server's `Last-Modified` as its modification time.
     public var usesRemoteTime: Bool
     /// True if the path may have a hidden component directly beneath a home directory, such as `~/.ssh`. It does not
     /// apply to a confined task, whose path has none at all.
@@ -35,7 +35,7 @@ public struct Destination: Hashable, Sendable, Codable {
 }
 
 extension Destination: ChoiceSubject {
-    /// What a client chooses of the file besides its place.
+    /// A client's choices about the file besides its place.
     public struct Choices: Hashable, Sendable {
         public var onConflict = Patch<ConflictPolicy>.unchanged
         public var mode = Patch<FileMode>.unchanged
@@ -58,7 +58,7 @@ public struct FileMode: Hashable, Sendable, Codable {
     /// 0 … 0o777.
     public let bits: UInt16
 
-    /// Nil beyond 0o777.
+    /// Creates the mode. Returns nil beyond 0o777.
     public init?(bits: UInt16) {
         guard bits <= 0o777 else { return nil }
         self.bits = bits
@@ -85,7 +85,7 @@ extension TaskSpecification {
     ]
 }
 
-/// What happens when the final name is taken.
+/// The action when the final name is taken.
 public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     /// `name (1).ext`, with `.tar.gz` kept whole.
     case rename
@@ -95,13 +95,14 @@ public enum ConflictPolicy: String, Sendable, Codable, CaseIterable {
     case skip
     /// Ends failed with `destination_exists`.
     case fail
-    /// A conditional request with the published file's validators; ends completed with `not_modified: true` when current.
+    /// A conditional request with the published file's validators; ends completed with `not_modified: true` when
+    /// current.
     case update
     /// Ends completed with `skipped: true` when the file has the demanded digest; otherwise the file is fetched and
-    /// replaced. As `update` if no digest is demanded.
+    /// replaced. Like `update` if no digest is demanded.
     case verify
 
-    /// Whether an existing file with the name is replaced.
+    /// True if an existing file with the name is replaced.
     public var replaces: Bool {
         switch self {
         case .overwrite, .update, .verify: true

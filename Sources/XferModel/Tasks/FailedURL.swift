@@ -7,7 +7,7 @@ public struct FailedURL: Hashable, Sendable {
     /// Redacted: for people.
     public var url: String
     public var method: HTTPMethod
-    /// Whose task failed.
+    /// The owner of the task that failed.
     public var owner: Owner
     /// The task that failed; it may be forgotten since.
     public var taskID: TaskID
@@ -44,7 +44,7 @@ public struct FailedURLPage: Hashable, Sendable {
     public var entries: [FailedURL]
     /// The place behind each entry.
     public var cursors: [String]
-    /// Nil on the last page.
+    /// The cursor of the next page, or nil on the last page.
     public var nextCursor: String?
 
     public init(entries: [FailedURL], cursors: [String] = [], nextCursor: String? = nil) {

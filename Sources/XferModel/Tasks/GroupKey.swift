@@ -14,9 +14,9 @@ public struct GroupKey: Hashable, Sendable {
 /// `order` and `task.move` decide the order within a lane. The lanes of one priority take turns.
 public struct QueueLane: Hashable, Sendable {
     public var priority: Priority
-    /// Nil for tasks without a group.
+    /// The group, or nil for tasks without a group.
     public var group: GroupKey?
-    /// Nil for tasks without a profile.
+    /// The profile, or nil for tasks without a profile.
     public var profile: String?
     public var host: String
 
@@ -50,7 +50,7 @@ public struct GroupLimits: Hashable, Sendable {
     /// Bytes of content per second that its transfers may send together; 0 is unlimited.
     public var maxSendRate: Int64?
 
-    /// How many transfers at once any limit may allow.
+    /// The values that any limit on active transfers may have.
     public static let activeRange: ClosedRange<Int64> = 1...10_000
 
     public init(maxActive: Int? = nil, maxReceiveRate: Int64? = nil, maxSendRate: Int64? = nil) {
@@ -64,7 +64,7 @@ public struct GroupLimits: Hashable, Sendable {
 public struct TaskGroup: Hashable, Sendable {
     public var key: GroupKey
     public var limits: GroupLimits
-    /// Whether its tasks may not start.
+    /// True if its tasks may not start.
     public var isPaused: Bool
     /// The batch that the group was made for.
     public var batch: BatchID?

@@ -2,7 +2,7 @@
 public struct HostCooldown: Hashable, Sendable {
     public var host: String
     public var until: Timestamp
-    /// Nil for a cooldown that an earlier version has set.
+    /// The cause, or nil for a cooldown that an earlier version set.
     public var cause: Cause?
 
     /// The answer that set a cooldown. The cooldown ends with it, unless another task waits because of an answer that

@@ -1,5 +1,5 @@
-/// What happens after a task's last byte: how the file gets its name, which of the operator's commands run, and which of
-/// the operator's webhooks get the end.
+/// The steps after a task's last byte: how the file gets its name, which of the operator's commands run, and which of
+/// the operator's webhooks are notified of the end.
 public struct TaskCompletion: Hashable, Sendable, Codable {
     public var finalize = FinalizeMode.auto
     /// Name of the hook that works on the file before it is staged or published.
@@ -33,7 +33,7 @@ public struct TaskCompletion: Hashable, Sendable, Codable {
 }
 
 extension TaskCompletion: ChoiceSubject {
-    /// What a client chooses of it.
+    /// A client's choices about completion.
     public struct Choices: Hashable, Sendable {
         public var finalize = Patch<FinalizeMode>.unchanged
         public var postProcess = Patch<String>.unchanged
@@ -53,7 +53,7 @@ extension TaskCompletion: ChoiceSubject {
     ]
 }
 
-/// When a download's file gets its final name.
+/// The time at which a download's file gets its final name.
 public enum FinalizeMode: String, Sendable, Codable, CaseIterable {
     /// It is published as soon as it is complete and verified.
     case auto
@@ -61,7 +61,7 @@ public enum FinalizeMode: String, Sendable, Codable, CaseIterable {
     case manual
 }
 
-/// When a hook runs.
+/// The occasion on which a hook runs.
 public enum HookOccasion: String, Sendable, Codable, CaseIterable {
     /// Before the file is staged or published; may replace it.
     case postProcess = "post_process"

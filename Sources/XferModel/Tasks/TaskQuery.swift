@@ -9,7 +9,7 @@ public struct TaskQuery: Hashable, Sendable {
     /// The slot a task was added to, even if it has left it.
     public var slots: [String]?
     public var owners: [Owner]?
-    /// As the scheduler counts them, see `HTTPURL.hostKey`.
+    /// The hosts in the form in which the scheduler counts them; see `HTTPURL.hostKey`.
     public var hosts: [String]?
     public var ids: [TaskID]?
     public var clientKeys: [String]?
@@ -48,7 +48,7 @@ public struct TaskQuery: Hashable, Sendable {
     }
 }
 
-/// Bounds of one page of a list. The first one that is reached ends the page; its cursor goes on from there.
+/// Bounds of one page of a list. The first one that is reached ends the page; its cursor continues there.
 public struct PageBounds: Hashable, Sendable {
     /// The highest number of elements.
     public var limit: Int

@@ -6,7 +6,7 @@ public struct TaskSpecification: Hashable, Sendable {
     public var destination: Destination
     public var checksum: Checksum?
     public var retry: RetryLimits
-    /// Whether the task was added paused.
+    /// True if the task was added paused.
     public var startsPaused: Bool
     public var priority: Priority
     public var group: String?
@@ -17,7 +17,7 @@ public struct TaskSpecification: Hashable, Sendable {
     public var maxReceiveRate: Int64
     /// Seconds between two progress notifications.
     public var progressInterval: Double
-    /// Whether bytes may be continued without any validator (`resume: unsafe`).
+    /// True if bytes may be continued without any validator (`resume: unsafe`).
     public var resumesUnsafely: Bool
     /// Small JSON text of the client's own, given back unchanged.
     public var meta: String?
@@ -27,24 +27,25 @@ public struct TaskSpecification: Hashable, Sendable {
     public var profile: String?
     /// Bytes per second this task may send; 0 is unlimited.
     public var maxSendRate: Int64
-    /// Whether a request that is not idempotent may be sent again after a failure (RFC 9110 §9.2.2).
+    /// True if a request that is not idempotent may be sent again after a failure (RFC 9110 §9.2.2).
     public var retriesNonIdempotent: Bool
     public var upload: UploadOptions
     public var response: ResponseHandling
     /// The owner's slot, which holds one task at a time: a task that joins it supersedes the present one. At most 128
     /// characters.
     public var slot: String?
-    /// Whether the task may share a transfer with others that are about the same bytes.
+    /// True if the task may share a transfer with others that are about the same bytes.
     public var coalesces: Bool
-    /// What happens once every byte is there, and when the task has ended.
+    /// The steps after the last byte, and after the task's end.
     public var completion: TaskCompletion
-    /// When it may run, and until when.
+    /// The times at which the task may run, and its deadline.
     public var schedule = TaskSchedule()
     /// Further sources of the same bytes, in order of preference after `request.url`; `maxSources` − 1 at most.
     public var mirrors: [HTTPURL] = []
-    /// How many segments are fetched at the same time; nil is the service's setting. Only for downloads with GET.
+    /// The number of segments that are fetched at the same time; nil is the service's setting. Only for downloads with
+    /// GET.
     public var segments: SegmentCount?
-    /// Whether a caller without an operator's rights, such as a token of a lesser scope, added this task of an operator
+    /// True if a caller without an operator's rights, such as a token of a lesser scope, added this task of an operator
     /// or named its source or destination. Its runs have the rights of a guest's.
     public var isRestricted = false
 
@@ -88,11 +89,11 @@ extension TaskSpecification {
     /// Sources of one task at most.
     public static let maxSources = 16
 
-    /// Where the bytes may come from, in order of preference.
+    /// The URLs that can provide the bytes, in order of preference.
     public var sources: [HTTPURL] { [request.url] + mirrors }
 }
 
-/// How long a failing transfer is tried again.
+/// Limits for the repetition of a failing transfer.
 public struct RetryLimits: Hashable, Sendable, Codable {
     /// Tries after the first; nil is unlimited within `retryFor`.
     public var maxRetries: Int?
@@ -107,7 +108,7 @@ public struct RetryLimits: Hashable, Sendable, Codable {
 }
 
 extension TaskSpecification: ChoiceSubject {
-    /// How often and how fast a task tries, as a client chooses it.
+    /// A client's choices about the task's retries and rates.
     public struct Limits: Hashable, Sendable {
         public var maxRetries = Patch<Int>.unchanged
         /// Seconds.

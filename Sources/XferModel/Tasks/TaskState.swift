@@ -23,7 +23,7 @@ public enum TaskState: String, Sendable, Codable, CaseIterable {
     }
 }
 
-/// What a running task is doing. Not durable.
+/// The present step of a running task. Not durable.
 public enum TaskPhase: String, Sendable, Codable, CaseIterable {
     case connecting, transferring, verifying, processing, publishing
 }
@@ -48,7 +48,7 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case lease
     /// The host answered 429, or 503 with `Retry-After` to several URLs (RFC 6585 §4, RFC 9110 §10.2.3).
     case hostCooldown = "host_cooldown"
-    /// The wall clock was set and the time is computed anew.
+    /// The wall clock was set and the time is computed again.
     case clock
     /// The database cannot be written.
     case storage
@@ -63,25 +63,25 @@ public enum WaitReason: String, Sendable, Codable, CaseIterable {
     case queuePaused = "queue_paused"
     /// The task's group is paused.
     case groupPaused = "group_paused"
-    /// As many transfers from the host are active as may be.
+    /// The host's limit on active transfers is reached.
     case hostFull = "host_full"
-    /// As many transfers of the group are active as may be.
+    /// The group's limit on active transfers is reached.
     case groupFull = "group_full"
-    /// As many transfers of the profile are active as may be.
+    /// The profile's limit on active transfers is reached.
     case profileFull = "profile_full"
-    /// As many transfers are active as may be.
+    /// The limit on all active transfers is reached.
     case queueFull = "queue_full"
     /// In a fleet: no node that is there serves the task's place.
     case noNode = "no_node"
-    /// In a fleet: the only node that may go on with the task is down.
+    /// In a fleet: the only node that can continue the task is down.
     case nodeDown = "node_down"
 }
 
 extension WaitReason {
-    /// Whether the task waits for one of its own conditions: the calendar, other tasks or its lease.
+    /// True if the task waits for one of its own conditions: the calendar, other tasks or its lease.
     public var isStartCondition: Bool { self == .schedule || self == .dependency || self == .lease }
 
-    /// Whether the wait is about answers of the task's source, so that another source ends it.
+    /// True if the wait is about answers of the task's source, so that another source ends it.
     public var isAboutSource: Bool { self == .retry || self == .sourceExpired || self == .hostCooldown }
 }
 
@@ -112,7 +112,7 @@ public enum Priority: Int, Sendable, Codable, CaseIterable, Comparable {
     public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a task does with bytes.
+/// The task's use of bytes.
 public enum TaskKind: String, Sendable, Codable, CaseIterable {
     /// Body of the response to a file.
     case download
@@ -122,7 +122,7 @@ public enum TaskKind: String, Sendable, Codable, CaseIterable {
     case data
 }
 
-/// Which of a host's queued tasks goes first.
+/// The order of a host's queued tasks.
 public enum QueueOrder: String, Sendable, Codable, CaseIterable {
     /// First in, first out.
     case fifo
@@ -130,7 +130,7 @@ public enum QueueOrder: String, Sendable, Codable, CaseIterable {
     case lifo
 }
 
-/// Where `move` puts a task among its host's queued tasks; "before" means that it starts earlier.
+/// The new place of a task that `move` puts among its host's queued tasks; "before" means that it starts earlier.
 public enum MovePosition: Hashable, Sendable {
     /// Starts next; its host is served next, too.
     case top

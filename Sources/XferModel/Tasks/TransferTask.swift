@@ -61,7 +61,7 @@ public struct TransferTask: Hashable, Sendable {
         _modify { yield &asked.value }
     }
 
-    /// Whether both have the same specification.
+    /// True if both have the same specification.
     @inlinable public func asksForSame(as other: TransferTask) -> Bool { asked == other.asked }
 
     public var owner: Owner { specification.owner }
@@ -83,10 +83,13 @@ public struct TaskOutcome: Hashable, Sendable, Codable {
     public var notModified = false
     /// Header fields of the last final response, secrets included: redact before showing.
     public var responseHeaders: [HeaderField] = []
-    /// How the last attempt went; nil before its end.
+    /// The measurements of the last attempt; nil before its end.
     public var lastAttempt: AttemptTrace? {
-        // A row has no place for it, and a task in memory equals its row.
-        didSet { lastAttempt?.localPort = nil }
+        // A row has no place for these, and a task in memory equals its row.
+        didSet {
+            lastAttempt?.localPort = nil
+            lastAttempt?.addressedHost = nil
+        }
     }
 
     public init() {}

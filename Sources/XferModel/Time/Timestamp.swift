@@ -22,7 +22,7 @@ public struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable, Codab
         .microseconds(other.rawValue.subtractingSaturated(rawValue))
     }
 
-    /// The second it lies in, since 1970.
+    /// The number of whole seconds since 1970, rounded down.
     public var wholeSecond: Int64 { rawValue.flooringQuotient(by: 1_000_000) }
 
     /// The nearest time whose year has four digits, as RFC 3339 and HTTP want it: years 0000 to 9999.

@@ -1,17 +1,19 @@
-/// How the last request of an attempt went: over which connection, and how long its steps took.
+/// The connection of an attempt's last request, and the durations of its steps.
 public struct AttemptTrace: Hashable, Sendable, Codable {
-    /// When the attempt began.
+    /// The time at which the attempt began.
     public var beganAt: Timestamp
-    /// The address that was connected to: the server's, or the proxy's. Nil if there was no connection.
+    /// The address of the connection: the server's, or the proxy's. Nil if there was no connection.
     public var address: String?
     public var port: UInt16?
     /// The connection's own port, which distinguishes connections; not kept.
     public var localPort: UInt16?
+    /// The host and port of the URL that `address` is of; nil for a proxy's address. Not kept.
+    public var addressedHost: String?
     /// The protocol of the response, for example `HTTP/1.1`; nil while there is none.
     public var httpVersion: String?
-    /// Whether a connection was used that had been made for an earlier request.
+    /// True if a connection was used that had been made for an earlier request.
     public var isReused = false
-    /// When each step ended, in microseconds from the beginning of the request; nil if the step was not reached, or not
+    /// The end of each step, in microseconds from the beginning of the request; nil if the step was not reached, or not
     /// needed.
     public var times = Times()
 
@@ -28,7 +30,7 @@ public struct AttemptTrace: Hashable, Sendable, Codable {
     public init(beganAt: Timestamp) { self.beganAt = beganAt }
 }
 
-/// The text that a row keeps: words and numbers, separated by spaces; `-` is nil.
+/// The text that a row stores: values separated by spaces; `-` is nil.
 extension AttemptTrace {
     public init?(text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map { $0 == "-" ? nil : String($0) }

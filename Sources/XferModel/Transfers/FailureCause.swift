@@ -1,4 +1,4 @@
-/// What exactly is wrong, for reasons with causes that need different remedies.
+/// The exact cause, for reasons with causes that need different remedies.
 public enum FailureCause: String, Sendable, Codable, CaseIterable {
     // The TLS handshake.
     /// Client and server have no TLS version in common.

@@ -3,8 +3,8 @@
 /// Ext4 and XFS reuse a number at once, so a number alone proves nothing.
 public struct FileMark: Hashable, Sendable {
     public var identity: FileIdentity
-    /// When the file was created, in nanoseconds since 1970 (statx(2) `stx_btime`); nil if the file system does not
-    /// record it.
+    /// The time at which the file was created, in nanoseconds since 1970 (statx(2) `stx_btime`); nil if the file system
+    /// does not record it.
     public var bornAt: Int64?
     /// A number that the file system increments, or draws, for each use of an inode number (`FS_IOC_GETVERSION`); nil
     /// where it has none.
@@ -16,10 +16,10 @@ public struct FileMark: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// Whether the mark has more than an inode number, which may have passed to another file.
+    /// True if the mark has more than an inode number, which may have passed to another file.
     public var isCertain: Bool { bornAt != nil || generation != nil }
 
-    /// Whether both marks are of one file. The device number is ignored: it may change when the machine restarts.
+    /// True if both marks are of one file. The device number is ignored: it may change when the machine restarts.
     public func isSame(as other: FileMark) -> Bool {
         identity.inode == other.identity.inode && bornAt == other.bornAt && generation == other.generation
     }
@@ -49,7 +49,7 @@ public struct FileFacts: Hashable, Sendable {
 
     public var identity: FileIdentity { mark.identity }
 
-    /// Whether these are of the same, unchanged file. A creation time or generation that one of them lacks is
+    /// True if these are of the same, unchanged file. A creation time or generation that one of them lacks is
     /// not compared: a new file cannot have the old file's time of last change.
     public func isSame(as other: FileFacts) -> Bool {
         guard identity.inode == other.identity.inode, length == other.length, modifiedAt == other.modifiedAt,
@@ -59,7 +59,7 @@ public struct FileFacts: Hashable, Sendable {
         return agree(mark.bornAt, other.mark.bornAt) && agree(mark.generation, other.mark.generation)
     }
 
-    /// Whether these are of the same file with the same content, as its length and modification time show; its name and
+    /// True if these are of the same file with the same content, as its length and modification time show; its name and
     /// its status may have changed.
     public func isSameContent(as other: FileFacts) -> Bool {
         mark.isSame(as: other.mark) && length == other.length && modifiedAt == other.modifiedAt

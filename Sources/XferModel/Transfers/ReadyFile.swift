@@ -1,16 +1,17 @@
 /// A complete, verified file that waits for its final name: a staged file, or a hook's result.
 ///
-/// It lies in its transfer's directory. Before it is published, it is checked to be unchanged since then.
+/// It is in its transfer's directory. Before it is published, xferd checks that it has not changed since it was
+/// verified.
 public struct ReadyFile: Hashable, Sendable {
     /// Name within the directory.
     public var name: String
-    /// Nil while a hook works on the file: its content cannot be used then.
+    /// The file's properties, or nil while a hook works on the file: its content cannot be used then.
     public var facts: FileFacts?
     /// Digest of its content, used when the facts have changed; nil where only the facts are known.
     public var digest: Checksum?
     /// The intended name, before `on_conflict` is applied.
     public var finalName: String
-    /// Whether a hook made it from the received bytes.
+    /// True if a hook made it from the received bytes.
     public var isProcessed: Bool
 
     public init(
@@ -41,7 +42,7 @@ public struct PublishedFile: Hashable, Sendable {
         self.version = version
     }
 
-    /// Whether a file is the published one and unchanged. For files that an earlier version published only the inode
+    /// True if a file is the published one and unchanged. For files that an earlier version published only the inode
     /// number and the length are known.
     public func isStill(_ found: FileFacts) -> Bool {
         guard let modifiedAt else {

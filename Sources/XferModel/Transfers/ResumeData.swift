@@ -67,13 +67,14 @@ public struct Segment: Hashable, Sendable {
 
 /// The data for continuing an upload: the server's upload resource, and the last state that the server reported.
 public struct UploadResumeData: Hashable, Sendable {
-    /// The upload resource (`Location`), asked for its offset before anything more is sent.
+    /// The upload resource (`Location`). Its offset is requested before anything more is sent.
     public var url: HTTPURL
-    /// Bytes the server acknowledged last. Only for display: the server's answer decides.
+    /// The number of bytes that the server acknowledged last. Only for display: the server's answer decides.
     public var offset: Int64
-    /// When the server forgets the upload (`Upload-Expires`).
+    /// The time at which the server removes the upload (`Upload-Expires`).
     public var expiresAt: Timestamp?
-    /// Most bytes the server takes in one request (`Upload-Limit: max-append-size`, or learned from 413); nil is unlimited.
+    /// Most bytes the server takes in one request (`Upload-Limit: max-append-size`, or learned from 413); nil is
+    /// unlimited.
     public var largestAppend: Int64?
 
     public init(url: HTTPURL, offset: Int64 = 0, expiresAt: Timestamp? = nil, largestAppend: Int64? = nil) {
@@ -84,7 +85,7 @@ public struct UploadResumeData: Hashable, Sendable {
     }
 }
 
-/// A range of octets asked for or received (RFC 9110 §14.1.2): `first` … `last`, both inclusive, or open-ended.
+/// A range of octets that is requested or received (RFC 9110 §14.1.2): `first` … `last`, both inclusive, or open-ended.
 public struct ByteRange: Hashable, Sendable, CustomStringConvertible {
     public var first: Int64
     /// Last octet, inclusive; nil runs to the end.

@@ -1,8 +1,8 @@
-/// How many segments of a download are fetched at the same time, each over a connection of its own.
+/// The number of segments of a download that are fetched at the same time, each over a connection of its own.
 public enum SegmentCount: Hashable, Sendable {
     /// 1 … 16; 1 does not split.
     case exactly(Int)
-    /// As many as the length and the measured rate justify.
+    /// The number that the length and the measured rate justify.
     case automatic
 
     public static let range = 1...16
@@ -11,7 +11,7 @@ public enum SegmentCount: Hashable, Sendable {
     /// The accepted values, to follow the word "expected".
     public static let expected = "an integer from \(range.lowerBound) to \(range.upperBound), or \"auto\""
 
-    /// Nil when it is out of range.
+    /// Creates a fixed count. Returns nil when it is out of range.
     public init?(_ count: Int) {
         guard Self.range.contains(count) else { return nil }
         self = .exactly(count)
@@ -41,7 +41,7 @@ public enum SegmentCount: Hashable, Sendable {
 }
 
 extension SegmentCount: CustomStringConvertible {
-    /// As it is written: `auto` or the number.
+    /// The form in which users write it: `auto` or the number.
     public var description: String {
         switch self {
         case .exactly(let count): String(count)

@@ -6,8 +6,8 @@ public struct SourceUse: Hashable, Sendable {
     /// The sources that sent kept bytes.
     public var senders: SourceSet
     /// First offset from which only a digest can show that the bytes are of the same version as those before; nil where
-    /// there is none. Until the digest is verified, no client is given those bytes. The length of the whole if all bytes
-    /// are of one version, and only a digest can show that no more belong to it.
+    /// there is none. Until the digest is verified, no client is given those bytes. The length of the whole if all
+    /// bytes are of one version, and only a digest can show that no more belong to it.
     public var unprovenFrom: Int64?
     /// Sources that sent part of bytes whose digest was wrong; at least one of them sent wrong bytes.
     public var suspects: SourceSet
@@ -35,7 +35,7 @@ public struct SourceUse: Hashable, Sendable {
         return unprovenFrom < committed || unprovenFrom == committed && kept.totalLength == committed && committed > 0
     }
 
-    /// Only a digest can show that the bytes from this offset on belong to those before.
+    /// Records that only a digest can show that the bytes from this offset on belong to those before.
     public mutating func onUnprovenJoin(at offset: Int64) { unprovenFrom = min(unprovenFrom ?? .max, max(0, offset)) }
 
     /// The value after the bytes were dropped.

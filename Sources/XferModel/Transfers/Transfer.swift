@@ -7,7 +7,7 @@ public struct Transfer: Hashable, Sendable {
     public var resumeData: ResumeData
     /// The servers that sent the kept bytes; empty also where only the built-in default policy judged.
     public var sources: [SourceEvidence] = []
-    /// Which of the task's sources the kept bytes are from.
+    /// The sources of the kept bytes.
     public var sourceUse = SourceUse()
     /// Set before the final rename, so that a restart can find out what happened.
     public var publishIntent: PublishIntent?
@@ -95,7 +95,7 @@ public struct SourceEvidence: Hashable, Sendable {
     public var origin: Origin
     /// DER of the server's certificates, leaf first. Empty over `http`; an empty chain over `https` is not trusted.
     public var chain: [[UInt8]]
-    /// Nil over `http`.
+    /// The version of TLS; nil over `http`.
     public var tls: TLSVersion?
     /// The policies that accepted it, as `AppliedPolicies.judgement` writes them.
     public var judgement: String
@@ -122,7 +122,7 @@ public struct SourceEvidence: Hashable, Sendable {
         return String(judgement.dropFirst(Self.unlistedMark.count))
     }
 
-    /// Whether both are the same server with the same certificates: to judge one of them is to judge both.
+    /// True if both are the same server with the same certificates: to judge one of them is to judge both.
     public func isSameServer(as other: SourceEvidence) -> Bool {
         origin == other.origin && tls == other.tls && chain == other.chain
     }

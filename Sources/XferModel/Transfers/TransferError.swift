@@ -3,7 +3,7 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var reason: FailureReason
     /// A sentence a person can act on; never holds secrets.
     public var message: String
-    /// Whether another try may succeed.
+    /// True if another try may succeed.
     public var isRetriable: Bool
     public var httpStatus: Int?
     /// libcurl's code, libcurl-errors(3).
@@ -13,7 +13,7 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     public var retryAfter: Int64?
     /// True if the text of the answer says that the URL, or the permission that it carries, has expired.
     public var saysExpired: Bool?
-    /// What exactly is wrong, where the reason has several causes; nil if that is unknown.
+    /// The exact cause, if the reason has several causes; nil if it is unknown.
     public var cause: FailureCause?
     /// The URL of the proxy that failed, refused, or may have given the answer; nil if no proxy was involved in the
     /// failure.
@@ -21,7 +21,7 @@ public struct TransferError: Error, Hashable, Sendable, Codable {
     /// True if the answer came over plain HTTP through a proxy, which could have made it in the server's place.
     public var isRelayed: Bool?
 
-    /// `isRetriable` is the reason's own unless told otherwise.
+    /// Creates an error. By default `isRetriable` is the reason's own.
     public init(
         _ reason: FailureReason, _ message: String, isRetriable: Bool? = nil, httpStatus: Int? = nil,
         curlCode: Int32? = nil, host: String? = nil, retryAfter: Int64? = nil, cause: FailureCause? = nil,
@@ -85,7 +85,7 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case rejectedByPolicy = "rejected_by_policy"
     /// The response's media type is none of `accept_types`.
     case unacceptableType = "unacceptable_type"
-    /// What came in place of the rest of a file does not look like the file; see `SuspectRules`.
+    /// The response for the rest of a file does not look like the file; see `SuspectRules`.
     case unexpectedAnswer = "unexpected_answer"
     /// None of the parsers in `parse` accepts the body.
     case parseFailed = "parse_failed"
@@ -127,13 +127,13 @@ public enum FailureReason: String, Sendable, Codable, CaseIterable {
     case dependencyFailed = "dependency_failed"
 
     // This service.
-    /// The URL failed permanently a while ago, and no client asked to retry it: see `FailedURL`.
+    /// The URL failed permanently a while ago, and no client requested a retry: see `FailedURL`.
     case blockedURL = "blocked_url"
     /// The task may only use what is kept (`only_if_cached`), and nothing is.
     case onlyIfCachedMiss = "only_if_cached_miss"
     case internalError = "internal_error"
 
-    /// Whether a failure for this reason is worth another try (spec: Retry).
+    /// True if a failure for this reason is worth another try (spec: Retry).
     public var isTransient: Bool {
         switch self {
         case .dnsFailure, .connectFailed, .networkUnreachable, .connectTimeout, .connectionLost, .idleTimeout,

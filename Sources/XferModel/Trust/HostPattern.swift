@@ -15,7 +15,7 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
     public let kind: Kind
     /// The pattern's fixed part.
     public let name: ServerName
-    /// Nil matches every port.
+    /// The port that matches; nil matches every port.
     public let port: UInt16?
 
     /// Reads what an operator wrote.
@@ -101,7 +101,7 @@ public struct HostPattern: Hashable, Sendable, Codable, CustomStringConvertible 
         return kind == .anyDepth || !above.isEmpty && !above.contains(".")
     }
 
-    /// Whether this pattern is more specific for a host that both match: more labels are fixed, then `exact` over `*.`
+    /// True if this pattern is more specific for a host that both match: more labels are fixed, then `exact` over `*.`
     /// over `.`, then a port over none.
     public func isMoreSpecific(than other: HostPattern) -> Bool { rank > other.rank }
 

@@ -2,7 +2,8 @@
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     public let bytes: [UInt8]
 
-    /// Reads dotted-decimal IPv4 (four numbers without leading zeros) or IPv6 text (RFC 4291 §2.2); no brackets, no zone.
+    /// Reads dotted-decimal IPv4 (four numbers without leading zeros) or IPv6 text (RFC 4291 §2.2); no brackets, no
+    /// zone.
     public init?(_ text: some StringProtocol) {
         guard let bytes = text.contains(":") ? Self.parse6(text) : Self.parse4(text) else { return nil }
         self.bytes = bytes
@@ -21,7 +22,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Nil unless there are 4 or 16 bytes.
+    /// Creates the address. Returns nil unless there are 4 or 16 bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes

@@ -5,7 +5,7 @@ public enum Pin: Hashable, Sendable, Codable {
     /// A key by its digest, for mode `public_key`.
     case key(KeyPin)
 
-    /// The key the pin stands for.
+    /// The key that the pin represents.
     public var key: KeyPin {
         switch self {
         case .certificate(let pin): pin.key
@@ -56,7 +56,7 @@ public struct KeyPin: Hashable, Sendable, Codable, CustomStringConvertible {
     /// Exactly 32 bytes.
     public let digest: [UInt8]
 
-    /// Nil unless there are 32 bytes.
+    /// Creates the pin. Returns nil unless there are 32 bytes.
     public init?(digest: [UInt8]) {
         guard digest.count == 32 else { return nil }
         self.digest = digest

@@ -1,4 +1,4 @@
-/// What a server sent in its handshake, and how the policies judge it.
+/// The data that a server sent in its handshake, and the policies' judgement of it.
 public struct ServerReport: Hashable, Sendable {
     public struct Certificate: Hashable, Sendable {
         public var subject: String
@@ -33,7 +33,7 @@ public struct ServerReport: Hashable, Sendable {
         public var version: Int64
         /// Why the policy refuses the server; nil if it accepts the server.
         public var failure: TrustFailure?
-        /// What the policy would refuse if it were not `report_only`.
+        /// The failure that the policy would report if it were not `report_only`.
         public var violation: TrustFailure?
         public var isExpired: Bool
 
@@ -73,7 +73,7 @@ public struct ServerReport: Hashable, Sendable {
 
     public init(_ origin: Origin) { self.origin = origin }
 
-    /// Whether all policies accept and the handshake succeeded.
+    /// True if all policies accept and the handshake succeeded.
     public var isAccepted: Bool { failure == nil && !opinions.isEmpty && opinions.allSatisfy { $0.failure == nil } }
 }
 
@@ -83,7 +83,7 @@ public enum TrustStage: String, Hashable, Sendable, CaseIterable {
     case chain
     case name
     case dates
-    /// The OCSP response that the server staples. xferd does not ask the OCSP responder itself.
+    /// The OCSP response that the server staples. xferd does not query the OCSP responder itself.
     case revocation
     case pins
 }

@@ -12,9 +12,9 @@ public struct TrustFailure: Error, Hashable, Sendable, Codable, CustomStringConv
     public var policyVersion: Int64
     /// OpenSSL's X509_V_ERR code (X509_STORE_CTX_get_error(3)), 0 when only pins did not match.
     public var code: Int32
-    /// What is wrong, for example `certificate has expired; no pinned key in the chain`.
+    /// A description of the failure, for example `certificate has expired; no pinned key in the chain`.
     public var problem: String
-    /// What the server sent, leaf first; at most `maxChain`.
+    /// The certificates that the server sent, leaf first; at most `maxChain`.
     public var chain: [ShownCertificate]
 
     public init(
@@ -74,7 +74,7 @@ extension TransferError {
 }
 
 extension FailureCause {
-    /// The cause that an X509_V_ERR code (X509_STORE_CTX_get_error(3)) stands for; nil for codes that need no remedy of
+    /// The cause for an X509_V_ERR code (X509_STORE_CTX_get_error(3)). Returns nil for codes that need no remedy of
     /// their own.
     fileprivate init?(verification code: Int32) {
         switch code {

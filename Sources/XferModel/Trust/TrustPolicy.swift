@@ -1,8 +1,8 @@
-/// How server certificates are judged for the hosts that match. Class of origin: AFSecurityPolicy.
+/// A rule for judging server certificates of the hosts that match. Class of origin: AFSecurityPolicy.
 ///
-/// It holds what the operator wrote. `XferCore.TrustPolicyRules` checks it, `XferCore.TrustDecision` applies it.
+/// It contains the operator's input. `XferCore.TrustPolicyRules` checks it, `XferCore.TrustDecision` applies it.
 public struct TrustPolicy: Hashable, Sendable, Codable {
-    /// What the policy requires in addition to, or instead of, a chain to a trusted authority.
+    /// The requirements of the policy in addition to, or instead of, a chain to a trusted authority.
     public enum Mode: String, Sendable, Codable, CaseIterable {
         /// The ordinary check; pins are ignored.
         case none
@@ -14,15 +14,15 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
 
     /// Lower-case letters, digits, `-`, `_` and `.`; `default` is the policy for hosts that no pattern matches.
     public var name: String
-    /// Increases with every change; 0 for the built-in default. Only requests with equal policy versions share
-    /// connections.
+    /// The version, which increases with every change; 0 for the built-in default. Only requests with equal policy
+    /// versions share connections.
     public var version: Int64
     public var mode: Mode
     /// The server has to match only one pin. With several pins a key can be replaced without an outage.
     public var pins: [Pin]
-    /// Whether chains are accepted that do not lead to a trusted authority.
+    /// True if chains are accepted that do not lead to a trusted authority.
     public var allowsInvalidCertificates: Bool
-    /// Whether the leaf must name the host.
+    /// True if the leaf must name the host.
     public var validatesDomainName: Bool
     /// Hosts that the policy applies to; empty only for the default.
     public var hosts: [HostPattern]
@@ -33,7 +33,7 @@ public struct TrustPolicy: Hashable, Sendable, Codable {
     public var minimumTLS: TLSVersion
     /// The certificate for servers that request one.
     public var clientCertificate: ClientCertificateFiles?
-    /// Whether a server is refused unless it staples an OCSP response which states that its certificate is not revoked.
+    /// True if a server is refused unless it staples an OCSP response which states that its certificate is not revoked.
     public var requiresStapledOCSP: Bool {
         get { requiresStaple ?? false }
         set { requiresStaple = newValue ? true : nil }

@@ -1,9 +1,9 @@
-/// How an `upload` task sends its source to the server.
+/// The way in which an `upload` task sends its source to the server.
 public struct UploadOptions: Hashable, Sendable, Codable {
     public var uploadProtocol: UploadProtocol
-    /// Whether the source is copied to the spool directory first, so that it may change afterwards.
+    /// True if the source is copied to the spool directory first, so that it may change afterwards.
     public var isSpooled: Bool
-    /// The most bytes of one request, for proxies that bound contents; nil is unlimited. Only for tus.
+    /// The highest number of bytes in one request, for proxies that limit contents; nil is unlimited. Only for tus.
     public var chunkSize: Int64?
     /// True if the request that creates the upload brings the first bytes (tus, `creation-with-upload`). It is optional
     /// because older rows lack it; nil is false.

@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// What stands for a URL in the cache: a text in its place, or what of it does not count.
+/// The cache's form of a URL: a replacing text, or the parts that are ignored.
 public struct CacheKeyInput: WireValue, Hashable {
     public var rule: CacheKeyRule
 
@@ -41,7 +41,7 @@ public struct CacheKeyInput: WireValue, Hashable {
     }
 }
 
-/// What of URLs does not count in the cache: those that are alike otherwise are one.
+/// The parts of URLs that the cache ignores: URLs that differ only in them are the same.
 public struct CacheKeyRecord: WireInput, Hashable {
     public var ignoreQuery: Bool?
     public var ignoreParams: [String]?

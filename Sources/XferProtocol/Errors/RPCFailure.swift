@@ -23,7 +23,7 @@ public struct RPCFailure: Error, Hashable, Sendable, CustomStringConvertible {
                 reason: error.reason.rawValue, path: error.path.isEmpty ? nil : error.path, expected: error.expected))
     }
 
-    /// Nil for numbers this reader does not know.
+    /// The known code; nil for numbers that this reader does not know.
     public var knownCode: ErrorCode? { ErrorCode(rawValue: code) }
     public var description: String { message }
 }
@@ -78,7 +78,7 @@ extension RPCFailure: WireValue {
     }
 }
 
-/// What an error answer says beyond its code and message.
+/// The data of an error answer beyond its code and message.
 public struct ErrorData: WireRecord, Hashable {
     public var reason = ""
     public var path: String?

@@ -1,7 +1,7 @@
 import StrictJSON
 import XferModel
 
-/// What an event says beyond the envelope. The one declaration gives the event's body and its schema.
+/// The fields of an event beyond the envelope. The one declaration defines the event's body and its schema.
 protocol EventContent: Sendable {
     /// Declares the summary, then each field with its value and its meaning. Every value of the same type of event
     /// declares the same fields.

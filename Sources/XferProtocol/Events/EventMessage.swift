@@ -3,19 +3,19 @@ public import XferModel
 
 /// An event on the wire: the envelope, and what its type adds.
 public struct EventMessage: WireValue, Hashable {
-    /// Nil for events that are not durable.
+    /// The sequence number; nil for events that are not durable.
     public var seq: Int64?
     public var time: Timestamp
     public var type: OpenEnum<EventName>
     public var taskID: TaskID?
-    /// Nil for events about the service.
+    /// The owner; nil for events about the service.
     public var owner: Owner?
-    /// In a fleet's events: the node that carries the task out, if one does. Files lie there.
+    /// In a fleet's events: the node that carries the task out, if one does. Its files are there.
     public var node: String?
     /// The durable event before this one in the same subscription; 0 before the first.
     public var prevSeq: Int64?
     public var subscription: Int64?
-    /// What the type adds: the fields of its `EventContent`.
+    /// The type's own fields: those of its `EventContent`.
     public var body: JSONObject
 
     /// A durable event as it was recorded.
@@ -62,7 +62,7 @@ public struct EventMessage: WireValue, Hashable {
         type.value == .progress ? try? ProgressRecord(lenient: .object(body)) : nil
     }
 
-    /// Whether it ends a task's run.
+    /// True if it ends a task's run.
     public var isTerminal: Bool { body["terminal"]?.boolValue ?? false }
 
     /// The name of the notification that carries events.

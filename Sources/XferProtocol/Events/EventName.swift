@@ -7,14 +7,14 @@ public enum EventName: WireEnum {
     case fleet(FleetEventName)
     /// `task.progress`: a running task's counters, coalesced.
     case progress
-    /// `events.overflow`: the client did not read; it goes on with `events.since`.
+    /// `events.overflow`: the client did not read; it continues with `events.since`.
     case overflow
 
     public static let allCases: [EventName] = ofDaemon + FleetEventName.allCases.map(EventName.fleet)
-    /// Those that `xferd` has.
+    /// The events of `xferd`.
     public static let ofDaemon: [EventName] = EventType.allCases.map(EventName.durable) + [.progress, .overflow]
 
-    /// Whether `events.since` has events of this type.
+    /// True if `events.since` has events of this type.
     public var isDurable: Bool { self != .progress && self != .overflow }
 
     public var wireName: String {
@@ -48,7 +48,7 @@ extension EventName {
         wireName.split { $0 == "." || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined() + "Event"
     }
 
-    /// Whether events of this type name a task and its owner.
+    /// True if events of this type name a task and its owner.
     var isAboutTask: Bool {
         switch self {
         case .durable(let type): type.rawValue.hasPrefix("task.") || type == .cacheHit

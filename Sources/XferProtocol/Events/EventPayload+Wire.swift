@@ -1,6 +1,6 @@
 import XferModel
 
-/// What each type of durable event says on the wire: its summary, then its fields in the order they are written.
+/// The declaration of each type of durable event: its summary, then its fields in the order in which they are written.
 extension EventPayload: EventContent {
     func declare<Declaration: EventDeclaration>(in event: inout Declaration) {
         switch self {

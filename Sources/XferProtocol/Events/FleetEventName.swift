@@ -1,4 +1,4 @@
-/// The types of durable events that only a fleet has. What happens to a task otherwise has the names of `EventType` there,
+/// The types of durable events that only a fleet has. All other events about tasks have the names of `EventType` there,
 /// too.
 public enum FleetEventName: String, CaseIterable, Sendable {
     case taskReleased = "fleet.task_released"
@@ -11,7 +11,7 @@ public enum FleetEventName: String, CaseIterable, Sendable {
     case limitChanged = "fleet.limit_changed"
     case created = "fleet.created"
 
-    /// Whether events of this type name a task.
+    /// True if events of this type name a task.
     var isAboutTask: Bool { self == .taskReleased || self == .taskChanged }
 }
 

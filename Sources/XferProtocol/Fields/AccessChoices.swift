@@ -1,19 +1,19 @@
 import StrictJSON
 public import XferModel
 
-/// Who the service claims to be towards servers, and by which way it reaches them, as a client chooses it for a task or
+/// A client's choices about the service's identity towards servers, and the way by which it reaches them, for a task or
 /// a profile. Where it is shown, secrets are `***`.
 public struct AccessChoices: Hashable, Sendable {
     public var credential = Patch<CredentialRecord>.unchanged
     public var clientCert = Patch<ClientCertificateRecord>.unchanged
-    /// Whether the profile's cookies are used; a profile has `CookieKeeping` in its place.
+    /// True if the profile's cookies are used; a profile has `CookieKeeping` in its place.
     public var cookies = Patch<Bool>.unchanged
     public var cookieList = Patch<[CookieRecord]>.unchanged
     public var proxy = Patch<ProxyRecord>.unchanged
 
     public init() {}
 
-    /// What is shown of a request.
+    /// The choices of a request in the form in which they are shown.
     init(masking request: TransferRequest) {
         credential = Patch(request.credential.map { CredentialRecord(masking: $0) })
         clientCert = Patch(request.clientCertificate.map { ClientCertificateRecord($0) })
@@ -22,7 +22,7 @@ public struct AccessChoices: Hashable, Sendable {
         proxy = Patch(request.proxy.map { ProxyRecord(masking: $0) })
     }
 
-    /// What is shown of a profile.
+    /// The choices of a profile in the form in which they are shown.
     init(masking profile: Profile) {
         credential = Patch(profile.credential.map { CredentialRecord(masking: $0) })
         clientCert = Patch(profile.clientCertificate.map { ClientCertificateRecord($0) })

@@ -3,7 +3,7 @@ import XferModel
 
 /// A chosen field on the wire, declared once for new tasks, changes, shown tasks and profiles.
 struct ChoiceField<Choices: Sendable>: Sendable {
-    /// How `task.update` changes the field; null unsets a nullable one.
+    /// The conditions under which `task.update` changes the field; null unsets a nullable one.
     enum Change: Sendable {
         case anytime(String, isNullable: Bool = false)
         /// Not while the task runs.
@@ -11,19 +11,19 @@ struct ChoiceField<Choices: Sendable>: Sendable {
     }
 
     let name: String
-    /// What the field means in a new task; it names the default.
+    /// The field's text for a new task; it states the default.
     let inTask: String
-    /// What the field means in a task that is shown.
+    /// The field's text for a task that is shown.
     let inRecord: String
-    /// Nil when profiles do not have the field.
+    /// The field's text for a profile; nil when profiles do not have the field.
     let inProfile: String?
-    /// Nil when the field cannot change.
+    /// The conditions for changing the field; nil when it cannot change.
     let change: Change?
-    /// Whether null is allowed in a new task: it unsets the profile's choice.
+    /// True if null is allowed in a new task: it unsets the profile's choice.
     fileprivate let isNullable: Bool
-    /// Which of its values guests may give to a task; nil if all.
+    /// The values that guests may give to a task; nil if all.
     fileprivate let access: FieldAccess?
-    /// Whether only downloads have the field.
+    /// True if only downloads have the field.
     let isOfDownloads: Bool
     private let limits: [WireLimit]
     private let example: JSONValue?

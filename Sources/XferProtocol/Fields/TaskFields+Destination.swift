@@ -1,7 +1,7 @@
 import StrictJSON
 import XferModel
 
-/// Where the file goes, and what happens once its bytes are there.
+/// The fields of the file, and of the steps after its last byte.
 extension TaskFields {
     /// `dir` and `output` make up the place together and are declared beside each other in each record.
     static let destination: [ChoiceField<Destination.Choices>] = [

@@ -1,7 +1,7 @@
 import StrictJSON
 import XferModel
 
-/// How often and how fast a task tries.
+/// The fields of the task's retries and rates.
 extension TaskFields {
     static let retries: [ChoiceField<TaskSpecification.Limits>] = [
         ChoiceField(

@@ -1,7 +1,7 @@
 import StrictJSON
 import XferModel
 
-/// When the task may run.
+/// The fields of the times at which the task may run.
 extension TaskFields {
     static let schedule: [ChoiceField<TaskSchedule.Choices>] = [
         ChoiceField(

@@ -3,7 +3,7 @@ import XferModel
 
 /// The catalogue of fields that are declared once for all records.
 enum TaskFields {
-    /// What a task and its profile may choose of a request.
+    /// The choices of a task and its profile about a request.
     static let request: [ChoiceField<TransferRequest.Choices>] = [
         ChoiceField(
             "redirect", \.redirect,
@@ -118,7 +118,7 @@ enum TaskFields {
                 "Whether it may go over links that cost money; if not, it stops on one and waits for another."))
     ]
 
-    /// How connections are made. A profile's hold for guests, too, who cannot change them.
+    /// The fields of connections. A profile's values apply to guests, too, who cannot change them.
     static let connections: [ChoiceField<TransferRequest.Choices>] = [
         ChoiceField(
             "ip_version", \.ipVersion, task: "Which addresses to connect to; default any.",

@@ -72,7 +72,7 @@ public enum BatchAdd: RPCMethod {
                 .length(1...TaskLimits.nameLength), .visible),
         ]
 
-        /// What is wrong with `options` would be wrong with every entry.
+        /// Validates `options`, because a fault there would be a fault of every entry.
         public func validate() throws(WireError) {
             for (name, value) in options.members {
                 if name == "url" || BatchEntry.ownedByBatch.contains(name) {
@@ -98,7 +98,7 @@ public enum BatchAdd: RPCMethod {
             }
         }
 
-        /// All that was asked for, the same text however the members of objects were ordered.
+        /// The whole request as text, independent of the order of objects' members.
         public var canonicalText: String { wire.sortingMembers.text }
     }
 

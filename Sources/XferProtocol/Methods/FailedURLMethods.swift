@@ -6,7 +6,7 @@ enum FailedURLMethods {
     static let all: [any RPCMethod.Type] = [FailedURLList.self, FailedURLRemove.self, FailedURLClear.self]
 }
 
-/// `failed_url.list`: the URLs that are not asked for again.
+/// `failed_url.list`: the permanently failed URLs.
 public enum FailedURLList: RPCMethod {
     public static let name = "failed_url.list"
     public static let access = MethodAccess.owners
@@ -69,7 +69,7 @@ public enum FailedURLList: RPCMethod {
     }
 }
 
-/// `failed_url.remove`: lets a URL be asked for again.
+/// `failed_url.remove`: allows requests of a URL again.
 public enum FailedURLRemove: RPCMethod {
     public static let name = "failed_url.remove"
     public static let access = MethodAccess.owners

@@ -9,7 +9,7 @@ enum FleetMethods {
     ]
 }
 
-/// `fleet.status`: the fleet as the asked node sees it.
+/// `fleet.status`: the fleet as seen by the node that is called.
 public enum FleetStatus: RPCMethod {
     public typealias Params = NoParams
 
@@ -60,7 +60,7 @@ public enum FleetStatus: RPCMethod {
     }
 }
 
-/// What a node does, as another one sees it.
+/// The state of a node in the view of another one.
 public enum FleetNodeState: String, WireEnum {
     /// It beats.
     case live
@@ -360,7 +360,7 @@ extension WireLimit {
     ) { FleetPlace($0) != nil }
 }
 
-/// What the fleet's methods have in their examples.
+/// The values in the examples of the fleet's methods.
 private enum FleetExample {
     static let node: JSONValue = [
         "name": "a", "state": "live", "draining": true, "places": ["any"], "slots": 64, "leases": 3, "pinned": 0,

@@ -101,7 +101,7 @@ extension WireField {
     }
 }
 
-/// What the groups' methods have in their examples.
+/// The values in the examples of the groups' methods.
 enum GroupExample {
     static let paused: JSONValue = [
         "name": "isos", "owner": 1000, "paused": true, "max_active": 2,

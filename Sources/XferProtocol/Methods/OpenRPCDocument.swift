@@ -36,7 +36,7 @@ public enum OpenRPCDocument {
         ]
     }
 
-    /// Where daemons are found: the user's and the system's socket, and a listener, which an operator configures.
+    /// The addresses of daemons: the user's and the system's socket, and a listener, which an operator configures.
     private static let servers: JSONValue = [
         [
             "name": "user", "url": "unix://${XDG_RUNTIME_DIR}/xferd.sock",

@@ -10,19 +10,19 @@ public protocol RPCMethod: Sendable {
 
     /// `noun.verb`.
     static var name: String { get }
-    /// Who may call the method. It has no default, so that no method becomes open to guests by accident.
+    /// The callers who may use the method. It has no default, so that no method becomes open to guests by accident.
     static var access: MethodAccess { get }
     /// The scope that a remote client's token must have to call the method.
     static var scope: MethodScope { get }
-    /// What the method does, in one or two sentences.
+    /// The effect of the method, in one or two sentences.
     static var summary: String { get }
     /// The error codes of the method in addition to `ErrorCode.everywhere`.
     static var errors: [ErrorCode] { get }
     /// At least one example. A test checks the examples against the schemas.
     static var examples: [MethodExample] { get }
-    /// Whether a call may read and return so much that the service runs only a few such calls at the same time.
+    /// True if a call may read and return so much that the service runs only a few such calls at the same time.
     static var isBulk: Bool { get }
-    /// Whether a call with few parameters takes so little time that the thread that read it also answers it.
+    /// True if a call with few parameters takes so little time that the thread that read it also answers it.
     static var isBrief: Bool { get }
 }
 
@@ -32,9 +32,9 @@ extension RPCMethod {
     public static var isBrief: Bool { false }
 }
 
-/// Who may call a method. The daemon decides by this declaration before it reads the parameters.
+/// The callers who may use a method. The daemon decides by this declaration before it reads the parameters.
 ///
-/// A guest is a user whom `access.users` or `access.groups` lets in and who is no operator.
+/// A guest is a user whom `access.users` or `access.groups` admits and who is no operator.
 public enum MethodAccess: String, Sendable, CaseIterable {
     /// Operators, and guests. The answer is about the service or about the caller itself.
     case users
@@ -120,7 +120,7 @@ public enum MethodRegistry {
     /// The methods that only `xfer-fleet` answers.
     public static let fleet: [any RPCMethod.Type] = FleetMethods.all
 
-    /// What the OpenRPC document describes.
+    /// The methods in the OpenRPC document.
     public static let documented: [any RPCMethod.Type] = all + fleet
 
     private static let namespaces = [

@@ -132,7 +132,7 @@ extension TaskAdd.Params {
         return schemas.reference(to: "TaskAddParams") { _ in ["oneOf": .array(forms)] }
     }
 
-    /// The parameters of both forms. Only the schema says which parameters can be combined.
+    /// The parameters of both forms. Only the schema states which parameters can be combined.
     public static func parameters(in schemas: inout WireSchemas) -> [ParameterDescription] {
         var parameters: [ParameterDescription] = []
         for field in NewTask.wireFields {

@@ -136,9 +136,9 @@ public enum TaskResult: RPCMethod {
         ]
     }
 
-    /// How `data` is written.
+    /// The form of `data`.
     public enum Encoding: String, WireEnum {
-        /// As it is.
+        /// The text, unchanged.
         case utf8 = "utf-8"
         /// RFC 4648 §4: of bytes that are not UTF-8.
         case base64
@@ -164,7 +164,7 @@ public enum TaskResult: RPCMethod {
             }
         }
 
-        /// Nil when `data` is not what `encoding` says.
+        /// Decodes `data`, or returns nil when it does not have the form `encoding`.
         static func decode(_ data: String, _ encoding: OpenEnum<Encoding>) -> [UInt8]? {
             encoding.value == .base64 ? Base64.decode(data) : Array(data.utf8)
         }

@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// What the verbs on several tasks take: ids, in one transaction, or a filter, in chunks.
+/// The selection of tasks for verbs: ids, in one transaction, or a filter, in chunks.
 public struct TaskSelection: WireInput, WireParams, Hashable {
     public var ids: [TaskID]?
     public var filter: TaskFilter?
@@ -26,7 +26,7 @@ public struct TaskSelection: WireInput, WireParams, Hashable {
     }
 }
 
-/// What became of the tasks a verb was called on. A state that does not allow the verb is no error.
+/// The result of a verb for each of its tasks. A state that does not allow the verb is no error.
 public enum SelectionResult: WireValue, Hashable {
     case ids(Listed)
     case filter(Counted)
@@ -131,7 +131,7 @@ public enum SelectionResult: WireValue, Hashable {
         ]
     }
 
-    /// What became of the files of tasks that were removed with them.
+    /// The result of removing the files of tasks that were removed with them.
     public struct RemovedFiles: WireRecord, Hashable {
         public var deleted = 0
         public var kept: [KeptFile] = []
@@ -171,7 +171,7 @@ public enum SelectionResult: WireValue, Hashable {
         ]
     }
 
-    /// Of `task.remove` with files.
+    /// The files of `task.remove` with files.
     public var files: RemovedFiles? {
         switch self {
         case .ids(let listed): listed.files
@@ -224,7 +224,7 @@ public enum TaskPause: RPCMethod {
     public static let examples = MethodExample.selection
 }
 
-/// `task.resume`: lets paused tasks go on.
+/// `task.resume`: resumes paused tasks.
 public enum TaskResume: RPCMethod {
     public typealias Params = TaskSelection
     public typealias Result = SelectionResult
@@ -357,7 +357,7 @@ public enum TaskMove: RPCMethod {
             result: ["changed": [17], "unchanged": [], "missing": []]),
     ]
 
-    /// Where to.
+    /// The new place.
     public enum Position: String, WireEnum {
         case top, bottom, before, after
     }

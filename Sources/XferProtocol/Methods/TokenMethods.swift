@@ -7,7 +7,7 @@ enum TokenMethods {
 }
 
 extension TokenScope: WireEnum {
-    /// Whether a token of this scope may call a method of that one. The rights of its user are checked besides.
+    /// True if a token of this scope may call a method of that one. The rights of its user are checked besides.
     public func allows(_ scope: MethodScope) -> Bool {
         switch self {
         case .metrics: false

@@ -67,7 +67,7 @@ public struct WebhookRecord: WireRecord, Hashable {
 
     public init() {}
 
-    /// What its definition says; the deliveries are to be filled in.
+    /// Creates the record of a definition; the deliveries have to be filled in.
     public init(_ definition: WebhookDefinition) {
         name = definition.name
         url = Redaction.url(definition.url.string)

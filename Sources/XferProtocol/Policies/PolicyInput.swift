@@ -48,7 +48,7 @@ public struct PolicyInput: WireInput, Hashable {
     ]
 }
 
-/// Where a client certificate lies.
+/// The files of a client certificate.
 public struct ClientCertificateRecord: WireInput, Hashable {
     public var certificate = ""
     public var key = ""

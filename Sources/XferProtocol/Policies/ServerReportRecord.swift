@@ -1,7 +1,7 @@
 import StrictJSON
 public import XferModel
 
-/// What a server showed in one TLS handshake, and what the policies say to it.
+/// The data that a server sent in one TLS handshake, and the policies' judgement of it.
 public struct ServerReportRecord: WireRecord, Hashable {
     public var host = ""
     public var port = 0
@@ -60,7 +60,7 @@ public struct ServerCertificateRecord: WireRecord, Hashable {
     ]
 }
 
-/// One thing that is looked at.
+/// One check of the handshake.
 public struct StageRecord: WireRecord, Hashable {
     public var stage = OpenEnum<TrustStage>(.chain)
     public var passed = false
@@ -84,7 +84,7 @@ public struct StageRecord: WireRecord, Hashable {
 
 extension TrustStage: WireEnum {}
 
-/// What one policy says by itself.
+/// The judgement of one policy by itself.
 public struct PolicyVerdictRecord: WireRecord, Hashable {
     public var name = ""
     public var version: Int64 = 0

@@ -80,7 +80,7 @@ public struct ProfileInput: WireInput, Hashable {
     }
 }
 
-/// Whether a profile has a jar for cookies.
+/// The choice whether a profile has a jar for cookies.
 public enum CookieKeeping: String, WireEnum {
     case none, jar
 }

@@ -1,6 +1,6 @@
 public import XferModel
 
-/// How the last request of an attempt went: over which connection, and when its steps ended.
+/// The connection of an attempt's last request, and the times of its steps.
 public struct AttemptRecord: WireRecord, Hashable {
     public var beganAt = Timestamp(microseconds: 0)
     public var address: String?

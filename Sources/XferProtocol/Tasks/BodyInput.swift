@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// What a request sends, in one of five forms.
+/// The content of a request, in one of five forms.
 public struct BodyInput: WireInput, Hashable {
     public var form: JSONObject?
     public var charset: FormCharset?
@@ -154,7 +154,7 @@ extension JSONNumber {
     }
 }
 
-/// What a listing tells of what is sent.
+/// The description of a request's content in listings.
 public struct BodyRecord: WireRecord, Hashable {
     public var form = OpenEnum(BodySummary.Form.inline)
     public var length: Int64?

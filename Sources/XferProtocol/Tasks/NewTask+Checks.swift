@@ -1,7 +1,7 @@
 import StrictJSON
 import XferModel
 
-/// What concerns several fields of a new task, each fault named by the field that should not be there.
+/// Checks of several fields of a new task. Each fault is reported with the field that should not be there.
 extension NewTask {
     public func validate() throws(WireError) {
         try checkURLs()

@@ -1,7 +1,7 @@
 import StrictJSON
 public import XferModel
 
-/// What holds for a task where its fields say nothing.
+/// The values for fields that a task leaves unset.
 public struct TaskDefaults: Hashable, Sendable {
     /// Absolute path of the directory for files.
     public var directory: String
@@ -51,7 +51,7 @@ extension NewTask {
         return specification
     }
 
-    /// What was said of the request.
+    /// The fields of the request that were set.
     public var requestFields: RequestFields {
         var fields = RequestFields(kind: kind ?? .download)
         fields.profile = profile
@@ -71,8 +71,8 @@ extension NewTask {
         return fields
     }
 
-    /// All that was asked for, the same text however the members of objects were ordered. `retry_failed` says how the task is
-    /// added, not what it is: it may differ.
+    /// The whole request as text, independent of the order of objects' members. `retry_failed` describes the way of
+    /// adding, not the task: it may differ.
     public var canonicalText: String {
         var asked = self
         asked.retryFailed = nil
@@ -85,7 +85,7 @@ extension NewTask {
         return body?.content
     }
 
-    /// What is asked for first.
+    /// The URL that is requested first.
     public var firstURL: String { urls?.first ?? url ?? "" }
     /// The URLs that follow it, in order of preference.
     public var mirrors: [String] { Array(urls?.dropFirst() ?? []) }
@@ -93,7 +93,7 @@ extension NewTask {
     /// The field that names the directory.
     public var directoryField: String { output?.contains("/") == true ? "output" : "dir" }
 
-    /// Where the file goes.
+    /// The place of the file.
     public func destination(defaultDirectory: String) -> Destination {
         let place = DestinationPath(directory: dir ?? defaultDirectory, output: output)
         var destination = Destination(directory: place.directory, name: place.name)
@@ -126,12 +126,13 @@ extension JSONValue {
     }
 }
 
-/// `dir` and `output` put together: an absolute `output` names its own directory, a relative one lies below `dir`.
+/// The combination of `dir` and `output`: an absolute `output` contains its own directory, a relative one is below
+/// `dir`.
 ///
-/// Text only: whether it stays below an allowed root is decided where the directory is opened.
+/// Text only: `DestinationDirectory` decides, when it opens the directory, if that is below an allowed root.
 public struct DestinationPath: Hashable, Sendable {
     public let directory: String
-    /// Nil leaves the name to the server or the URL.
+    /// The file's name; nil leaves it to the server or the URL.
     public let name: String?
 
     public init(directory: String, output: String?) {

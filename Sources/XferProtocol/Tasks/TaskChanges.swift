@@ -1,7 +1,7 @@
 public import StrictJSON
 public import XferModel
 
-/// What `task.update` may change. `null` unsets where a field can be unset.
+/// The fields that `task.update` may change. `null` unsets where a field can be unset.
 public struct TaskChanges: WireInput, Hashable {
     // In any unfinished state.
     public var priority: Priority?
@@ -96,13 +96,13 @@ public struct TaskChanges: WireInput, Hashable {
         Self.wireFields.first(in: self) { NewTask.fieldsOfDownloads.contains($0) }?.name
     }
 
-    /// Whether a directory is named, be it the one the task has.
+    /// True if a directory is named, be it the one the task has.
     public var namesDirectory: Bool {
         if case .set(let output) = output, output.contains("/") { return true }
         return dir != nil
     }
 
-    /// Applies the changes to what was asked for.
+    /// Applies the changes to the specification.
     public func apply(to specification: inout TaskSpecification) {
         if let priority { specification.priority = priority }
         specification.group = group.applied(to: specification.group)

@@ -1,13 +1,13 @@
 public import StrictJSON
 
-/// Which fields of a task are asked for (`fields`): an array of names. `id` is always among them.
+/// The requested fields of a task (`fields`): an array of names. `id` is always among them.
 public struct TaskColumns: WireValue, Hashable {
     /// In the order they were named.
     public let names: [String]
     /// The same as positions in `TaskRecord.wireFields`.
     fileprivate let positions: FieldSet
 
-    /// Nil when a name is none of a task's fields.
+    /// Creates the set. Returns nil when a name is none of a task's fields.
     public init?(_ names: [String]) {
         guard let columns = try? TaskColumns(strict: names.wire) else { return nil }
         self = columns
@@ -28,7 +28,7 @@ public struct TaskColumns: WireValue, Hashable {
     /// Every field there is.
     public static let all = TaskColumns(excluding: [])
 
-    /// Whether this field of a task is among them.
+    /// True if this field of a task is among them.
     public func contains(_ name: String) -> Bool {
         TaskRecord.wireFields.index(of: name).map(positions.contains) ?? false
     }

@@ -1,8 +1,8 @@
 public import StrictJSON
 public import XferModel
 
-/// A task coming out: what was set, and what became of it. Everything but `id` is there only when it was asked for
-/// and is known. Secrets are `***`.
+/// A task in answers: its fields and its results. Everything but `id` is present only if it was requested and is known.
+/// Secrets are `***`.
 public struct TaskRecord: WireRecord, Hashable {
     public var id = TaskID(0)
     public var owner: Owner?
@@ -196,7 +196,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
 
     public init() {}
 
-    /// Nil while a hook works on the file.
+    /// Creates the record, or returns nil while a hook works on the file.
     public init?(_ ready: ReadyFile, inDirectory directory: String) {
         guard let facts = ready.facts else { return nil }
         path = directory == "/" ? "/\(ready.name)" : "\(directory)/\(ready.name)"
@@ -219,7 +219,7 @@ public struct StagedFileRecord: WireRecord, Hashable {
     ]
 }
 
-/// When and why received bytes of a download were discarded.
+/// The time and reason of discarding received bytes of a download.
 public struct DiscardRecord: WireRecord, Hashable {
     public var at = Timestamp(microseconds: 0)
     public var bytes: Int64 = 0
@@ -227,7 +227,7 @@ public struct DiscardRecord: WireRecord, Hashable {
 
     public init() {}
 
-    /// Nil if the event is about something else.
+    /// Creates the record, or returns nil if the event is about something else.
     public init?(_ event: Event) {
         switch event.payload {
         case .taskSourceChanged(let reason, let dropped), .taskBytesDiscarded(let reason, let dropped):
@@ -246,7 +246,7 @@ public struct DiscardRecord: WireRecord, Hashable {
     ]
 }
 
-/// How far a task is.
+/// The progress of a task.
 public struct ProgressRecord: WireRecord, Hashable {
     public var received: Int64 = 0
     public var sent: Int64 = 0

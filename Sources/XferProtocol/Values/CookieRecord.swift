@@ -23,7 +23,7 @@ public struct CookieRecord: WireInput, Hashable {
         value = cookie.value
     }
 
-    /// What is shown of it.
+    /// The cookie in the form in which it is shown.
     public init(masking cookie: RequestCookie) {
         self.init(cookie)
         value = Redaction.mask

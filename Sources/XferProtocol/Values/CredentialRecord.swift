@@ -18,7 +18,7 @@ public struct CredentialRecord: WireInput, Hashable {
         self.password = .value(password)
     }
 
-    /// What is shown of a credential that is set.
+    /// The credential in the form in which it is shown.
     public init(masking credential: Credential) {
         let scheme = CredentialScheme(credential.scheme)
         self.scheme = scheme == .basic ? nil : scheme
@@ -154,7 +154,7 @@ public enum SecretText: WireValue, Hashable {
     }
 }
 
-/// Where the service reads a secret at every attempt; only operators may say so.
+/// The place from which the service reads a secret at every attempt; only operators may set it.
 public struct SecretReference: WireInput, Hashable {
     public var file: String?
     public var systemd: String?
@@ -193,7 +193,7 @@ public struct SecretReference: WireInput, Hashable {
         }
     }
 
-    /// Nil for a secret that is given as a value.
+    /// Creates the reference, or returns nil for a secret that is given as a value.
     public init?(_ place: Secret) {
         switch place {
         case .value: return nil

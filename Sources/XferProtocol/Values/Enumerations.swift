@@ -20,7 +20,7 @@ extension FinalizeMode: WireEnum {}
 extension NetworkState: WireEnum {}
 extension EventType: WireEnum {}
 
-/// Stored as a number so that it sorts, written as a word.
+/// A priority is stored as a number so that it sorts, and written as a name.
 extension Priority: WireEnum {
     public var wireName: String {
         switch self {
@@ -36,7 +36,7 @@ extension Priority: WireEnum {
     }
 }
 
-/// Whether kept bytes may be continued without a validator.
+/// The rule for continuing kept bytes without a validator.
 public enum ResumeMode: String, WireEnum {
     /// Only under a validator, else from the beginning.
     case auto

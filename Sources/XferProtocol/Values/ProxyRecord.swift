@@ -5,7 +5,7 @@ public import XferModel
 public struct ProxyRecord: WireValue, Hashable {
     public var form: Form
 
-    /// What is written where more than the URL is to be said.
+    /// The form for a proxy with more fields than the URL.
     public struct Form: WireInput, Hashable {
         public var url = ""
         public var credential: CredentialRecord?
@@ -42,7 +42,7 @@ public struct ProxyRecord: WireValue, Hashable {
         form.url = url
     }
 
-    /// What is shown of a proxy.
+    /// The proxy in the form in which it is shown.
     public init(masking proxy: ProxySettings) {
         self.init(url: Redaction.url(proxy.url))
         form.credential = proxy.credential.map { CredentialRecord(masking: $0) }
@@ -69,7 +69,7 @@ public struct ProxyRecord: WireValue, Hashable {
         ["anyOf": [["type": "string", "minLength": 1], Form.schema(in: &schemas)]]
     }
 
-    /// The proxy that is meant; its URL has not been looked at.
+    /// The proxy's settings; the URL has not been validated.
     public var settings: ProxySettings {
         ProxySettings(url: form.url, credential: form.credential?.credential, exceptions: form.noProxy ?? [])
     }

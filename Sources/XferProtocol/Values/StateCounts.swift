@@ -1,6 +1,6 @@
 public import XferModel
 
-/// How many tasks are in each state.
+/// The number of tasks in each state.
 public struct StateCounts: WireRecord, Hashable {
     public var queued: Int64 = 0
     public var waiting: Int64 = 0

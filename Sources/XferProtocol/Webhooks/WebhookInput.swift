@@ -38,11 +38,11 @@ public struct WebhookInput: WireInput, Hashable {
             .length(1...128), example: "text/plain"),
     ]
 
-    /// Where the secret is; nil without one.
+    /// The place of the secret; nil without one.
     public var secretPlace: Secret? { secret?.secret }
 }
 
-/// Which events of its types a webhook gets. An event has to satisfy every condition that is there.
+/// Conditions that select the events of a webhook's types. An event has to satisfy every condition that is set.
 public struct WebhookFilterRecord: WireInput, Hashable {
     public var groups: [String]?
     public var labels: [String]?
@@ -63,6 +63,6 @@ public struct WebhookFilterRecord: WireInput, Hashable {
         .optional("owners", \.owners, "Only events about what belongs to one of these users.", .count(1...64)),
     ]
 
-    /// Whether there is no condition.
+    /// True if there is no condition.
     public var isEmpty: Bool { groups == nil && labels == nil && owners == nil }
 }

@@ -1,4 +1,4 @@
-/// How far two words are apart, in edits.
+/// The number of edits between two words.
 public enum EditDistance {
     /// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other (optimal string
     /// alignment).

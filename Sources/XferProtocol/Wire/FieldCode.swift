@@ -1,7 +1,8 @@
 import StrictJSON
 import XferModel
 
-/// The functions of a field: reading, writing and schema of a value that is stored `offset` bytes from a record's start.
+/// The functions of a field: reading, writing and schema of a value that is stored `offset` bytes from a record's
+/// start.
 ///
 /// Only the value's type is a parameter. The compiler then makes these functions once for each type of value; with the
 /// record's type as well it would make them for every field of every record, which took it minutes.

@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// An enumeration whose values are lower-case words on the wire.
+/// An enumeration whose values are lower-case names on the wire.
 public protocol WireEnum: WireValue, CaseIterable, Hashable {
     var wireName: String { get }
     init?(wireName: String)
@@ -30,7 +30,7 @@ extension WireEnum {
     /// The type's name with those it is nested in.
     static var schemaName: String { WireSchemas.name(of: Self.self) }
 
-    /// The known words in the order of their declaration.
+    /// The known names in the order of their declaration.
     private static var words: [String] {
         var words: [String] = []
         for known in allCases { words.append(known.wireName) }
@@ -40,7 +40,7 @@ extension WireEnum {
     private static func choice(for name: String?) -> String { WordChoice.expected(of: words, for: name) }
 }
 
-/// The advice for a client that gave a word that is not known.
+/// The advice for a client that sent an unknown name.
 private enum WordChoice {
     @inline(never)
     static func expected(of names: [String], for name: String?) -> String {
@@ -49,7 +49,7 @@ private enum WordChoice {
     }
 }
 
-/// An enumeration's value as a client may meet it: a newer daemon can send words that the client does not know.
+/// An enumeration's value as a client may receive it: a newer daemon can send names that the client does not know.
 public enum OpenEnum<Known: WireEnum>: WireValue, Hashable, CustomStringConvertible {
     case known(Known)
     case unknown(String)
@@ -67,7 +67,7 @@ public enum OpenEnum<Known: WireEnum>: WireValue, Hashable, CustomStringConverti
     public var wire: JSONValue { .string(description) }
     public func write(to output: inout [UInt8]) { output.appendJSON(description) }
 
-    /// The word on the wire.
+    /// The name on the wire.
     public var description: String {
         switch self {
         case .known(let value): value.wireName
@@ -75,7 +75,7 @@ public enum OpenEnum<Known: WireEnum>: WireValue, Hashable, CustomStringConverti
         }
     }
 
-    /// The value, nil when this reader does not know the word.
+    /// The value, nil when this reader does not know the name.
     public var value: Known? { if case .known(let value) = self { value } else { nil } }
 
     public static func schema(in schemas: inout WireSchemas) -> JSONValue { Known.schema(in: &schemas) }

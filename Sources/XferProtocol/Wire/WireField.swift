@@ -99,7 +99,7 @@ public struct WireField<Record: WireRecord>: Sendable {
 }
 
 extension WireValue {
-    /// The value if it has its type's form and keeps to the limits; a lenient reader does not ask for the limits.
+    /// The value if it has its type's form and is within the limits; a lenient reader ignores the limits.
     static func read(_ json: JSONValue, _ mode: WireMode, _ limits: [WireLimit]) throws(WireError) -> Self {
         // The type first: "expected a string" says more than a length.
         let value: Self
@@ -135,17 +135,18 @@ struct FieldLabel: Sendable {
     }
 }
 
-/// Which values of a field a guest may give, where that is less than an operator may.
+/// The values of a field that a guest may give, where an operator may give more.
 ///
-/// The daemon refuses a guest's other values when it admits the request. A test gives a refused value to each field that
-/// declares one, as a guest.
+/// The daemon refuses a guest's other values when it admits the request. A test gives a refused value to each field
+/// that declares one, as a guest.
 public enum FieldAccess: String, Sendable, CaseIterable {
     /// None: the answer is `permission_denied`.
     case operators
     /// Paths beneath the roots granted to the guest that the guest itself could read or write: for others the answer is
     /// `permission_denied`.
     case ownFiles = "own_files"
-    /// Hooks and webhooks that are configured for guests: for others the answer is the one for a name that does not exist.
+    /// Hooks and webhooks that are configured for guests: for others the answer is the one for a name that does not
+    /// exist.
     case guestHooks = "guest_hooks"
     /// Up to the priority granted to the guest: for higher ones the answer is `permission_denied`.
     case grantedPriority = "granted_priority"

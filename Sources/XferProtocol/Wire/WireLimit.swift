@@ -2,11 +2,11 @@ import StrictJSON
 
 /// A bound on a field's value: checked when it is read, and part of its schema.
 public struct WireLimit: Sendable {
-    /// What the bound adds to the field's JSON Schema.
+    /// The bound's keywords in the field's JSON Schema.
     let keywords: JSONObject
     let expected: String
     let reason: WireError.Reason
-    /// Whether the value keeps the bound; values of other types pass, their type is refused elsewhere.
+    /// True if the value keeps the bound; values of other types pass, their type is refused elsewhere.
     let admits: @Sendable (JSONValue) -> Bool
 
     func check(_ value: JSONValue) throws(WireError) {

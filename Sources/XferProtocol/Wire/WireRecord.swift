@@ -12,7 +12,7 @@ public protocol WireRecord: WireValue {
     /// The record's description in the schema, one sentence.
     static var summary: String { get }
 
-    /// Whether clients write this record. If so, its schema refuses unknown fields.
+    /// True if clients write this record. If so, its schema refuses unknown fields.
     static var isInput: Bool { get }
 
     /// Checks rules that concern several fields. It is called after a strict read.
@@ -106,7 +106,8 @@ public struct WireFields<Record: WireRecord>: Sendable, RandomAccessCollection, 
 /// The fields of a record, by position and by name. It knows its record by address only (see `FieldCode`).
 final class FieldTable: Sendable {
     let fields: [FieldDeclaration]
-    // The functions of the fields, by themselves: to take a whole field out of an array copies it, with a dozen references.
+    // The functions of the fields, by themselves: to take a whole field out of an array copies it, with a dozen
+    // references.
     let decoders: [@Sendable (JSONValue, WireMode, UnsafeMutableRawPointer) throws(WireError) -> Void]
     private let readers: [(name: String, read: @Sendable (UnsafeRawPointer) -> JSONValue?)]
     private let writers: [@Sendable (UnsafeRawPointer, inout [UInt8]) -> Void]
@@ -184,8 +185,9 @@ final class FieldTable: Sendable {
 
 /// A set of a record's fields, with one bit for each position.
 ///
-/// Two words and no `UInt128`: where a value of that type is an argument of an asynchronous function and no register is
-/// left for it, Swift 6.3 for x86-64 may return to a wrong address, depending on the stack's alignment.
+/// It has two 64-bit integers and no `UInt128`: where a value of that type is an argument of an asynchronous function
+/// and no register is left for it, Swift 6.3 for x86-64 may return to a wrong address, depending on the stack's
+/// alignment.
 struct FieldSet: Hashable, Sendable {
     /// The highest number of fields of a record.
     static let capacity = 128

@@ -37,7 +37,7 @@ enum SchemaText {
     @inline(never)
     static func either(_ first: JSONValue, _ second: JSONValue) -> JSONValue { ["anyOf": [first, second]] }
 
-    /// The schema of a string that is one of the words.
+    /// The schema of a string that is one of these names.
     @inline(never)
     static func word(of words: [String]) -> JSONValue {
         ["type": "string", "enum": .array(words.map { .string($0) })]

@@ -18,11 +18,11 @@ public protocol WireValue: Sendable {
     static func schema(in schemas: inout WireSchemas) -> JSONValue
 }
 
-/// How much a reader forgives.
+/// The strictness of a reader.
 public enum WireMode: Sendable {
-    /// What a client sent: unknown fields and values are errors.
+    /// For a client's data: unknown fields and values are errors.
     case strict
-    /// What a newer daemon may have sent: unknown fields and unknown values of optional enumerations are left out.
+    /// For data of a daemon that may be newer: unknown fields and unknown values of optional enumerations are left out.
     case lenient
 }
 

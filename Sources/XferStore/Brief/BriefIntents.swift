@@ -55,7 +55,7 @@ extension StoreTransaction {
             .text(JSONText.array(tasks.map(\.rawValue))))
     }
 
-    /// Runs `body`, which may change held tasks: they are its caller's.
+    /// Runs `body`, which may change tasks with uncommitted starts: they belong to its caller.
     public func asHolder<Value>(_ body: () throws -> Value) rethrows -> Value {
         isHolder = true
         defer { isHolder = false }

@@ -1,19 +1,19 @@
 public import XferModel
 import XferThreads
 
-/// The tasks of brief runs: their rows say `queued`, but the tasks run.
+/// The tasks with uncommitted starts: brief runs, whose rows have the state `queued` although the tasks run.
 ///
-/// A transaction holds tasks (`StoreTransaction.hold`), and a rollback lets go of those that it held: a closure that is
-/// executed again finds them as they were.
+/// A transaction adds tasks (`StoreTransaction.hold`), and a rollback removes those that it added: a closure that is
+/// executed again finds the former state.
 ///
-/// Invariant: while a task is held, only its run changes its row (`StoreTransaction.asHolder`). Any other change-set
-/// that would change it is rolled back and waits until the task is released, then runs again. So every verb finds either
-/// a task that is queued and does not run, or one whose start is committed.
+/// Invariant: while the start of a task is not committed, only its run changes its row (`StoreTransaction.asHolder`).
+/// Any other change-set that would change it is rolled back and waits until the task is released, then runs again. So
+/// every verb finds either a task that is queued and does not run, or one whose start is committed.
 public final class HeldTasks: Sendable {
     private struct State {
         var ids: Set<TaskID> = []
         var waiting: [any ChangeSet] = []
-        /// The change-sets that have waited and are not executed yet, so that no task is held again before.
+        /// The change-sets that have waited and are not executed yet. While there are any, no start stays uncommitted.
         var retried: Set<ObjectIdentifier> = []
         var onWanted: (@Sendable () -> Void)?
         var submit: (@Sendable ([any ChangeSet]) -> Void)?
@@ -21,16 +21,16 @@ public final class HeldTasks: Sendable {
 
     private let state = Locked(State())
 
-    /// Sets what is called when a change-set waits. It has to lead to a `release` of the held tasks.
+    /// Sets the callback for a change-set that begins to wait. It has to lead to a `release` of the tasks.
     public func setWanted(_ onWanted: @escaping @Sendable () -> Void) { state.withLock { $0.onWanted = onWanted } }
 
     /// Sets what executes change-sets again.
     func setSubmit(_ submit: @escaping @Sendable ([any ChangeSet]) -> Void) { state.withLock { $0.submit = submit } }
 
-    /// Whether a change-set waits, or has waited and is not executed yet: no task should be held now.
+    /// True if a change-set waits, or has waited and is not executed yet: then starts have to be committed.
     public var isWanted: Bool { state.withLock { !$0.waiting.isEmpty || !$0.retried.isEmpty } }
 
-    /// How many tasks are held.
+    /// The number of tasks with uncommitted starts.
     public var count: Int { state.withLock { $0.ids.count } }
 
     func contains(_ id: TaskID) -> Bool { state.withLock { $0.ids.contains(id) } }
@@ -39,12 +39,12 @@ public final class HeldTasks: Sendable {
         state.withLock { state in state.ids.isEmpty ? nil : ids.first { state.ids.contains($0) } }
     }
 
-    /// The tasks that are not held, in their order.
+    /// The tasks without an uncommitted start, in their order.
     public func removeHeld(from ids: [TaskID]) -> [TaskID] {
         state.withLock { state in state.ids.isEmpty ? ids : ids.filter { !state.ids.contains($0) } }
     }
 
-    /// Holds a task; false if it is held already.
+    /// Adds a task; returns false if it was added already.
     func hold(_ id: TaskID) -> Bool { state.withLock { $0.ids.insert(id).inserted } }
 
     /// Releases tasks and executes the change-sets that waited. A scheduling pass has to follow: it may start them.
@@ -59,8 +59,8 @@ public final class HeldTasks: Sendable {
 
     // MARK: For GroupCommit
 
-    /// Lets the change-set wait for the next release, unless the task has been released since the change-set found it
-    /// held.
+    /// Lets the change-set wait for the next release, unless the task has been released since the change-set found its
+    /// start uncommitted.
     func add(_ change: any ChangeSet, for task: TaskID) {
         let (isHeld, onWanted, submit) = state.withLock { state in
             state.retried.insert(ObjectIdentifier(change))

@@ -57,7 +57,7 @@ extension StoreReader {
         return CachePage(entries: Array(entries.prefix(limit)), of: words, isLast: false)
     }
 
-    /// How much an owner keeps; nil means all owners.
+    /// The size of an owner's cache; nil means all owners.
     public func cacheTotals(of owner: Owner? = nil) throws(StoreError) -> CacheTotals {
         try connection.first(
             "SELECT count(*), coalesce(sum(length), 0) FROM cache_entry WHERE ?1 IS NULL OR owner = ?1", Value(owner)
@@ -79,7 +79,7 @@ extension StoreReader {
         ) { CachedBlob($0) }
     }
 
-    /// Which of these files an entry names.
+    /// The files of this list that a cache entry refers to.
     public func wantedBlobs(among names: [String]) throws(StoreError) -> Set<String> {
         Set(
             try connection.all(
@@ -126,7 +126,7 @@ public struct CachedBlob: Hashable, Sendable {
 }
 
 extension CacheEntry {
-    /// As `init(_:)` reads them.
+    /// The columns that `init(_:)` reads.
     static let columns = """
         id, owner, blob, url, final_url, status, fields, variant, request_time, response_time, length, digest, stored_at, \
         last_used_at

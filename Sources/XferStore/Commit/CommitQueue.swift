@@ -1,8 +1,8 @@
-/// When to commit what: a pure decision. A commit starts at once when none is under way; what arrives meanwhile forms
-/// the next one; `gathered` changes may wait for others, but not for long. Bulky changes are committed one by one, in
-/// turns with everything else: a small change waits for one of them at most.
+/// Decides what to commit and when: a pure decision. A commit starts at once when none is under way; changes that
+/// arrive meanwhile form the next one. `gathered` changes may wait for others, but not for long. Bulky changes are
+/// committed one by one, in turns with everything else: a small change waits for one of them at most.
 struct CommitQueue<Change> {
-    /// What the caller has to do now.
+    /// The caller's next action.
     enum Action: Equatable {
         case nothing
         /// Start committing: call `next` on the writer's queue until it answers nil.
@@ -16,13 +16,13 @@ struct CommitQueue<Change> {
 
     private var pending: [Change] = []
     private var bulky: [Change] = []
-    /// Whether the last group was a bulky change: then the other changes are next.
+    /// True if the last group was a bulky change: then the other changes are next.
     private var wasBulky = false
     private var isUrgent = false
     private var isCommitting = false
     private var isTimerRunning = false
 
-    /// Whether changes that are not bulky are committed with the next group. A `gathered` change that came while a
+    /// True if changes that are not bulky are committed with the next group. A `gathered` change that came while a
     /// bulky one was waiting has no timer: it is committed as soon as possible.
     private var isDue: Bool { isUrgent || !pending.isEmpty && !isTimerRunning }
 

@@ -182,7 +182,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// Commits, unless the files have been removed or replaced. If that happens during the commit, it throws, and no
-    /// caller is told that its change is stored.
+    /// caller gets a confirmation.
     private func commitInPlace(_ transaction: StoreTransaction) throws(StoreError) {
         if let fault = place.fault { throw fault }
         try transaction.commit()

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Checks of invariants that cost too much in service. They are on in debug builds, and where `XFER_CHECK_INVARIANTS` is
-/// set in the environment: the tests set it for themselves and for the optimised programs that they start.
+/// Checks of invariants that cost too much in service. They are on in debug builds, and where `XFER_CHECK_INVARIANTS`
+/// is set in the environment: the tests set it for themselves and for the optimised programs that they start.
 enum InvariantChecks {
     static let areOn: Bool = {
         var isDebug = false

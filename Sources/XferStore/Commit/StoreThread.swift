@@ -26,7 +26,7 @@ final class StoreThread: @unchecked Sendable {
         }
     }
 
-    /// Requests the work; if it is under way, it is done once more.
+    /// Requests the work; if it is under way, it is done again.
     func ask() { change { isAsked = true } }
 
     /// Returns when the work requested before is done. Must not be called within the work.
@@ -39,7 +39,7 @@ final class StoreThread: @unchecked Sendable {
     /// Ends the thread once it has finished the requested work.
     func end() { change { mayEnd = true } }
 
-    /// As `end`, and returns when the thread has ended. Must not be called within the work.
+    /// Does the same as `end`, and returns when the thread has ended. Must not be called within the work.
     func finish() {
         end()
         hasChanged.lock()

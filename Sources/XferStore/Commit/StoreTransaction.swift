@@ -2,9 +2,9 @@ import GRDB
 import Glibc
 public import XferModel
 
-/// What can be read from the database: a snapshot in `TaskStore.read`, the transaction so far in `TaskStore.write`.
+/// The state of the database: a snapshot in `TaskStore.read`, the transaction so far in `TaskStore.write`.
 ///
-/// Valid only within the closure it is given to. The queries are in extensions, in the folder of their concept.
+/// Valid only within the closure that gets it. The queries are in extensions, in the folder of their concept.
 public class StoreReader {
     let connection: Connection
 
@@ -24,11 +24,11 @@ public class StoreReader {
 
 /// A `StoreReader` that can also change the database. One object serves all transactions of the writer.
 public final class StoreTransaction: StoreReader {
-    /// How many tasks are queued per host: `host_queue`.
+    /// The changes of the number of queued tasks per host: `host_queue`.
     private var hosts = GatheredCountDeltas<HostKey>()
-    /// How many tasks there are per state: `task_count`.
+    /// The changes of the number of tasks per state: `task_count`.
     private var counts = GatheredCountDeltas<CountKey>()
-    /// How the members of batches stand: `batch_count`.
+    /// The changes of the states of batches' members: `batch_count`.
     private var batches = GatheredCountDeltas<BatchKey>()
     /// Not of one transaction: turns may be written by a later one. A rollback restores what was before.
     var served = ServedLanes()
@@ -43,19 +43,20 @@ public final class StoreTransaction: StoreReader {
     /// True if `host_cooldown` may have rows.
     var mayHaveCooldowns = true
     let texts: StoreTexts
-    /// Whether a hook was recorded that has to run; may be true even if its change-set was rolled back.
+    /// True if a hook was recorded that has to run; may be true even if its change-set was rolled back.
     var hasNewHooks = false
-    /// As `hasNewHooks`, of deliveries.
+    /// True if deliveries were recorded; see `hasNewHooks`.
     var hasNewDeliveries = false
     /// The webhooks that follow events; nil without any.
     var webhooks: WebhookSubscriptions?
     /// The tasks that only their brief runs may change.
     let held: HeldTasks
-    /// Those that this transaction holds: a rollback releases them.
+    /// The tasks with uncommitted starts that this transaction added: a rollback removes them.
     private var newlyHeld: [TaskID] = []
-    /// Whether the change-set belongs to those runs; see `asHolder`.
+    /// True if the change-set belongs to those runs; see `asHolder`.
     var isHolder = false
-    /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is appended.
+    /// The webhooks that tasks name for the end that this transaction gives them, until the event of the end is
+    /// appended.
     var endWebhooks: [TaskID: [String]] = [:]
 
     init(_ connection: Connection, texts: StoreTexts, held: HeldTasks = HeldTasks()) {
@@ -101,7 +102,7 @@ public final class StoreTransaction: StoreReader {
         undo(to: Beginning(heldCount: 0, served: servedBefore))
     }
 
-    /// What a rollback restores beside the database.
+    /// The state that a rollback restores beside the database.
     private struct Beginning {
         var heldCount: Int
         var served: ServedLanes
@@ -175,8 +176,8 @@ public final class StoreTransaction: StoreReader {
 
     // MARK: Held tasks
 
-    /// Leaves the task's row to its brief run from now on, so that no other change-set comes in between. A rollback undoes
-    /// it.
+    /// Leaves the task's row to its brief run from now on, so that no other change-set comes in between. A rollback
+    /// undoes it.
     public func hold(_ id: TaskID) { if held.hold(id) { newlyHeld.append(id) } }
 
     /// Throws if the task's row is to be changed by its brief run alone.

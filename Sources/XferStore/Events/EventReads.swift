@@ -11,10 +11,10 @@ extension StoreReader {
         return try eventPage(since: since, types: types, taskIDs: taskIDs, owner: owner, within: bounds).events
     }
 
-    /// A page of events that ends also when events with `bounds.scan` numbers were inspected or `bounds.bytes` of
-    /// text were read.
+    /// A page of events that also ends when events with `bounds.scan` numbers were inspected or `bounds.bytes` of text
+    /// were read.
     ///
-    /// - Returns: the events, and the number from which the next page goes on: at the end that of the newest event.
+    /// - Returns: the events, and the number from which the next page continues: at the end that of the newest event.
     public func eventPage(
         since: Int64, types: Set<EventType>? = nil, taskIDs: Set<TaskID>? = nil, owner: Owner? = nil,
         within bounds: PageBounds
@@ -46,7 +46,7 @@ extension StoreReader {
         return (found, max(last, end))
     }
 
-    /// The events of each row whose last one is above `since`, and of which one may be asked for.
+    /// The events of each row whose last one is above `since`, and of which one may match the request.
     private func rows(
         ofEventsSince since: Int64, upTo end: Int64, _ types: Set<EventType>?, _ taskIDs: Set<TaskID>?, _ owner: Owner?,
         limit: Int
@@ -109,7 +109,7 @@ extension StoreReader {
         try connection.first("SELECT seq - count + 1 FROM event ORDER BY seq LIMIT 1") { $0.integer(0) }
     }
 
-    /// When the newest event happened, by the clock of that time; nil when there is none.
+    /// The time of the newest event, by the clock of that time; nil when there is none.
     public func lastEventTime() throws(StoreError) -> Timestamp? {
         try connection.first("SELECT time FROM event ORDER BY seq DESC LIMIT 1") { $0.time(0) }
     }

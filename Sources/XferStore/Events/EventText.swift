@@ -67,8 +67,8 @@ enum EventText {
     }
 }
 
-/// A JSON object that grows member by member; nil members are left out. Bytes, since adding to a `String` costs more than
-/// the insertion of an event.
+/// A JSON object that grows member by member; nil members are left out. Bytes, since adding to a `String` costs more
+/// than the insertion of an event.
 struct JSONObjectText {
     private var members: [UInt8] = []
 

@@ -1,8 +1,9 @@
 public import XferModel
 
 extension StoreTransaction {
-    /// Appends the event with the next number; `onCommit` gets it once it is durable. The event of a task's end is to be
-    /// appended after the update that ends it, and any event of a task before its row is deleted: webhooks follow both.
+    /// Appends the event with the next number; `onCommit` gets it once it is durable. The event of a task's end is to
+    /// be appended after the update that ends it, and any event of a task before its row is deleted: webhooks follow
+    /// both.
     ///
     /// Numbers have no gaps and are never reused: AUTOINCREMENT keeps its counter in a table that is rolled back with
     /// the event and that trimming does not change.
@@ -14,7 +15,7 @@ extension StoreTransaction {
         return try append(ofOneStatement: [event], at: time)
     }
 
-    /// As above, several in order.
+    /// Appends several events in order.
     public func append(_ events: [NewEvent], at time: Timestamp) throws(StoreError) {
         var rest = events[...]
         while let first = rest.first {
@@ -30,8 +31,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Appends series, in order. Each is one row, which has the number and the type of its last event. So a row is found
-    /// by any number before that, and a page of events may begin or end in the middle of one.
+    /// Appends series, in order. Each is one row, which has the number and the type of its last event. So a row is
+    /// found by any number before that, and a page of events may begin or end in the middle of one.
     public func append(_ series: [EventSeries], at time: Timestamp) throws(StoreError) {
         var last = try lastSeq()
         var seq = last
@@ -65,7 +66,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Events that differ in their tasks alone, as verbs over many tasks tell them.
+    /// Appends events that differ in their tasks alone, as verbs over many tasks record them.
     private func append(alike new: ArraySlice<NewEvent>, _ one: NewEvent, at time: Timestamp) throws(StoreError) {
         try connection.run(
             """

@@ -8,7 +8,7 @@ extension StoreReader {
         return key
     }
 
-    /// Whether there is any entry at all, current or not.
+    /// True if there is any entry at all, current or not.
     public func hasFailedURLs() throws(StoreError) -> Bool {
         try connection.first("SELECT 1 FROM failed_url LIMIT 1") { _ in true } ?? false
     }

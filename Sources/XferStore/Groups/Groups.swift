@@ -135,7 +135,7 @@ extension StoreTransaction {
 }
 
 enum GroupRow {
-    /// What tasks without a group have in place of a row's id.
+    /// The id that tasks without a group have in place of a row's id.
     static let none: Int64 = 0
 }
 

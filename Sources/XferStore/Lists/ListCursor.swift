@@ -1,5 +1,5 @@
 /// The position after a row of a list. `words` identify the list, its order and its filter; a cursor is valid only with
-/// the same words. For clients the text is opaque.
+/// the same texts. For clients the text is opaque.
 struct ListCursor {
     /// The row's id.
     let last: Int64
@@ -13,7 +13,7 @@ struct ListCursor {
         self.binding = binding
     }
 
-    /// - Throws: `invalidCursor` if the text is malformed or was made with other words.
+    /// - Throws: `invalidCursor` if the text is malformed or was made with other `words`.
     init(_ text: String, of words: [String]) throws(StoreError) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let last = Int64(parts[0], radix: 36), let binding = UInt64(parts[1], radix: 36),

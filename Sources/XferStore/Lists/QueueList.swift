@@ -187,7 +187,7 @@ private struct QueuePlaceCursor: Equatable {
         (self.priority, self.turn, self.rank, self.id) = (priority, turn, rank, id)
     }
 
-    /// - Throws: `invalidCursor` if the text is malformed or was made with other words.
+    /// - Throws: `invalidCursor` if the text is malformed or was made with other `words`.
     init(_ text: String, of words: [String]) throws(StoreError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.dropLast().compactMap { Int64($0, radix: 36) }

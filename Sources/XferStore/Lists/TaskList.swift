@@ -184,7 +184,7 @@ extension StoreReader {
 /// Ids of a walk.
 public struct TaskIDPage: Hashable, Sendable {
     public var ids: [TaskID]
-    /// The task behind which the walk goes on, if a bound ended it; nil at its end.
+    /// The task after which the walk continues, if a bound ended it; nil at its end.
     public var reached: TaskID?
 }
 
@@ -241,7 +241,7 @@ extension TaskQuery {
         restrictions.flatMap { [$0.dimension.rawValue, $0.list] } + bounds.flatMap { [$0.condition, "\($0.value)"] }
     }
 
-    /// Words that identify this filter in this order, for cursors.
+    /// Texts that identify this filter in this order, for cursors.
     func words(ascending: Bool) -> [String] { [ascending ? "asc" : "desc"] + words }
 }
 
@@ -273,7 +273,7 @@ struct Restriction {
             default: rawValue
             }
         }
-        /// The index in which the tasks with one value lie in the order of their ids.
+        /// The index in which the tasks with one value are in the order of their ids.
         var index: String? {
             switch self {
             case .id, .kind, .clientKey, .reason: nil

@@ -13,7 +13,8 @@ import GRDBSQLite
 final class GatheredLog {
     private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// Thirty frames: what is larger goes out in pieces. SQLite writes less than 128 KiB in one call (`seekAndWriteFd`).
+    /// Thirty frames: what is larger goes out in pieces. SQLite writes less than 128 KiB in one call
+    /// (`seekAndWriteFd`).
     private static let capacity = 31 * (24 + 4096)
 
     private let original: UnsafePointer<sqlite3_io_methods>
@@ -37,8 +38,8 @@ final class GatheredLog {
         log.pointee.pMethods = UnsafePointer(gathered.methods.assumingMemoryBound(to: sqlite3_io_methods.self))
     }
 
-    /// Drops what was gathered and is not written, after a rollback. No caller was told that it is committed. Written
-    /// later, it could become committed, or overwrite what other connections have written there since.
+    /// Drops bytes that were gathered and are not written, after a rollback. No caller got a confirmation of them.
+    /// Written later, they could become committed, or overwrite bytes that other connections have written there since.
     static func discard(on database: Database) {
         var log: File?
         sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
@@ -100,8 +101,8 @@ final class GatheredLog {
         return SQLITE_OK
     }
 
-    /// Writes what was gathered. Bytes that cannot be written are kept until the rollback: SQLite was told that they
-    /// are written, so a sync must not succeed without them.
+    /// Writes the gathered bytes. Bytes that cannot be written are kept until the rollback: SQLite considers them
+    /// written, so a sync must not succeed without them.
     private func flush(_ file: File?) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
         let code = original.pointee.xWrite?(file, bytes.baseAddress, Int32(clamping: count), start) ?? SQLITE_ERROR

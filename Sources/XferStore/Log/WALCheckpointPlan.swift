@@ -1,13 +1,13 @@
 /// Decides when the write-ahead log is moved into the database (in SQLite's terms: a checkpoint), and on which thread.
 /// A value without effects; all lengths are in pages.
 ///
-/// SQLite begins the log anew when all of it has been moved and no reader uses it. While commits follow each other, a
+/// SQLite restarts the log when all of it has been moved and no reader uses it. While commits follow each other, a
 /// thread that moves the log concurrently never reaches its end. So the thread moves most of the log, repeatedly, until
 /// the rest is small enough to be moved between two commits. A long-running reader prevents a complete move; the move
 /// is then retried when the log has grown further.
 ///
 /// The log is moved concurrently with commits only while more than this rest is left. SQLite before 3.51.3 can lose
-/// pages if a fully moved log is moved again concurrently with the commit that begins it anew
+/// pages if a fully moved log is moved again concurrently with the commit that restarts it
 /// (https://sqlite.org/wal.html#walresetbug).
 struct WALCheckpointPlan {
     struct Limits: Sendable {
@@ -20,7 +20,7 @@ struct WALCheckpointPlan {
         var bound = 16_384
     }
 
-    /// What has to be done before the next commit.
+    /// The action before the next commit.
     enum Action: Equatable {
         case nothing
         /// Move the log concurrently with the following commits, then call `onMovedBeside`.
@@ -49,7 +49,7 @@ struct WALCheckpointPlan {
     private var isMovingBeside = false
     /// The length below which no further move is tried.
     private var nextTry = 0
-    /// Whether the log is no longer moved. The next start then moves it from its beginning.
+    /// True if the log is no longer moved. The next start then moves it from its beginning.
     private(set) var isGivenUp = false
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
@@ -79,8 +79,8 @@ struct WALCheckpointPlan {
         if moved <= before { nextTry = length + limits.start / 4 }
     }
 
-    /// Call it after a move between two commits. A connection that still reads the log prevents it from beginning anew,
-    /// so the next move waits until the log has grown by `rest`.
+    /// Records a move between two commits. A connection that still reads the log prevents its restart, so the next move
+    /// waits until the log has grown by `rest`.
     mutating func onMoved(_ outcome: Outcome) {
         apply(outcome)
         nextTry = length + limits.rest

@@ -2,10 +2,10 @@ import GRDB
 import GRDBSQLite
 import XferThreads
 
-/// Keeps the write-ahead log short, as `WALCheckpointPlan` says: moves it into the database on a thread and a
-/// connection of its own.
+/// Keeps the write-ahead log short, by the decisions of `WALCheckpointPlan`: moves it into the database on a thread and
+/// a connection of its own.
 ///
-/// Commits go on meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). By default
+/// Commits continue meanwhile: moving takes no lock that a writer needs (https://sqlite.org/wal.html#ckpt). By default
 /// SQLite moves the log within the commit that makes it long, and other commits would wait for all of it.
 ///
 /// `@unchecked Sendable`: `queue` is only used on `thread`, and after its end by the caller that ended it; `length` on
@@ -14,7 +14,7 @@ final class WALCheckpointer: @unchecked Sendable {
     private let queue: DatabaseQueue
     private let plan: Locked<WALCheckpointPlan>
     private let length = LogLength()
-    /// When pages were moved last, or the store was opened.
+    /// The time at which pages were moved last, or the store was opened.
     private let movedAt = Locked(ContinuousClock.now)
     /// Set once, in `init`.
     private var thread: StoreThread?
@@ -30,7 +30,7 @@ final class WALCheckpointer: @unchecked Sendable {
 
     deinit { thread?.end() }
 
-    /// How long ago pages were moved last.
+    /// The time since pages were moved last.
     var age: Duration { movedAt.withLock { $0.duration(to: .now) } }
 
     /// After every commit, on the writer's queue.
@@ -121,7 +121,7 @@ enum WALCheckpoint {
         }
     }
 
-    /// Makes durable what was moved; false when the disk failed.
+    /// Makes the moved pages durable; false when the disk failed.
     ///
     /// SQLite itself syncs only together with the log's last page. That page is left to the commit thread, which would
     /// have to wait for the whole sync.

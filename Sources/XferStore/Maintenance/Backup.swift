@@ -3,7 +3,8 @@ import Glibc
 
 extension TaskStore {
     /// Writes a consistent copy of the database into a new file with mode 0600, with everything that was committed
-    /// before the call (SQLite's online backup). Commits go on meanwhile; the log grows until the copy is done. Blocks.
+    /// before the call (SQLite's online backup). Commits continue meanwhile; the log grows until the copy is done.
+    /// Blocks.
     ///
     /// - Parameter copy: a path in a directory that no other user can write to. A file of that name is replaced.
     /// - Returns: the newest event's sequence number in the copy.

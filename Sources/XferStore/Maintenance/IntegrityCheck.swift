@@ -7,7 +7,7 @@ extension TaskStore {
     /// - Parameter thoroughly: also compares indexes with tables (`integrity_check`), foreign keys, and the tables that
     ///   the store keeps by deltas; otherwise `quick_check`. No store may have the file open in this process: use
     ///   `check(thoroughly:)` then.
-    /// - Throws: `damaged` with the findings; `newerDatabase`, `foreignFile`, `cannotOpen`.
+    /// - Throws: `damaged` with the findings; `newerDatabase`, `olderDatabase`, `foreignFile`, `cannotOpen`.
     public static func check(at path: String, thoroughly: Bool) throws(StoreError) {
         let kind = try DatabaseFile.inspect(path)
         if kind != .foreign { try DatabaseFile.refuseDamage(path) }
@@ -15,16 +15,16 @@ extension TaskStore {
         case .foreign: throw .foreignFile(path: path)
         case .blank where !DatabaseFile.hasLog(path): return
         case .blank: break
-        case .ours(let version) where version > Migration.all.count:
-            throw .newerDatabase(path: path, found: version, known: Migration.all.count)
+        case .ours(let version) where version > Migration.newest:
+            throw .newerDatabase(path: path, found: version, known: Migration.newest)
         case .ours: break
         }
         try findNoDamage(at: path, thoroughly: thoroughly)
     }
 
-    /// As `check(at:thoroughly:)`, for this store while it is open. It does not open the file itself: if any descriptor
-    /// of the file is closed, the process loses all its locks on it (fcntl(2), https://sqlite.org/howtocorrupt.html),
-    /// and another process could take the log for left behind.
+    /// Checks this store while it is open, like `check(at:thoroughly:)`. It does not open the file itself: if any
+    /// descriptor of the file is closed, the process loses all its locks on it (fcntl(2),
+    /// https://sqlite.org/howtocorrupt.html), and another process could consider the log abandoned.
     public func check(thoroughly: Bool) throws(StoreError) { try Self.findNoDamage(at: path, thoroughly: thoroughly) }
 
     private static func findNoDamage(at path: String, thoroughly: Bool) throws(StoreError) {
@@ -53,14 +53,14 @@ enum IntegrityCheck {
         return try queue.read { db in
             let report = try report(db, thoroughly: thoroughly)
             guard thoroughly, report.isEmpty else { return report }
-            let schema = try schemaFaults(db)
+            let schema = try schemaFaults(db, path: path)
             // The following queries fail on a wrong schema.
             guard schema.isEmpty else { return schema }
             return try rowFaults(db)
         }
     }
 
-    /// What is wrong with pages and rows.
+    /// The faults of pages and rows.
     static func contentFaults(_ db: Database) throws -> [String] {
         let report = try report(db, thoroughly: true)
         return report.isEmpty ? try rowFaults(db) : report
@@ -68,7 +68,7 @@ enum IntegrityCheck {
 
     /// A start migrates an older database to the present schema; a blank one has nothing to check.
     private static func rowFaults(_ db: Database) throws -> [String] {
-        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == Migration.all.count else { return [] }
+        guard try Int.fetchOne(db, sql: "PRAGMA user_version") == Migration.newest else { return [] }
         let rows = try RowCheck.faults(db).prefix(most).map(\.description)
         return try rows + identity(db) + orphans(db) + differences(db)
     }
@@ -82,8 +82,8 @@ enum IntegrityCheck {
     /// The most findings of one kind.
     private static let most = 100
 
-    /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example an
-    /// operator's index.
+    /// Objects of this version that are missing, or not as the migrations make them. Others may be there, for example
+    /// an operator's index.
     static func lostObjects(_ db: Database, version: Int) throws -> [String] {
         guard let reference = try ReferenceSchema.all().first(where: { $0.version == version }) else { return [] }
         return Array(reference.losses(in: try ReferenceSchema.objects(of: db)).prefix(most))
@@ -102,10 +102,13 @@ enum IntegrityCheck {
 
     /// Differences from the schema that this program's migrations make, for a database of any version. A blank one has
     /// none.
-    private static func schemaFaults(_ db: Database) throws -> [String] {
+    private static func schemaFaults(_ db: Database, path: String) throws -> [String] {
         let found = try ReferenceSchema.objects(of: db)
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         if found.isEmpty, version == 0 { return [] }
+        if version == (try? Int.fetchOne(db, sql: "SELECT max(number) FROM migration")) {
+            try DatabaseExamination.refuseOlder(version: version, path: path)
+        }
         guard let reference = try ReferenceSchema.all().first(where: { $0.version == version }) else {
             return ["the schema has number \(version), which this program does not know"]
         }
@@ -123,7 +126,7 @@ enum IntegrityCheck {
         let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(most).map { row in
             "a row of \(row[0] as String) refers to a missing row of \(row[2] as String)"
         }
-        // A task's transfer is no foreign key: see Migration.cheapStates.
+        // A task's transfer is no foreign key: see schema-20.sql.
         let astray = try Int64.fetchAll(
             db,
             sql: """

@@ -12,10 +12,10 @@ extension TaskStore {
     /// - Throws: `newerDatabase` and `foreignFile` only for an undamaged file; `cannotOpen`.
     public static func recover(at path: String, now: Timestamp) throws(StoreError) -> RecoveryReport {
         // A version that no program will reach is damage.
-        if case .ours(let version) = try DatabaseFile.inspect(path), version > Migration.all.count,
+        if case .ours(let version) = try DatabaseFile.inspect(path), version > Migration.newest,
             version < Recovery.implausibleVersion
         {
-            throw .newerDatabase(path: path, found: version, known: Migration.all.count)
+            throw .newerDatabase(path: path, found: version, known: Migration.newest)
         }
         let work = path + ".recovering"
         for suffix in ["", "-wal", "-shm"] { unlink(work + suffix) }
@@ -33,13 +33,13 @@ extension TaskStore {
     }
 }
 
-/// What `recover` did.
+/// The result of `recover`.
 public struct RecoveryReport: Hashable, Sendable {
     /// Path of the damaged file; -wal and -shm are beside it under the same name.
     public var setAside: String
     /// Rows salvaged, by table.
     public var salvaged: [String: Int] = [:]
-    /// What could not be read, a line each; it stays in the file that was set aside.
+    /// The data that could not be read, a line each; it stays in the file that was set aside.
     public var losses: [String] = []
 }
 
@@ -132,7 +132,7 @@ enum Recovery {
         return "task: \(counted) rows are counted, and \(salvaged) of them are found"
     }
 
-    /// Of the new database, which is good.
+    /// The first page of the new, intact database.
     private static func firstPage(of target: DatabaseQueue, _ work: String) throws -> [UInt8] {
         try target.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         let descriptor = Glibc.open(work, O_RDONLY | O_CLOEXEC)

@@ -3,7 +3,7 @@ import GRDB
 /// The schema that this program's migrations create: the expected schema for a database of a given version.
 ///
 /// The same migrations run in every database, so an object's row of `sqlite_schema` is equal in all of them except for
-/// its root page.
+/// its root page. Only the row's number differs, too, in databases that 1.0.0-rc.1 made: see `Migration.firstRelease`.
 struct ReferenceSchema {
     /// A row of `sqlite_schema` without its root page.
     struct Object {
@@ -31,7 +31,7 @@ struct ReferenceSchema {
         }
     }
 
-    /// The number of migrations that make this schema.
+    /// The number of the last migration that makes this schema.
     let version: Int
     let objects: [Object]
 
@@ -41,9 +41,9 @@ struct ReferenceSchema {
     static func all() throws -> [ReferenceSchema] {
         let queue = try DatabaseQueue()
         return try queue.inDatabase { db in
-            try Migration.all.enumerated().map { index, migration in
+            try Migration.missing(after: 0).map { number, migration in
                 try db.execute(sql: migration.sql)
-                return ReferenceSchema(version: index + 1, objects: try objects(of: db))
+                return ReferenceSchema(version: number, objects: try objects(of: db))
             }
         }
     }
@@ -80,7 +80,7 @@ struct ReferenceSchema {
     /// Assigns to each object the row that was found for it; nil where there is none.
     ///
     /// An intact object is identified by its whole definition, a damaged one by the columns that are still readable.
-    /// The last criterion is the row number, which is the order of the migrations unless VACUUM changed it.
+    /// The last criterion is the row number, which is the order of the migrations unless VACUUM or 1.0.0-rc.1 made another.
     func places(in found: [Object]) -> [(object: Object, found: Object?)] {
         var free = found
         var places: [(object: Object, found: Object?)] = objects.map { ($0, nil) }

@@ -3,9 +3,10 @@ import GRDB
 import Glibc
 public import XferModel
 
-/// What `TaskStore.restore` did.
+/// The result of `TaskStore.restore`.
 public struct RestoreReport: Hashable, Sendable {
-    /// Path of the database that was replaced; -wal and -shm are beside it under the same name. Nil if there was none.
+    /// The path of the database that was replaced, or nil if there was none; -wal and -shm are beside it under the same
+    /// name.
     public var setAside: String?
     /// The restored database's id.
     public var storeID = ""

@@ -1,7 +1,7 @@
 import GRDB
 import XferModel
 
-/// Finds rows whose columns this program cannot read, which SQLite's own check cannot detect: JSON, URLs and words of
+/// Finds rows whose columns this program cannot read, which SQLite's own check cannot detect: JSON, URLs and values of
 /// closed lists.
 enum RowCheck {
     /// A row that cannot be read.
@@ -14,7 +14,7 @@ enum RowCheck {
         var description: String { "\(table) \(key) has an unreadable \(column)" }
     }
 
-    /// How the program reads the rows of one table.
+    /// The function that reads the rows of one table.
     private struct Reading: Sendable {
         let table: String
         let key: String

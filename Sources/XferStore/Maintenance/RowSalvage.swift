@@ -16,7 +16,7 @@ struct RowSalvage {
     private(set) var losses: [String] = []
     private var unlisted = 0
 
-    /// Nil when the damaged database has no such table.
+    /// Prepares the copying of a table. Returns nil when the damaged database has no such table.
     init?(_ table: String, key: String?, from source: Database, into target: Database) throws {
         let known = try Self.storedColumns(of: table, in: target)
         columns = ((try? Self.storedColumns(of: table, in: source)) ?? []).filter(known.contains)
@@ -40,7 +40,7 @@ struct RowSalvage {
 
     // MARK: Reading
 
-    /// Reads upwards to the damage, skips it, and goes on with the next id that `firstReadable` finds.
+    /// Reads upwards to the damage, skips it, and continues with the next id that `firstReadable` finds.
     private mutating func copyAroundDamage(_ key: String) {
         let top = highestID(key)
         var next: Int64 = 1

@@ -10,7 +10,7 @@ final class SalvageSource {
     private let path: String
     private let hadLog: Bool
 
-    /// Nil when nothing of it can be read.
+    /// Opens the damaged database. Returns nil when none of it can be read.
     init?(_ path: String, header: [UInt8], _ losses: inout [String]) {
         self.path = path
         hadLog = DatabaseFile.hasLog(path)
@@ -57,7 +57,7 @@ final class SalvageSource {
         return try? DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Whether all of the schema is as this program makes it, and its root pages are right.
+    /// True if all of the schema is as this program makes it, and its root pages are right.
     private static func isWhole(_ queue: DatabaseQueue) throws -> Bool {
         try queue.inDatabase { db in
             let found = try ReferenceSchema.objects(of: db)
@@ -101,8 +101,8 @@ final class SalvageSource {
         guard pwrite(descriptor, header, 100, 0) == 100 else { throw DatabaseFile.failure(path) }
     }
 
-    /// Restores every definition of the schema, and root pages as far as they are recorded. Indexes are dropped: nothing
-    /// reads by them, and they may be damaged. Returns what could not be restored.
+    /// Restores every definition of the schema, and root pages as far as they are recorded. Indexes are dropped:
+    /// nothing reads by them, and they may be damaged. Returns what could not be restored.
     private static func mendSchema(of path: String) throws -> [String] {
         let connection = try RawConnection(path)
         try connection.run("PRAGMA writable_schema = ON")
@@ -128,8 +128,8 @@ final class SalvageSource {
         return try mendRoots(of: path, missing: missing).map { "\($0.name ?? "?"): not found" }
     }
 
-    /// Restores root pages that differ from the recorded ones, and tables that are missing. Returns those that it cannot
-    /// restore.
+    /// Restores root pages that differ from the recorded ones, and tables that are missing. Returns those that it
+    /// cannot restore.
     private static func mendRoots(
         of path: String, missing: [ReferenceSchema.Object]
     ) throws -> [ReferenceSchema.Object] {

@@ -1,5 +1,5 @@
 extension Migration {
-    /// What kept bytes are, and the latest answer that did not look like them.
+    /// The media type of kept bytes, and the latest answer that did not look like them.
     static let answerDoubts = Migration(
         name: "answer doubts",
         sql: """

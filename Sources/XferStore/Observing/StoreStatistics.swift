@@ -1,7 +1,7 @@
 import Glibc
 public import XferModel
 
-/// What the store has done since it was opened, and how large it is.
+/// The totals of the store's work since it was opened, and its size.
 public struct StoreStatistics: Hashable, Sendable {
     /// Seconds from the beginning of a transaction until its commit is durable.
     public var commitLatency = Distribution(bounds: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
@@ -11,14 +11,14 @@ public struct StoreStatistics: Hashable, Sendable {
     public var databaseBytes: Int64 = 0
     /// Bytes of the write-ahead log.
     public var logBytes: Int64 = 0
-    /// How long ago the log was moved into the database, or the store opened.
+    /// The time since the log was moved into the database, or the store opened.
     public var checkpointAge = Duration.zero
 
     public init() {}
 }
 
 extension TaskStore {
-    /// What the store has done, and how large its files are now.
+    /// The totals of the store's work, and the present sizes of its files.
     public var statistics: StoreStatistics {
         var statistics = commits.statistics
         statistics.databaseBytes = Self.length(of: path)

@@ -1,22 +1,22 @@
 import GRDB
 
-/// What SQLite says of an open database before the program uses it. An examination writes nothing.
+/// SQLite's findings about an open database before the program uses it. An examination writes nothing.
 struct DatabaseExamination {
     /// The number of the last migration, 0 for a blank database.
     let version: Int
-    /// Whether the schema is as the last migration left it. If not, it is sound all the same: an older program made it,
+    /// True if the schema is as the last migration left it. If not, it is sound all the same: an older program made it,
     /// or VACUUM or another tool changed it.
     let isSealed: Bool
 
     /// - Parameter inLog: the schema version that the log leaves; nil if there is no log, or it does not say.
-    /// - Throws: `foreignFile`, `newerDatabase`; `damaged` if statements would read other rows than the tables have.
+    /// - Throws: `foreignFile`, `newerDatabase`, `olderDatabase`; `damaged` if statements would read other rows than the tables have.
     init(_ db: Database, path: String, inLog: Int?) throws {
         version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let application = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let isBlank = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
         guard application == Migration.applicationID || isBlank else { throw StoreError.foreignFile(path: path) }
-        guard version <= Migration.all.count else {
-            throw StoreError.newerDatabase(path: path, found: version, known: Migration.all.count)
+        guard version <= Migration.newest else {
+            throw StoreError.newerDatabase(path: path, found: version, known: Migration.newest)
         }
         guard version >= inLog ?? 0 else {
             throw StoreError.damaged([
@@ -31,10 +31,18 @@ struct DatabaseExamination {
         guard taken == version else {
             throw StoreError.damaged(["the schema has number \(version), expected \(taken) after its last migration"])
         }
+        try Self.refuseOlder(version: version, path: path)
         let isIntact = try SchemaSeal.isIntact(db)
         isSealed = isIntact ?? false
         if !isSealed { try Self.refuseDamagedSchema(db, version: version, wasSealed: isIntact != nil) }
         try Self.refuseLostTasks(db)
+    }
+
+    /// Refuses a schema that no migration of this program starts from.
+    static func refuseOlder(version: Int, path: String) throws(StoreError) {
+        guard version >= Migration.first else {
+            throw .olderDatabase(path: path, found: version, oldest: Migration.first)
+        }
     }
 
     /// Reads the whole database if root pages are not as they were recorded.

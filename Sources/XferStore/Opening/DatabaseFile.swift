@@ -26,17 +26,18 @@ enum DatabaseFile {
         func big(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32(clamping: $1) } }
         switch Int32(bitPattern: big(68)) {
         case Migration.applicationID: return .ours(version: Int(clamping: big(60)))
-        // Page 1 is the schema's: a leaf (13) with no cells is a database whose first migration is in the log or failed.
+        // Page 1 is the schema's: a leaf (13) with no cells is a database whose first migration is in the log or
+        // failed.
         case 0 where header[100] == 13 && header[103] == 0 && header[104] == 0: return .blank
         default: return .foreign
         }
     }
 
     /// Checks for damage without SQLite, which would write to the files, or remove a log whose database is missing and
-    /// go on with an empty queue.
+    /// continue with an empty queue.
     ///
-    /// - Returns: the schema version that the log leaves; nil if the log does not say.
-    /// - Throws: `damaged` with what to do; `cannotOpen` when a file cannot be read.
+    /// - Returns: the schema version that results from the log; nil if the log does not contain it.
+    /// - Throws: `damaged` with advice; `cannotOpen` when a file cannot be read.
     @discardableResult
     static func refuseDamage(_ path: String) throws(StoreError) -> Int? {
         var findings: [String] = []
@@ -87,7 +88,7 @@ enum DatabaseFile {
         return pread(descriptor, &header, header.count, 0) == header.count ? header : nil
     }
 
-    /// Whether a write-ahead log was left behind: a clean close removes it.
+    /// True if a write-ahead log was left behind: a clean close removes it.
     static func hasLog(_ path: String) -> Bool {
         var status = stat()
         return stat(path + "-wal", &status) == 0 && status.st_size > 0
@@ -123,8 +124,8 @@ enum DatabaseFile {
 }
 
 extension DatabaseFile {
-    /// The schema version at the end of the write-ahead log beside the file; nil when the log has none of this
-    /// program's (https://sqlite.org/fileformat2.html#walformat). SQLite would tell it only after it has changed the
+    /// The schema version at the end of the write-ahead log beside the file; nil when the log contains none of this
+    /// program's (https://sqlite.org/fileformat2.html#walformat). SQLite would report it only after it has changed the
     /// files.
     ///
     /// Checksums are not verified: the result can only lead to a refusal, or to SQLite, which verifies them.

@@ -49,7 +49,7 @@ enum DatabaseOpener {
             let queue = try DatabaseQueue(path: path, configuration: configuration(keepingLog: hasLog))
             try queue.writeWithoutTransaction { db in
                 let version = try DatabaseExamination(db, path: path, inLog: inLog).version
-                guard version == Migration.all.count else { return }
+                guard version == Migration.newest else { return }
                 let transaction = StoreTransaction(Connection(db), texts: store.texts)
                 defer { transaction.end() }
                 try transaction.begin()
@@ -81,8 +81,8 @@ enum DatabaseOpener {
         return queue
     }
 
-    /// Switches SQLite's memory statistics off for the whole process. If another component has opened a connection
-    /// before, SQLite goes on counting, which is harmless.
+    /// True if SQLite's memory statistics were switched off for the whole process. If another component has opened a
+    /// connection before, SQLite continues to count, which is harmless.
     private static let countsNoMemory = xfer_sqlite_count_no_memory() == SQLITE_OK
 
     /// Pieces of memory that the writer reserves for short-lived use by statements. With SQLite's default of a hundred,
@@ -100,16 +100,16 @@ enum DatabaseOpener {
         case .foreign: throw .foreignFile(path: path)
         case .ours(let version): newest = max(newest, version)
         }
-        guard newest <= Migration.all.count else {
-            throw .newerDatabase(path: path, found: newest, known: Migration.all.count)
+        guard newest <= Migration.newest else {
+            throw .newerDatabase(path: path, found: newest, known: Migration.newest)
         }
         return try DatabaseFile.refuseDamage(path)
     }
 
     /// Small caches and few readers: the operating system's cache holds the file anyway.
     ///
-    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds the
-    ///   database damaged would have moved the log into it, which a repair needs.
+    /// - Parameter keepsLog: whether a connection that is closed leaves the log as it is. Otherwise a start that finds
+    ///   the database damaged would have moved the log into it, which a repair needs.
     private static func configuration(keepingLog keepsLog: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.label = "xfer.store"
@@ -157,15 +157,15 @@ enum DatabaseOpener {
     private static func migrate(_ db: Database, path: String, inLog: Int?) throws -> Int {
         let examination = try DatabaseExamination(db, path: path, inLog: inLog)
         let version = examination.version
-        if version == Migration.all.count, !examination.isSealed { try SchemaSeal.renew(db) }
-        for (index, migration) in Migration.all.enumerated().dropFirst(version) {
+        if version == Migration.newest, !examination.isSealed { try SchemaSeal.renew(db) }
+        for (number, migration) in Migration.missing(after: version) {
             try db.inTransaction(.immediate) {
                 try db.execute(sql: migration.sql)
                 try db.execute(
-                    sql: "INSERT INTO migration (number, name) VALUES (?, ?)", arguments: [index + 1, migration.name])
+                    sql: "INSERT INTO migration (number, name) VALUES (?, ?)", arguments: [number, migration.name])
                 try db.execute(sql: "PRAGMA application_id = \(Migration.applicationID)")
-                try db.execute(sql: "PRAGMA user_version = \(index + 1)")
-                if index + 1 == Migration.all.count { try SchemaSeal.renew(db) }
+                try db.execute(sql: "PRAGMA user_version = \(number)")
+                if number == Migration.newest { try SchemaSeal.renew(db) }
                 return .commit
             }
         }

@@ -1,19 +1,19 @@
 import Glibc
 import XferThreads
 
-/// Which files the database and its log are, to detect that their names lead elsewhere: deleted with their directory,
-/// moved away, or replaced. SQLite itself goes on writing to files that no later start will find.
+/// The identity of the database's file and its log, to detect that their names lead elsewhere: deleted with their
+/// directory, moved away, or replaced. SQLite itself continues to write to files that no later start will find.
 ///
 /// Checked before and after each commit, with two calls of stat(2) each: a microsecond beside a sync of fifty and more.
-/// Checked more seldom, an add could be confirmed whose task the next start does not find. An open descriptor would
-/// show less, since a moved file still has a name, and closing it would release SQLite's locks
+/// With rarer checks, an add could be confirmed whose task the next start does not find. An open descriptor would show
+/// less, since a moved file still has a name, and closing it would release SQLite's locks
 /// (https://sqlite.org/howtocorrupt.html, 2.2).
 struct DatabasePlace: Sendable {
     private struct Identity: Equatable {
         let device: UInt64
         let inode: UInt64
 
-        /// Nil when nothing is there.
+        /// Reads the identity of the files. Returns nil when there is no file.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }

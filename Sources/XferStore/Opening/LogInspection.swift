@@ -24,10 +24,10 @@ struct LogInspection {
         return stat(path + "-wal", &status) == 0 ? status.st_size : 0
     }
 
-    /// Whether the log beside the database has room for at least one frame.
+    /// True if the log beside the database has room for at least one frame.
     static func hasFrames(_ path: String) -> Bool { length(of: path) > headerSize }
 
-    /// What is wrong with the log beside the database; nil when no committed data is known to be missing.
+    /// The fault of the log beside the database; nil when no committed data is known to be missing.
     static func fault(inLogOf path: String) throws(StoreError) -> String? { try inspect(path).fault }
 
     /// The log's fault, and the schema version that its readable commits leave: nil if none of them changed the first
@@ -48,7 +48,7 @@ struct LogInspection {
         return (lost, inspection.version)
     }
 
-    /// Nil when the header's own checksum is wrong.
+    /// Reads the header. Returns nil when its own checksum is wrong.
     private init?(_ header: [UInt8]) {
         let magic = Self.big(header[0..<4])
         guard magic | 1 == 0x377F_0683 else { return nil }
@@ -95,7 +95,7 @@ struct LogInspection {
         return nil
     }
 
-    /// The format's checksum over pairs of 32-bit words.
+    /// Adds to the format's checksum, over pairs of 32-bit integers.
     private mutating func add(_ bytes: ArraySlice<UInt8>) {
         bytes.withUnsafeBytes { bytes in
             var (first, second) = sum

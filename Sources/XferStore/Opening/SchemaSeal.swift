@@ -21,7 +21,7 @@ enum SchemaSeal {
                 """, arguments: [String(try digest(of: db))])
     }
 
-    /// Whether the schema is as it was recorded; nil if it never was.
+    /// True if the schema is as it was recorded; nil if it never was.
     static func isIntact(_ db: Database) throws(StoreError) -> Bool? {
         let statement = "SELECT name FROM migration WHERE number = \(digestRow)"
         let kept = try Connection(db).all(composed: statement, []) { $0.text(0) }.first
@@ -47,7 +47,7 @@ enum SchemaSeal {
     /// The present ones, too.
     static let presentRoots = "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0"
 
-    /// Whether every recorded table and index has the root page that was recorded.
+    /// True if every recorded table and index has the root page that was recorded.
     static func hasRecordedRoots(_ db: Database) throws(StoreError) -> Bool {
         let connection = Connection(db)
         func roots(_ statement: String) throws(StoreError) -> Set<RootPage> {
@@ -59,7 +59,7 @@ enum SchemaSeal {
     }
 }
 
-/// Where a table or index begins.
+/// The first page of a table or index.
 struct RootPage: Hashable {
     let name: String
     let page: Int64

@@ -2,7 +2,7 @@ public import XferModel
 
 /// Hosts whose tasks wait because of an answer (`HostCooldown`): none of their lanes is picked until the time is over.
 extension StoreReader {
-    /// When the cooldown of this host ends, nil when it has none.
+    /// The end of this host's cooldown, nil when it has none.
     public func cooldown(of host: String) throws(StoreError) -> Timestamp? { try hostCooldown(of: host)?.until }
 
     /// The cooldown of this host with the answer that set it.
@@ -19,7 +19,7 @@ extension StoreReader {
         }
     }
 
-    /// When the first cooldown ends.
+    /// The end of the cooldown that ends first.
     public func earliestCooldown() throws(StoreError) -> Timestamp? {
         try connection.first("SELECT min(until) FROM host_cooldown") { $0.optionalTime(0) } ?? nil
     }
@@ -37,8 +37,8 @@ extension StoreReader {
         try connection.all("SELECT host FROM host_cooldown ORDER BY until LIMIT ?1", Value(limit)) { $0.text(0) }
     }
 
-    /// Tasks of the host that wait after `now` because it refused them, those that wait longest first: at most 64, of the
-    /// 1,024 refused tasks that wait longest. Unreadable rows are left out.
+    /// Tasks of the host that wait after `now` because it refused them, those that wait longest first: at most 64, of
+    /// the 1,024 refused tasks that wait longest. Unreadable rows are left out.
     ///
     /// - Parameters:
     ///   - statuses: the statuses of the refusals.
@@ -108,8 +108,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Ends the cooldowns that answers to these tasks have set: the tasks were cancelled, have completed, are being removed
-    /// or get another source. Each is due at once; the next pass lets the host back in, or finds another cause.
+    /// Ends the cooldowns that answers to these tasks have set: the tasks were cancelled, have completed, are being
+    /// removed or get another source. Each is due at once; the next pass lets the host back in, or finds another cause.
     public func endCooldowns(causedBy ids: [TaskID]) throws(StoreError) {
         guard try hasCooldowns() else { return }
         for id in ids {
@@ -118,7 +118,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Asked once while no host cools down: every task that ends would ask.
+    /// True if any host cools down. It saves a query for every task that ends.
     private func hasCooldowns() throws(StoreError) -> Bool {
         if mayHaveCooldowns {
             mayHaveCooldowns = try connection.first("SELECT 1 FROM host_cooldown LIMIT 1") { _ in true } ?? false

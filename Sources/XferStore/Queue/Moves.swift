@@ -3,10 +3,9 @@ public import XferModel
 extension StoreTransaction {
     /// Changes the task's rank among the queued tasks of its lane; returns the new rank.
     ///
-    /// Ranks of untouched tasks lie 2^20 apart, so that a move writes one row. Neighbours are given new ranks only when
-    /// the gap is used up.
-    /// - Throws: `noSuchTask`; `otherLane` when the task named in `position` is of another host, group, profile or
-    ///   priority.
+    /// Ranks of tasks that were never moved are 2^20 apart, so that a move writes one row. Neighbours get new ranks
+    /// only when the gap is used up.
+    /// - Throws: `noSuchTask`; `otherLane` when the task in `position` is of another host, group, profile or priority.
     @discardableResult
     public func move(_ id: TaskID, to position: MovePosition, order: QueueOrder) throws(StoreError) -> Int64 {
         let lane = try lane(of: id)

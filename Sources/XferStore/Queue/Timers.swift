@@ -2,7 +2,7 @@ public import XferModel
 
 /// Waiting tasks, by time and by reason.
 extension StoreReader {
-    /// When the first wait with a known end is over.
+    /// The end of the wait with a known end that ends first.
     public func earliestWaitUntil() throws(StoreError) -> Timestamp? {
         try connection.first("SELECT min(wait_until) FROM task WHERE wait_until IS NOT NULL") { $0.optionalTime(0) }
             ?? nil
@@ -35,7 +35,7 @@ extension StoreTransaction {
         .outOfDescriptors,
     ]
 
-    /// The longest of them: what a server may ask for (`RetryPolicy.longestRetryAfter`).
+    /// The longest of them: the longest wait that a server may request (`RetryPolicy.longestRetryAfter`).
     private static let longest = Duration.seconds(3600)
 
     /// The wall clock was set by `amount`: waits with a length are shifted by it, so that their length stays. Waits for

@@ -23,7 +23,7 @@ extension StoreTransaction {
 
 /// Files of the spool directory that are in use.
 extension StoreReader {
-    /// Whether a task keeps its response in this file of the spool directory, or sends the file.
+    /// True if a task keeps its response in this file of the spool directory, or sends the file.
     public func isWanted(spoolFile name: String) throws(StoreError) -> Bool {
         try connection.first(
             """

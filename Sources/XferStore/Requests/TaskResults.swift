@@ -22,7 +22,7 @@ public struct StoredResult: Hashable, Sendable {
 }
 
 extension StoreReader {
-    /// Nil when the task kept nothing.
+    /// The stored result, or nil when the task has none.
     public func result(of id: TaskID) throws(StoreError) -> StoredResult? {
         try connection.first(
             "SELECT length, content, file_name, object FROM task_result WHERE task_id = ?1", Value(id)

@@ -200,14 +200,14 @@ extension StoreError {
     /// index is missing (SQLITE_ERROR), or a value violates the schema.
     static let codesOfDamage = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH]
 
-    /// Whether the storage failed: it is full, broken or read-only, or the files were removed. A later try may succeed.
+    /// True if the storage failed: it is full, broken or read-only, or the files were removed. A later try may succeed.
     var isStorageFailure: Bool {
         if case .vanished = self { return true }
         guard case .sqlite(let code, _) = self else { return false }
         return [SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM].contains(code & 0xFF)
     }
 
-    /// Whether another process holds the database's lock.
+    /// True if another process holds the database's lock.
     var isBusy: Bool {
         guard case .sqlite(let code, _) = self else { return false }
         return code & 0xFF == SQLITE_BUSY

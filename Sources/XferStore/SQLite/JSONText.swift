@@ -22,7 +22,7 @@ enum JSONText {
         }
     }
 
-    /// Nil when the text is not that type's JSON.
+    /// Decodes the text, or returns nil when it is not that type's JSON.
     static func decode<T: Decodable>(_ type: T.Type, from text: String) -> T? {
         try? decoder.decode(type, from: FoundationEssentials.Data(text.utf8))
     }
@@ -43,7 +43,7 @@ enum JSONText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil when the text is none of `encode(headers:)`.
+    /// Decodes the fields, or returns nil when the text is not one of `encode(headers:)`.
     static func decodeHeaders(_ text: String?) -> [HeaderField]? {
         guard let text else { return [] }
         if let fields = plainHeaders(text) { return fields }
@@ -93,7 +93,7 @@ enum JSONText {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// Without the backslashes before what stands for itself.
+    /// The text without its escapes' backslashes.
     private static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity(bytes.count)

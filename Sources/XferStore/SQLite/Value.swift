@@ -95,7 +95,7 @@ struct ResultRow {
         return Array(UnsafeRawBufferPointer(start: start, count: length))
     }
 
-    /// Whether the column has exactly this value, compared without making a `String`.
+    /// True if the column has exactly this value, compared without making a `String`.
     func holds(_ value: Value, _ column: Int32) -> Bool {
         switch value {
         case .null: return isNull(column)

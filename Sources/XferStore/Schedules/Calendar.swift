@@ -1,8 +1,8 @@
 public import XferModel
 
-/// When the calendar conditions of tasks have to be checked.
+/// The times at which the calendar conditions of tasks have to be checked.
 extension StoreReader {
-    /// When the first of them is due.
+    /// The time at which the first of them is due.
     public func earliestCondition() throws(StoreError) -> Timestamp? {
         try connection.first("SELECT min(due_at) FROM calendar") { $0.optionalTime(0) } ?? nil
     }

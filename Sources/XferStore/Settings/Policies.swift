@@ -4,7 +4,7 @@ public import XferModel
 public struct StoredPolicy: Hashable, Sendable {
     /// The policy, with the version that it got when it was written.
     public var policy: TrustPolicy
-    /// Whether the configuration file contains the policy; otherwise a client set it over RPC.
+    /// True if the configuration file contains the policy; otherwise a client set it over RPC.
     public var isConfigured: Bool
     /// The last expiry warning for this version, as the number of days before the expiry; nil if none was given.
     public var warned: Int?

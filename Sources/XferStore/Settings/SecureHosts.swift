@@ -29,6 +29,4 @@ extension StoreTransaction {
     public func removeSecureHost(_ host: String) throws(StoreError) {
         try connection.run("DELETE FROM secure_host WHERE host = ?1", .text(host))
     }
-
-    public func removeSecureHosts() throws(StoreError) { try connection.run("DELETE FROM secure_host") }
 }

@@ -13,7 +13,7 @@ extension StoreReader {
         ) { row throws(StoreError) in try Self.readyFile(row) }
     }
 
-    /// Names of the files that lie beside a transfer's partial file.
+    /// The names of the files beside a transfer's partial file.
     public func readyFileNames(of id: TransferID) throws(StoreError) -> [String] {
         try connection.all("SELECT name FROM ready_file WHERE transfer_id = ?1", Value(id)) { $0.text(0) }
     }
@@ -29,7 +29,7 @@ extension StoreReader {
         ) { TaskID($0.integer(0)) }
     }
 
-    /// As `readyFile(_:)` reads them.
+    /// The columns that `readyFile(_:)` reads.
     static let readyFileColumns =
         "name, final_name, is_processed, device, inode, length, modified_at, changed_at, digest, task_id"
 

@@ -36,8 +36,8 @@ extension Connection {
 }
 
 extension StoreTransaction {
-    /// Pauses unfinished tasks whose rows are unreadable, so that queue and timers go on without them. Once
-    /// `xferd --recover` has mended the rows, their users can resume them.
+    /// Pauses unfinished tasks whose rows are unreadable, so that queue and timers continue without them. Once `xferd
+    /// --recover` has mended the rows, their users can resume them.
     public func setAside(_ unreadable: [TaskID]) throws(StoreError) {
         for id in unreadable {
             let place = try connection.first(

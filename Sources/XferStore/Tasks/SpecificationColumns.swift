@@ -81,7 +81,7 @@ struct Fingerprint {
 
     init() {}
 
-    /// - Parameter asked: the add as the client sent it.
+    /// - Parameter asked: the text of the client's add.
     init(asked: String) {
         for byte in asked.utf8 { add(byte) }
     }

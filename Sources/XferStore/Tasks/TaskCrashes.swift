@@ -1,6 +1,6 @@
 public import XferModel
 
-/// How often the daemon crashed while a task was in flight.
+/// The number of crashes of the daemon while a task was in flight.
 extension StoreReader {
     /// Crashes since the task's last progress.
     public func crashCount(of id: TaskID) throws(StoreError) -> Int64 {

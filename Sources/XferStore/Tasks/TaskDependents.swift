@@ -8,8 +8,8 @@ enum TaskDependents {
         "task_bytes",
     ]
 
-    /// `+` hides the second condition from the planner: where no row has a `task_id` in the range, which is the rule,
-    /// one look at the table is enough for all tasks.
+    /// `+` hides the second condition from the planner: usually no row has a `task_id` in the range, and one search of
+    /// the table is enough for all tasks.
     fileprivate static func deletion(from table: StaticString) -> String {
         """
         DELETE FROM \(table) WHERE task_id BETWEEN ?1 AND ?2 AND +task_id IN (SELECT value FROM json_each(?3))

@@ -7,7 +7,7 @@ public struct TaskInsertion: Sendable {
     fileprivate let content: Content
 
     /// - Parameters:
-    ///   - body: the request's content, kept beside the row and read with `body(of:)`.
+    ///   - body: the request's content, stored beside the row and read with `body(of:)`.
     ///   - asked: the text of the client's add, for `earlierAdd`; without it the specification and the body are
     ///     compared.
     ///   - coalesceKey: the key that is equal for all tasks that may share a transfer.

@@ -4,7 +4,7 @@ import XferModel
 ///
 /// Only fields that differ from their defaults are written. The column is null if all fields have their defaults.
 enum TaskOptions {
-    /// Nil when all fields have their defaults.
+    /// The options as text, or nil when all fields have their defaults.
     static func text(of specification: TaskSpecification) throws(StoreError) -> String? {
         // Compares each field with its default only once: the comparison costs more than the encoding.
         let options = withUnsafePointer(to: specification) { pointer in

@@ -1,19 +1,19 @@
 public import XferModel
 
-/// As much of a task's row as a verb over many tasks needs. The whole row takes ten times as long to read.
+/// The part of a task's row that a verb over many tasks needs. The whole row takes ten times as long to read.
 public struct TaskOutline: Sendable {
     public let id: TaskID
     public let kind: TaskKind
     public let received: Int64
-    /// Whether a transfer, with its bytes, belongs to the task.
+    /// True if a transfer, with its bytes, belongs to the task.
     public let hasTransfer: Bool
-    /// Whether `lastProgressAt` is set: the task was tried.
+    /// True if `lastProgressAt` is set: the task was tried.
     public let hasBegun: Bool
-    /// Whether it has conditions for its start.
+    /// True if it has conditions for its start.
     public let hasConditions: Bool
-    /// Whether something follows its end: hooks, webhooks.
+    /// True if something follows its end: hooks, webhooks.
     public let hasCompletion: Bool
-    /// Whether its request has content.
+    /// True if its request has content.
     public let hasContent: Bool
     let place: QueuePlace
 
@@ -23,7 +23,7 @@ public struct TaskOutline: Sendable {
 }
 
 extension StoreReader {
-    /// Outlines of these tasks. Those that do not exist or are unreadable are left out.
+    /// Outlines of these tasks. Tasks that do not exist or are unreadable are left out.
     public func outlines(of ids: [TaskID]) throws(StoreError) -> [TaskID: TaskOutline] {
         // Many tasks in a row have the same options.
         var last: (text: String, options: OutlinedOptions)?
@@ -47,7 +47,8 @@ extension StoreReader {
         return Dictionary(uniqueKeysWithValues: found.compactMap { outline in outline.map { ($0.id, $0) } })
     }
 
-    /// Those of these tasks that hold a name or that others wait for: more than their rows depends on their end.
+    /// Those of these tasks that reserve a name or that other tasks wait for: more than their rows depends on their
+    /// end.
     public func tied(among ids: [TaskID]) throws(StoreError) -> Set<TaskID> {
         let list = Value.text(JSONText.array(ids.map(\.rawValue)))
         let holders = try connection.all(
@@ -88,7 +89,7 @@ extension StoreTransaction {
             }, by: 1)
     }
 
-    /// As `deleteTask`, except for failed members of batches, which these must not be.
+    /// Deletes tasks like `deleteTask`, but must not be called for failed members of batches.
     public func delete(_ tasks: [TaskOutline]) throws(StoreError) {
         try requireFree(tasks)
         try endCooldowns(causedBy: tasks.map(\.id))
@@ -129,7 +130,7 @@ extension TaskOutline {
     }
 }
 
-/// What an outline says of a task's options.
+/// The options in an outline.
 private struct OutlinedOptions {
     var hasConditions = false
     var hasCompletion = false
@@ -137,7 +138,7 @@ private struct OutlinedOptions {
 
     init() {}
 
-    /// Nil if the text is unreadable.
+    /// Reads the text. Returns nil if it is unreadable.
     init?(_ text: String) {
         guard let read = TaskOptions.apply(text, to: Self.none) else { return nil }
         hasConditions = !read.schedule.isEmpty

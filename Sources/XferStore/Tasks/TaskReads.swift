@@ -23,8 +23,8 @@ extension StoreReader {
 
     /// The task that an earlier add with `specification.clientKey` made; nil if there is none or no key.
     ///
-    /// - Parameter asked: the client's text, as it was given to `insertTask`. Rows of earlier
-    ///   versions have only the fingerprint of the resulting specification, so that is compared, too.
+    /// - Parameter asked: the client's text that `insertTask` got. Rows of earlier versions have only the fingerprint
+    ///   of the resulting specification, so that is compared, too.
     public func earlierAdd(
         of specification: TaskSpecification, body: RequestBody? = nil, asked: String? = nil
     ) throws(StoreError) -> EarlierAdd? {
@@ -43,7 +43,7 @@ extension StoreReader {
 
     /// The task that an earlier identical add made; nil also when its key was used for another one.
     ///
-    /// - Parameter asked: the client's text, as it was given to `insertTask`.
+    /// - Parameter asked: the client's text that `insertTask` got.
     public func earlierAdd(owner: Owner, clientKey: String, asked: String) throws(StoreError) -> TaskID? {
         try connection.first(
             "SELECT id FROM task WHERE owner = ?1 AND client_key = ?2 AND fingerprint = ?3", Value(owner),
@@ -66,7 +66,7 @@ extension StoreReader {
         )
     }
 
-    /// Whether there is a task in any of these states. Cheaper than `counts`, which writes the gathered deltas first.
+    /// True if there is a task in any of these states. Cheaper than `counts`, which writes the gathered deltas first.
     public func hasAny(in states: [TaskState]) throws(StoreError) -> Bool {
         for state in states {
             let found = try connection.first(
@@ -108,6 +108,6 @@ extension StoreReader {
 /// The earlier task that a repeated add with the same `client_key` finds.
 public struct EarlierAdd: Hashable, Sendable {
     public let id: TaskID
-    /// Whether the first add was identical; later changes by `task.update` do not count.
+    /// True if the first add was identical; later changes by `task.update` do not count.
     public let askedForTheSame: Bool
 }

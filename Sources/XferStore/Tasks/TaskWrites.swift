@@ -20,7 +20,7 @@ extension StoreTransaction {
         try update(task, from: former)
     }
 
-    /// As `update`, of a task that was read in this change-set and not written since.
+    /// Updates a task that was read in this change-set and not written since.
     public func update(_ task: TransferTask, from former: TransferTask) throws(StoreError) {
         try requireFree(task.id)
         let keepsLinks = task.hasLinks(of: former)
@@ -69,15 +69,16 @@ extension StoreTransaction {
         try tidyGroup(place.groupID)
     }
 
-    /// What changes while a task runs: no column that an index has, so that no index is touched.
+    /// Writes the columns that change while a task runs. No index contains them, so that no index is touched.
     private func updateProgress(of task: TransferTask) throws(StoreError) {
         try connection.run(
             "progress", composed: Self.update(Self.progressColumns), (try progress(of: task)) + [Value(task.id)])
     }
 
-    /// Where the task stands.
+    /// Writes the columns of the task's state.
     ///
-    /// - Parameter keepsLinks: whether `linkColumns` stay as they are. Five indexes that have them are not touched then.
+    /// - Parameter keepsLinks: true if `linkColumns` do not change. Five indexes that contain them are not touched
+    ///   then.
     private func updateStanding(of task: TransferTask, _ keepsLinks: Bool) throws(StoreError) {
         if keepsLinks {
             try connection.run(
@@ -114,7 +115,7 @@ extension StoreTransaction {
 
     private static var standingColumns: [String] { ["state", "finished_at", "final_path"] }
 
-    /// What the task waits for, and its transfer.
+    /// The columns of the task's wait and its transfer.
     private static var linkColumns: [String] { ["wait_reason", "wait_until", "transfer_id"] }
 
     private static func update(_ columns: [String]) -> String {
@@ -164,7 +165,7 @@ extension StoreTransaction {
 }
 
 extension TransferTask {
-    /// Whether `updateProgress` would write the same.
+    /// True if `updateProgress` would write the same.
     fileprivate func hasProgress(of other: TransferTask) -> Bool {
         var outcome = other.outcome
         outcome.finalPath = self.outcome.finalPath
@@ -173,7 +174,7 @@ extension TransferTask {
             && error == other.error && self.outcome == outcome
     }
 
-    /// Whether the columns of where it stands have the same values, but for the links.
+    /// True if the columns of where it stands have the same values, but for the links.
     fileprivate func hasStanding(of other: TransferTask) -> Bool {
         state == other.state && finishedAt == other.finishedAt && outcome.finalPath == other.outcome.finalPath
     }

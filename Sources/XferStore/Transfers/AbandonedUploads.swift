@@ -1,13 +1,13 @@
 public import XferModel
 
-/// An upload of a cancelled task whose server has not been told yet that the upload will not be continued.
+/// An upload of a cancelled task whose server has not been notified yet that the upload will not be continued.
 public struct AbandonedUpload: Hashable, Sendable {
     public let id: Int64
     /// The task may be gone.
     public let taskID: TaskID
     /// The upload resource.
     public let url: HTTPURL
-    /// What of the task decides how its server is asked: owner, request, trust policy, profile and `upload`.
+    /// The parts of the task that decide the request to its server: owner, request, trust policy, profile and `upload`.
     public let specification: TaskSpecification
     public let abandonedAt: Timestamp
     /// Tries that failed.
@@ -15,7 +15,7 @@ public struct AbandonedUpload: Hashable, Sendable {
 }
 
 extension StoreReader {
-    /// Uploads whose servers may be told now, the longest due first.
+    /// Uploads whose servers may be notified now, the longest due first.
     public func dueAbandonedUploads(now: Timestamp, limit: Int) throws(StoreError) -> [AbandonedUpload] {
         try connection.all(
             """
@@ -25,14 +25,14 @@ extension StoreReader {
         ) { row throws(StoreError) in try Self.abandonedUpload(row) }
     }
 
-    /// When the first of those that are not due yet is.
+    /// The time at which the first of those that are not due yet is due.
     public func nextAbandonedUpload(after now: Timestamp) throws(StoreError) -> Timestamp? {
         try connection.first("SELECT min(next_try_at) FROM abandoned_upload WHERE next_try_at > ?1", Value(now)) {
             $0.optionalTime(0)
         } ?? nil
     }
 
-    /// As `abandonedUpload(_:)` reads them.
+    /// The columns that `abandonedUpload(_:)` reads.
     static let abandonedUploadColumns =
         "id, task_id, upload_url, abandoned_at, attempts, owner, url, options, policy, profile"
 
@@ -57,8 +57,8 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// The task is cancelled: what its server keeps of the upload is to be deleted. Nothing happens when there is no upload
-    /// resource, or when this is known.
+    /// The task is cancelled: what its server keeps of the upload is to be deleted. Nothing happens when there is no
+    /// upload resource, or when this is known.
     public func abandonUpload(of task: TransferTask, at now: Timestamp) throws(StoreError) {
         guard let transfer = task.transferID else { return }
         let parts = try uploadParts(of: transfer).sorted { $0.key < $1.key }
@@ -86,15 +86,16 @@ extension StoreTransaction {
             Value(time))
     }
 
-    /// The server knows, or will not be asked again.
+    /// Removes the upload: its server is notified, or no further request will be made.
     public func forgetAbandonedUpload(_ id: Int64) throws(StoreError) {
         try connection.run("DELETE FROM abandoned_upload WHERE id = ?1", .integer(id))
     }
 }
 
-/// What is known about an upload that a server keeps the beginning of.
+/// The state of an upload whose beginning a server keeps.
 extension StoreReader {
-    /// Nil before the server made an upload resource, and for all that are no resumable uploads.
+    /// The state of the upload; nil before the server made an upload resource, and for all transfers that are no
+    /// resumable uploads.
     public func upload(of id: TransferID) throws(StoreError) -> UploadResumeData? {
         try connection.first(
             "SELECT url, \"offset\", expires_at, largest_append FROM upload WHERE transfer_id = ?1", Value(id)
@@ -126,7 +127,7 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
-    /// Nil forgets the upload resource: the next attempt makes a new one.
+    /// Stores the upload resource. Nil removes it: the next attempt makes a new one.
     public func setUpload(_ data: UploadResumeData?, of id: TransferID) throws(StoreError) {
         guard let data else {
             return try connection.run("DELETE FROM upload WHERE transfer_id = ?1", Value(id))

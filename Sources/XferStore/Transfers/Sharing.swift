@@ -15,12 +15,12 @@ extension StoreReader {
         )
     }
 
-    /// Whether any task is queued.
+    /// True if any task is queued.
     public func hasQueuedTasks() throws(StoreError) -> Bool {
         try connection.first("SELECT 1 FROM task WHERE state = 'queued' LIMIT 1") { _ in true } ?? false
     }
 
-    /// Whether `queued(coalescing:)` would list another task than this one.
+    /// True if `queued(coalescing:)` would list another task than this one.
     public func hasOthers(thanTask id: TaskID, coalescing key: [UInt8]) throws(StoreError) -> Bool {
         try connection.first(
             """
@@ -47,7 +47,7 @@ extension StoreReader {
         return transfers
     }
 
-    /// Whether any task uses this transfer: a task in any state but cancelled.
+    /// True if any task uses this transfer: a task in any state but cancelled.
     ///
     /// - Parameter task: is not counted.
     public func isHeld(_ transfer: TransferID, but task: TaskID? = nil) throws(StoreError) -> Bool {

@@ -11,8 +11,8 @@ extension StoreReader {
         return transfer
     }
 
-    /// Transfers that no task subscribes to any more but cancelled ones, with ids above `after`, ascending: their files can
-    /// go.
+    /// Transfers that no task subscribes to any more but cancelled ones, with ids above `after`, ascending: their files
+    /// can go.
     public func orphanedTransfers(
         after: TransferID? = nil, upTo last: TransferID? = nil, limit: Int
     ) throws(StoreError) -> [Transfer] {
@@ -31,7 +31,7 @@ extension StoreReader {
         return transfers
     }
 
-    /// What tells this store's working files from another's.
+    /// The tag that distinguishes this store's working files from another's.
     public func partTag() throws(StoreError) -> String {
         try connection.first("SELECT substr(id, 1, 8) FROM store") { $0.text(0) } ?? ""
     }
@@ -127,7 +127,7 @@ struct TransferRow {
 }
 
 extension ResultRow {
-    /// Which file some columns are about.
+    /// The identity of the file that some columns describe.
     func mark(device: Int32, inode: Int32, bornAt: Int32, generation: Int32) -> FileMark {
         FileMark(
             identity: FileIdentity(device: bits(device), inode: bits(inode)), bornAt: optionalInteger(bornAt),

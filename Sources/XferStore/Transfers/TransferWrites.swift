@@ -42,7 +42,7 @@ extension StoreTransaction {
         try write(segments, of: id)
     }
 
-    /// The partial file lies elsewhere now.
+    /// Stores the new place of the partial file.
     public func update(partial: PartialLocation, of id: TransferID) throws(StoreError) {
         try connection.run(
             "UPDATE transfer SET directory = ?2, device = ?3, inode = ?4 WHERE id = ?1",
@@ -51,7 +51,7 @@ extension StoreTransaction {
         try requireChange(of: id)
     }
 
-    /// Which of several sources the bytes are from.
+    /// Stores the sources of the bytes.
     public func setSourceUse(_ use: SourceUse, of id: TransferID) throws(StoreError) {
         try connection.run(
             """
@@ -93,7 +93,7 @@ extension StoreTransaction {
         try connection.run("DELETE FROM transfer WHERE id = ?1", Value(id))
     }
 
-    /// What the names of this store's partial files begin with.
+    /// The beginning of the names of this store's partial files.
     private func tag() throws(StoreError) -> String {
         if let knownTag { return knownTag }
         let tag = try partTag()

@@ -32,8 +32,8 @@ extension StoreTransaction {
             Value(standing.lastFailedAt), Value(standing.lastFailure))
     }
 
-    /// Gives up at most `step` of the oldest deliveries that wait for a webhook, all but the newest `count`; returns how
-    /// many. Call it again, in a write of its own, until it returns 0.
+    /// Gives up at most `step` of the oldest deliveries that wait for a webhook, all but the newest `count`; returns
+    /// how many. Call it again, in a write of its own, until it returns 0.
     public func failOldestDeliveries(
         of webhook: String, keeping count: Int, at now: Timestamp, step: Int = 200
     ) throws(StoreError) -> Int {
@@ -53,8 +53,8 @@ extension StoreTransaction {
         return connection.changeCount
     }
 
-    /// Removes at most `step` deliveries that were given up before `time`, or beyond the newest `maxCount`; returns how
-    /// many. Call it again, in a write of its own, until it returns 0.
+    /// Removes at most `step` deliveries that failed finally before `time`, or beyond the newest `maxCount`; returns
+    /// their number. Call it again, in a write of its own, until it returns 0.
     public func trimFailedDeliveries(
         maxCount: Int, olderThan time: Timestamp, step: Int = 200
     ) throws(StoreError) -> Int {

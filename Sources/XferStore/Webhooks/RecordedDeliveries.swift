@@ -1,9 +1,9 @@
 import XferModel
 
-/// Which deliveries an event brings. They are recorded in the transaction that appends it.
+/// The deliveries that an event causes. They are recorded in the transaction that appends it.
 extension StoreTransaction {
-    /// Records the deliveries of an event: to the webhooks that its task names for its end, and to those that follow such
-    /// events. Costs nothing where there are none.
+    /// Records the deliveries of an event: to the webhooks that its task names for its end, and to those that follow
+    /// such events. Costs nothing where there are none.
     func recordDeliveries(of event: Event) throws(StoreError) {
         guard webhooks != nil || !endWebhooks.isEmpty else { return }
         var names: [String] = []

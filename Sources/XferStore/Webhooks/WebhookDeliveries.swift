@@ -14,7 +14,7 @@ public struct WebhookDelivery: Hashable, Sendable {
     public let attempts: Int
 }
 
-/// How a webhook's receiver answers.
+/// The state of a webhook's receiver.
 public struct WebhookStanding: Hashable, Sendable {
     /// Tries that failed since the last accepted one.
     public var failures = 0
@@ -52,7 +52,7 @@ extension StoreReader {
         }
     }
 
-    /// When the first of those that are not due yet is.
+    /// The time at which the first of those that are not due yet is due.
     public func nextDelivery(of webhook: String, after now: Timestamp) throws(StoreError) -> Timestamp? {
         try connection.first(
             """
@@ -62,7 +62,7 @@ extension StoreReader {
         ) { $0.optionalTime(0) } ?? nil
     }
 
-    /// How the receiver answers; the initial standing if there was no try yet.
+    /// The state of the receiver; the initial state if there was no attempt yet.
     public func standing(ofWebhook name: String) throws(StoreError) -> WebhookStanding {
         let found = try connection.first(
             "SELECT failures, paused_until, delivered_at, failed_at, failure FROM webhook_state WHERE webhook = ?1",
@@ -79,7 +79,7 @@ extension StoreReader {
         return found ?? WebhookStanding()
     }
 
-    /// How many of a webhook's deliveries wait, and how many that were given up are kept.
+    /// The number of a webhook's deliveries that wait, and of the stored ones that failed finally.
     public func deliveryCounts(of webhook: String) throws(StoreError) -> (pending: Int64, failed: Int64) {
         let pending = try connection.first(
             """

@@ -1,7 +1,7 @@
 /// A case of the test suite of another program or of a standard, carried over in our own words and values.
 ///
-/// `docs/reference/conformance.md` counts the cases of all files whose names end in `ConformanceTests.swift`: it looks
-/// for `.same("SUITE CASE"` and `.differs("SUITE CASE", because: "…"`, with literal texts.
+/// `docs/reference/conformance.md` counts the cases of all files whose names end in `ConformanceTests.swift`: it
+/// searches for `.same("SUITE CASE"` and `.differs("SUITE CASE", because: "…"`, with literal texts.
 public struct ConformanceCase<Subject: Sendable>: Sendable, CustomStringConvertible {
     /// The suite and the case there, such as `curl 31`.
     public let name: String

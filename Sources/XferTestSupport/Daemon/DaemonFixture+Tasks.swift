@@ -79,7 +79,7 @@ public func withDaemon(
     try await withDaemon(options, prepare: { _ in }, body: body)
 }
 
-/// As above; `prepare` sees the daemon's directories before it is started.
+/// Runs `body` with a daemon; `prepare` gets the daemon's directories before it is started.
 public func withDaemon(
     _ options: DaemonFixture.Options, prepare: (DaemonFixture) throws -> Void,
     body: (DaemonFixture) async throws -> Void
@@ -95,7 +95,7 @@ public func withDaemon(
     }
 }
 
-/// What went wrong, with the end of the daemon's log.
+/// A description of the failure, with the end of the daemon's log.
 public struct DaemonFailure: Error, CustomStringConvertible {
     public let error: any Error
     public let log: String

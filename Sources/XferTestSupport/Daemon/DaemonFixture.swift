@@ -8,10 +8,10 @@ import StrictJSON
 /// It can be killed, ended and started again as often as a test likes; what is in its directories stays. Nothing but
 /// PATH and what is set here is in its environment.
 public final class DaemonFixture: Sendable {
-    /// What a daemon is started with.
+    /// The options with which a daemon is started.
     public struct Options: Sendable {
-        /// Values of the configuration by section and key, as YAML text: `["queue": ["max_active": "1"]]`. They win over
-        /// the fixture's own: small reserve, the download directory the only root, fixed limits.
+        /// Values of the configuration by section and key, as YAML text: `["queue": ["max_active": "1"]]`. They win
+        /// over the fixture's own: small reserve, the download directory the only root, fixed limits.
         public var settings: [String: [String: String]] = [:]
         public var environment: [String: String] = [:]
         public var arguments: [String] = []
@@ -57,10 +57,10 @@ public final class DaemonFixture: Sendable {
     /// The daemon's process, nil when none runs.
     public var process: ChildProcess? { running.withLockedValue { $0 } }
 
-    /// What the daemon told the service manager since it was started last.
+    /// The daemon's messages to the service manager since its last start.
     public var notifications: [String] { notify.messages }
 
-    /// Writes the configuration anew, for the next start or a reload.
+    /// Writes the configuration again, for the next start or a reload.
     public func configure(_ settings: [String: [String: String]]) throws {
         if let text = options.configuration { return try FileTree.write(text, to: configurationFile) }
         var merged = [

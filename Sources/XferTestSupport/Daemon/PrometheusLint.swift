@@ -6,7 +6,7 @@ public enum PrometheusLint {
         var isReported = false
     }
 
-    /// What promtool would find, in the order of the lines; `NAME: PROBLEM` each.
+    /// The problems that promtool would report, in the order of the lines; `NAME: PROBLEM` each.
     public static func problems(in text: String) -> [String] {
         var problems: [String] = []
         var families: [String: Family] = [:]

@@ -72,7 +72,7 @@ public final class RPCSession: Sendable {
     /// The events that arrived as notifications, in order.
     public var events: [JSONValue] { state.withLockedValue(\.events) }
 
-    /// Whether the daemon has closed the connection.
+    /// True if the daemon has closed the connection.
     public var isClosed: Bool { state.withLockedValue(\.isClosed) }
 
     /// Waits for a notified event.

@@ -7,7 +7,7 @@ import StrictJSON
 /// If `XFER_TRANSCRIPTS` is set to a directory, the file stays there after the test, so that one run of the script can
 /// check the messages of all tests.
 public final class Transcript: Sendable {
-    /// Where the lines are.
+    /// The file with the lines.
     public let path: String
     private let descriptor: NIOLockedValueBox<Int32>
     private let scratch: TemporaryDirectory?

@@ -92,7 +92,7 @@ public final class UnixSocket: Sendable {
         }
     }
 
-    /// Whether anything more came.
+    /// True if anything more came.
     private func fill() throws -> Bool {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         let count = recv(descriptor, &chunk, chunk.count, 0)

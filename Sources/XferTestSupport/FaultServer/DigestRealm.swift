@@ -4,7 +4,7 @@ import XferModel
 public struct DigestRealm: Sendable {
     public var user: String
     public var password: String
-    /// Whether a proxy challenges the client.
+    /// True if a proxy challenges the client.
     public var isProxy = false
 
     public init(user: String, password: String, isProxy: Bool = false) {

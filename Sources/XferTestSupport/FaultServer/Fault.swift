@@ -104,7 +104,7 @@ extension Fault {
         }
     }
 
-    /// An honest 206 that begins this many bytes later (earlier when negative) than asked.
+    /// An honest 206 that begins this many bytes later (earlier when negative) than requested.
     public static func startShifted(by shift: Int64) -> Fault {
         Fault("206 starts \(shift) off") { reply, context in
             guard reply.status == 206, let range = context.request.range?.resolved(in: context.source.length) else {
@@ -115,7 +115,7 @@ extension Fault {
         }
     }
 
-    /// An honest 206 with fewer bytes than asked for, which is legal.
+    /// An honest 206 with fewer bytes than requested, which is legal.
     public static func shortRange(_ count: Int64) -> Fault {
         Fault("206 of at most \(count)") { reply, context in
             guard reply.status == 206, let range = context.request.range?.resolved(in: context.source.length) else {
@@ -225,7 +225,7 @@ extension Fault {
     /// Another answer altogether.
     public static func reply(_ other: Reply) -> Fault { Fault("reply \(other.status)") { reply, _ in reply = other } }
 
-    /// Some other version's bytes under this one's head. Only a digest can tell.
+    /// Some other version's bytes under this one's head. Only a digest can show the difference.
     public static func bytes(of other: SourceVersion) -> Fault {
         Fault("bytes of seed \(other.seed)") { reply, _ in
             reply.body = reply.body.map { part in

@@ -3,7 +3,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An HTTP/1.1 server, on 127.0.0.1 unless a test says otherwise, that answers exactly as a test defines, right or wrong, and records every request.
+/// An HTTP/1.1 server, on 127.0.0.1 unless a test says otherwise, that answers exactly as a test defines, right or
+/// wrong, and records every request.
 ///
 /// Each path has a handler that turns a request into a `Reply`, byte for byte. Most tests use `serve(_:_:faults:)`: a
 /// `SourceVersion` served according to RFC 9110, with a list of `Fault`s for the first, second, … request. The server
@@ -17,7 +18,8 @@ public final class FaultServer: Sendable {
     private let state: ServerState
     private let channel: any Channel
 
-    /// Listens on a free port, or on a Unix socket at this path instead: then the port is 80, and nothing listens there.
+    /// Listens on a free port, or on a Unix socket at this path instead: then the port is 80, and nothing listens
+    /// there.
     public init(address: String = "127.0.0.1", unixSocket path: String? = nil) async throws {
         self.address = address
         let state = ServerState()
@@ -156,7 +158,7 @@ final class ServerState: Sendable {
     }
 }
 
-/// What a path of the test server offers, and the faults of the next responses.
+/// The resource at a path of the test server, and the faults of the next responses.
 public final class ServedSource: Sendable {
     private let state: NIOLockedValueBox<(version: SourceVersion, faults: [[Fault]], standing: [Fault])>
 

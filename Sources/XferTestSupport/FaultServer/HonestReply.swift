@@ -2,7 +2,7 @@ import Glibc
 public import XferModel
 
 extension SourceVersion {
-    /// The answer RFC 9110 asks for: conditions (§13), one range (§14), or the whole representation.
+    /// The answer that RFC 9110 requires: conditions (§13), one range (§14), or the whole representation.
     public func honestReply(to request: RecordedRequest) -> Reply {
         if isUnchanged(for: request) { return Reply(304, headers: validatorFields) }
         guard let asked = request.range, isRangeAllowed(for: request) else { return whole(request) }
@@ -14,7 +14,7 @@ extension SourceVersion {
         return partial(range, for: request)
     }
 
-    /// A 206 with these offsets, asked for or not.
+    /// A 206 with these offsets, whether they were requested or not.
     public func partial(_ range: Range<Int64>, for request: RecordedRequest) -> Reply {
         let fields = [
             HeaderField(name: "Content-Range", value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"),

@@ -6,9 +6,9 @@ import XferModel
 ///
 /// It changes its version, ignores ranges and conditions, breaks off, and mixes up heads; after `truthfulAfter`
 /// requests it is honest, so that a patient client finishes. It makes only errors that a client can detect without a
-/// digest. It never sends bytes of another version under the right head, one strong tag for two versions, a wrong length
-/// of a version with its tag, or a cut-off body without an announced length. It either honours `If-Range` or ignores it
-/// until it is honest, and then it always knows ranges.
+/// digest. It never sends bytes of another version under the right head, one strong tag for two versions, a wrong
+/// length of a version with its tag, or a cut-off body without an announced length. It either honours `If-Range` or
+/// ignores it until it is honest, and then it always knows ranges.
 public final class LyingServer: Sendable, CustomStringConvertible {
     private struct State {
         var random: SplitMix64
@@ -44,7 +44,7 @@ public final class LyingServer: Sendable, CustomStringConvertible {
         (["seed \(seed)"] + state.withLockedValue(\.log)).joined(separator: "\n  ")
     }
 
-    /// Whether these bytes may be published: one version, or what it looks like under a content coding.
+    /// True if these bytes may be published: one version, or what it looks like under a content coding.
     public func isOneVersion(_ bytes: [UInt8]) -> Bool {
         versions.contains { $0.bytes == bytes || Gzip.stored($0.bytes) == bytes }
     }
@@ -101,7 +101,7 @@ public final class LyingServer: Sendable, CustomStringConvertible {
         return choices[Int.random(in: choices.indices, using: &random)]
     }
 
-    /// 416 that claims that there is nothing behind what was asked for, of no version.
+    /// A 416 that claims that the resource, of no version, ends before the requested range.
     private static func end(at offset: Int64) -> Fault {
         Fault("416 bytes */\(offset) without a tag") { reply, context in
             Fault.unsatisfiable("bytes */\(offset)").apply(to: &reply, context)

@@ -118,7 +118,7 @@ public final class RawConnection {
     /// Everything up to the end.
     public func readAll() -> [UInt8] { read(.max) }
 
-    /// Stops here until the test lets it go on.
+    /// Blocks until the test allows to continue.
     public func wait(until condition: () -> Bool) {
         while !condition() { usleep(1000) }
     }

@@ -15,7 +15,7 @@ public struct RecordedRequest: Sendable {
     public internal(set) var status: Int?
     /// Body bytes handed to the kernel so far.
     public internal(set) var sent: Int64 = 0
-    /// Whether the answer was written to the end the test gave it.
+    /// True if the answer was written to the end the test gave it.
     public internal(set) var isAnswered = false
 
     public init(
@@ -44,7 +44,7 @@ public struct RecordedRequest: Sendable {
         return copy
     }
 
-    /// The single byte range asked for; nil without one, with several, or with one this server cannot read.
+    /// The single requested byte range; nil without one, with several, or with one that this server cannot read.
     var range: RequestedRange? { header("Range").flatMap(RequestedRange.init) }
 }
 

@@ -21,7 +21,7 @@ public struct Reply: Sendable {
         }
     }
 
-    /// What happens to the connection after the last part.
+    /// The action on the connection after the last part.
     public enum Ending: Sendable {
         case keepAlive
         /// FIN.
@@ -37,7 +37,7 @@ public struct Reply: Sendable {
     public var headers: [HeaderField]
     public var body: [Part]
     public var ending: Ending
-    /// Whether the body is sent with chunked framing (the field has to be in `headers`).
+    /// True if the body is sent with chunked framing (the field has to be in `headers`).
     public var isChunked = false
     /// Sent instead of status line and headers.
     public var rawHead: [UInt8]?

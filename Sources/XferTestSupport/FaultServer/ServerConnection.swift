@@ -29,7 +29,7 @@ struct ServerConnection {
         }
     }
 
-    /// Gives whether the connection goes on.
+    /// Answers a request. Returns true if the connection continues.
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8], _ writer: Writer) async throws -> Bool {
         let (request, handler) = state.record { index in
             RecordedRequest(

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import XferModel
 
-/// A server that is honest but unlucky: each request meets the next of a series of misfortunes, drawn from a seed. After
-/// the last one the server is correct, so that a patient client finishes.
+/// A server that is honest but unlucky: each request meets the next of a series of misfortunes, drawn from a seed.
+/// After the last one the server is correct, so that a patient client finishes.
 ///
 /// It breaks off, refuses for a while, hides behind a portal, ignores ranges and cannot use them, and has several nodes
 /// and mirrors. It never sends bytes of another version.
@@ -31,8 +31,8 @@ public final class UnluckyServer: Sendable, CustomStringConvertible {
     private let state: NIOLockedValueBox<State>
 
     /// - Parameters:
-    ///   - misfortunes: how many there are.
-    ///   - hasNodes: whether nodes and mirrors have tags of their own. Without a checksum nothing tells then that their
+    ///   - misfortunes: the number of misfortunes.
+    ///   - hasNodes: true if nodes and mirrors have tags of their own. Without a checksum nothing then shows that their
     ///     bytes are the same.
     public init(_ version: SourceVersion, misfortunes: Int, hasNodes: Bool, seed: UInt64) {
         self.version = version

@@ -12,7 +12,7 @@ public enum FileTree {
         return bytes
     }
 
-    /// Reads the file piece by piece while `body` says to go on; gives whether it did to the end.
+    /// Reads the file piece by piece while `body` returns true. Returns true if it reached the end.
     static func forEachChunk(of path: String, body: ([UInt8]) throws -> Bool) throws -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw PosixError("open \(path)") }

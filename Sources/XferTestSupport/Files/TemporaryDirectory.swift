@@ -7,7 +7,7 @@ public final class TemporaryDirectory: Sendable {
     /// Absolute, without symbolic links.
     public let path: String
 
-    /// - Parameter parent: where it lies; nil as said above.
+    /// - Parameter parent: the directory's parent; nil for the default described above.
     public init(_ prefix: String = "xfer-test", in parent: String? = nil) throws {
         let parent = parent ?? getenv("XFER_TEST_TMP").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/\(prefix).XXXXXX".utf8CString)

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 /// A bridge on this machine, to which network namespaces are plugged: each is the machine of a node. Gone with the last
 /// reference.
 public final class FleetNetwork: Sendable {
-    /// What cuts a node off.
+    /// The way in which a node is cut off.
     public enum Cut: CaseIterable, Sendable {
         /// The node sees that its link is down.
         case unplugged

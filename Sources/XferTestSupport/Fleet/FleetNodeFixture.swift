@@ -11,7 +11,7 @@ public final class FleetNodeFixture: Sendable {
     public let name: String
     public let daemon: DaemonFixture
     private let notify: NotifySocket
-    /// What makes both programs run on the node's own network.
+    /// The command that runs both programs on the node's own network.
     private let launcher: [String]
     private let agent = NIOLockedValueBox<ChildProcess?>(nil)
 

@@ -2,10 +2,10 @@ import Glibc
 
 /// A private PgBouncer in transaction mode before a server, on a Unix socket. It ends with the last reference.
 public final class PgBouncer: Sendable {
-    /// Whether it is installed here.
+    /// True if it is installed here.
     public static var isInstalled: Bool { Command.find("pgbouncer") != nil }
 
-    /// What libpq takes as `host`.
+    /// The `host` for libpq.
     public var host: String { directory.path }
     private let directory: TemporaryDirectory
     private let process: ChildProcess

@@ -1,8 +1,8 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last reference,
-/// and can be killed and started again before.
+/// A private PostgreSQL server on a Unix socket, with its data in a temporary directory. It ends with the last
+/// reference, and can be killed and started again before.
 ///
 /// It syncs as a real one does: what it answers is durable. root may not run PostgreSQL, so root runs it as `postgres`.
 public final class PostgresCluster: Sendable {
@@ -19,7 +19,7 @@ public final class PostgresCluster: Sendable {
     public let port: Int
     /// Directory of the Unix socket: what libpq takes as `host`.
     public var host: String { directory.path }
-    /// Where it listens besides the Unix socket.
+    /// The address on which it listens besides the Unix socket.
     private let address: String?
     private let directory: TemporaryDirectory
     /// The server and its arguments.
@@ -105,10 +105,10 @@ public final class PostgresCluster: Sendable {
         process.withLockedValue { $0 = nil }
     }
 
-    /// What the server has written.
+    /// The server's log.
     public var log: String { (try? FileTree.text(directory.file("log"))) ?? "" }
 
-    /// Where its data is.
+    /// The directory of its data.
     public var data: String { directory.file("data") }
 
     /// A connection string for one of its databases.

@@ -1,10 +1,10 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Stands between a client and PostgreSQL's Unix socket, and breaks connections when it is told to. Ends with the last
+/// A relay between a client and PostgreSQL's Unix socket, which breaks connections on request. Ends with the last
 /// reference.
 public final class PostgresRelay: Sendable {
-    /// What happens with the bytes that pass.
+    /// The treatment of the bytes that pass.
     public enum Mode: Sendable {
         /// A statement with this text waits until another mode is set; others pass.
         case stallsAt(String, ConditionGate)
@@ -20,11 +20,11 @@ public final class PostgresRelay: Sendable {
     private let mode = NIOLockedValueBox(Mode.passes)
     /// Statements that wait.
     private let stalled = NIOLockedValueBox(0)
-    /// Whether it does not stall.
+    /// True if it does not stall.
     private let gate = ConditionLock(value: true)
     private let descriptors = NIOLockedValueBox<[Int32]>([])
 
-    /// What libpq takes as `host`.
+    /// The `host` for libpq.
     public var host: String { directory.path }
 
     /// A connection string for one of the server's databases.
@@ -59,7 +59,7 @@ public final class PostgresRelay: Sendable {
         set(.passes)
     }
 
-    /// Whether a statement waits.
+    /// True if a statement waits.
     public var isStalling: Bool { stalled.withLockedValue { $0 } > 0 }
 
     public func set(_ mode: Mode) {

@@ -2,7 +2,7 @@ import Glibc
 
 /// Programs on this machine and what they answered.
 public enum Command {
-    /// What a finished program left.
+    /// The output and exit of a finished program.
     public struct Result: Sendable, CustomStringConvertible {
         public let exit: ChildProcess.Exit
         public let output: String
@@ -19,8 +19,8 @@ public enum Command {
         return directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Directory of the programs under test: `XFER_PROGRAMS` if set (soak runs take optimised ones), else where the
-    /// running test bundle lies.
+    /// The directory of the programs under test: `XFER_PROGRAMS` if set (soak runs use optimised ones), else the
+    /// directory of the running test bundle.
     public static var productsDirectory: String {
         get throws {
             if let chosen = getenv("XFER_PROGRAMS") { return String(cString: chosen) }
@@ -68,7 +68,8 @@ public enum Command {
     }
 }
 
-/// The Python environment that `scripts/packages test` prepares beside the build, with the servers of `scripts/requirements.txt`.
+/// The Python environment that `scripts/packages test` prepares beside the build, with the servers of
+/// `scripts/requirements.txt`.
 public enum PythonEnvironment {
     /// Its interpreter, if `program` is installed there: `uvicorn`, `moto_server`, `flask`.
     public static func interpreter(with program: String) -> String? {

@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import NIOConcurrencyHelpers
 
-/// A network of its own (network_namespaces(7)) with nothing in it but `lo`; nothing leaves it but to namespaces it is tied
-/// to. Gone with the last reference, once its processes have ended.
+/// A network of its own (network_namespaces(7)) with nothing in it but `lo`; nothing leaves it but to namespaces it is
+/// tied to. Gone with the last reference, once its processes have ended.
 public final class NetworkNamespace: Sendable {
-    /// Whether there can be any here, tried once: takes root and ip(8).
+    /// True if there can be any here, tried once: takes root and ip(8).
     public static let isPossible: Bool = {
         guard geteuid() == 0, let ip = Command.find("ip"), Command.find("nsenter") != nil else { return false }
         let name = "xfer-probe-\(getpid())"
@@ -30,7 +30,7 @@ public final class NetworkNamespace: Sendable {
 
     deinit { _ = system("\(Command.find("ip") ?? "ip") netns del \(name) >/dev/null 2>&1") }
 
-    /// The file that stands for it.
+    /// The file that represents the namespace.
     public var path: String { "/run/netns/\(name)" }
 
     /// ip(8) within it.
@@ -53,7 +53,7 @@ public final class NetworkNamespace: Sendable {
         try await other.ip("link", "set", otherInterface, "up")
     }
 
-    /// What makes a process run in it: a program with arguments before those of the process.
+    /// The command that runs a process in the namespace: a program with arguments before those of the process.
     ///
     /// - Parameter resolvConf: path of a file that is /etc/resolv.conf to that process.
     public func launcher(resolvConf: String? = nil) throws -> [String] {

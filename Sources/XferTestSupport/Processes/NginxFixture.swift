@@ -10,7 +10,7 @@ public final class NginxFixture: Sendable {
         public var root: String?
         /// The certificate chain and the private key for https, as PEM.
         public var tls: (chain: String, privateKey: String)?
-        /// Whether https is also offered on `::1`.
+        /// True if https is also offered on `::1`.
         public var listensOnIPv6 = false
         /// Bytes per second for each connection; 0 is unlimited.
         public var limitRate: Int64 = 0
@@ -20,7 +20,7 @@ public final class NginxFixture: Sendable {
         public var launcher: [String] = []
         /// A server on this port of 127.0.0.1 that answers in nginx's place, byte by byte as it does.
         public var backend: Int?
-        /// More directives for the server block, for example a `location` that redirects or asks for a password.
+        /// Further directives for the server block, for example a `location` that redirects or requires a password.
         public var directives = ""
 
         public init() {}
@@ -40,7 +40,7 @@ public final class NginxFixture: Sendable {
         public let range: String
     }
 
-    /// Whether nginx is installed here.
+    /// True if nginx is installed here.
     public static var isInstalled: Bool { Command.find("nginx") != nil }
 
     public let httpPort: Int

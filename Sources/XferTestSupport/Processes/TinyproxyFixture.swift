@@ -2,7 +2,7 @@ import Glibc
 
 /// A private tinyproxy on a free port of 127.0.0.1: an http proxy that is not ours. It ends with the last reference.
 public final class TinyproxyFixture: Sendable {
-    /// Whether tinyproxy is installed here.
+    /// True if tinyproxy is installed here.
     public static var isInstalled: Bool { Command.find("tinyproxy") != nil }
 
     public let port: Int
@@ -51,6 +51,6 @@ public final class TinyproxyFixture: Sendable {
 
     public var url: String { "http://127.0.0.1:\(port)" }
 
-    /// What it wrote: a line `Request … CONNECT host:port` or `Request … GET http://…` for each request.
+    /// Its log: a line `Request … CONNECT host:port` or `Request … GET http://…` for each request.
     public var log: String { (try? FileTree.text(directory.file("log"))) ?? "" }
 }

@@ -33,7 +33,7 @@ public struct CodedText: Sendable, CustomStringConvertible {
     public static let zstd = CodedText(.zstd, "KLUv/WQgAt0AAKB0aGUgcXVpY2sgYnJvd24gZm94IAEAEl41mWxxk8Y=")
     public static let all = [gzip, deflate, brotli, zstd]
 
-    /// As some servers send "deflate": without the zlib format around it.
+    /// The text in the form that some servers send as "deflate": without the zlib format around it.
     public static let bareDeflate = Base64.decode("K8lIVSgszUzOVkgqyi/PU0jLr1AoGRUbFRsVA4sBAA==") ?? []
 
     public static let brotliBomb = CodedText(

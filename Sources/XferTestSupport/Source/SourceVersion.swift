@@ -36,7 +36,7 @@ public struct SourceVersion: Sendable, Hashable {
         SourceVersion(seed: seed, length: length, etag: "\"v\(seed)\"", headers: headers)
     }
 
-    /// The bytes at these offsets, which have to lie within the version.
+    /// The bytes at these offsets, which have to be within the version.
     public func bytes(_ range: Range<Int64>) -> [UInt8] { pattern.bytes(range) }
 
     /// All bytes.
@@ -50,7 +50,7 @@ public struct SourceVersion: Sendable, Hashable {
         return offset + Int64(same)
     }
 
-    /// Whether the file holds exactly these bytes, all of them.
+    /// True if the file holds exactly these bytes, all of them.
     public func equals(file path: String) throws -> Bool {
         guard FileTree.size(path) == length else { return false }
         var offset: Int64 = 0
@@ -84,7 +84,7 @@ public struct SourceVersion: Sendable, Hashable {
     }
 }
 
-/// Where a version's bytes come from: 8 KiB of noise, of which each page takes 4 KiB from a place of its own, stamped.
+/// The source of a version's bytes: 8 KiB of noise. Each page takes 4 KiB from its own place in it, and is stamped.
 private struct Pattern: Sendable, Hashable {
     static let pageSize: Int64 = 4096
 

@@ -2,8 +2,8 @@ import Glibc
 
 /// The sizes of campaigns, tests that repeat something many times with drawn moments or seeds.
 ///
-/// `make test` runs a quarter of the rounds, `make soak` (`XFER_SOAK` in the environment) all of them. Fixed kill points
-/// are no campaign: all of them always run.
+/// `make test` runs a quarter of the rounds, `make soak` (`XFER_SOAK` in the environment) all of them. Fixed kill
+/// points are no campaign: all of them always run.
 public enum Campaign {
     /// True in `make soak`.
     public static let isSoak = getenv("XFER_SOAK") != nil

@@ -31,10 +31,10 @@ public func eventually(
     let _: Void = try await eventually(what, within: timeout) { try await condition() ? () : nil }
 }
 
-/// How long tests wait for an event that must come, before they fail.
+/// The time for which tests wait for an event that must come, before they fail.
 ///
-/// Only a failing test waits that long. Time limits of tests should come from here, so that `XFER_TIME_FACTOR` extends
-/// all of them in slow runs, for example under a sanitizer.
+/// Only a failing test waits that long. Time limits of tests should be derived from it, so that `XFER_TIME_FACTOR`
+/// extends all of them in slow runs, for example under a sanitizer.
 public enum Patience {
     /// `XFER_TIME_FACTOR`: the factor by which all limits are longer than usual, 1 unless set.
     public static let factor = getenv("XFER_TIME_FACTOR").flatMap { Int(String(cString: $0)) }.map { max(1, $0) } ?? 1

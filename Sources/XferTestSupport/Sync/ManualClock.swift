@@ -18,10 +18,10 @@ public final class ManualClock: Clock, Sendable {
     public var now: MonotonicInstant { state.withLockedValue(\.now) }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many calls of `sleep` have not returned yet.
+    /// The number of calls of `sleep` that have not returned yet.
     public var sleeperCount: Int { state.withLockedValue(\.sleepers.count) }
 
-    /// When the first sleeper wants to wake, nil without sleepers.
+    /// The earliest time at which a sleeper wants to wake, nil without sleepers.
     public var nextDeadline: MonotonicInstant? { state.withLockedValue { $0.sleepers.values.map(\.deadline).min() } }
 
     /// Moves the clock on and wakes, in the order of their deadlines, those whose time has come.

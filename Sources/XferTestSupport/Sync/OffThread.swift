@@ -1,6 +1,7 @@
 import Glibc
 
-/// Runs blocking work (waiting for a process, reading a socket) on a thread of its own, never on Swift's few shared ones.
+/// Runs blocking work (waiting for a process, reading a socket) on a thread of its own, never on Swift's few shared
+/// ones.
 public func offThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         startThread { continuation.resume(with: Result(catching: work)) }

@@ -116,7 +116,7 @@ struct CertificateBuilder {
     }
 }
 
-/// What an `i2d` function writes.
+/// The output of an `i2d` function.
 private func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
     let count = Int(write(nil))
     return [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
@@ -134,7 +134,7 @@ private func withMemoryBIO<Result>(_ text: String, _ body: (OpaquePointer?) -> R
     }
 }
 
-/// What a PEM function writes.
+/// The output of a PEM function.
 private func text(_ write: (OpaquePointer?) -> Bool) throws -> String {
     let bio = BIO_new(BIO_s_mem())
     defer { BIO_free(bio) }

@@ -13,7 +13,7 @@ final class ServerStream {
         ssl = nil
     }
 
-    /// Nil when the handshake failed.
+    /// Accepts a connection. Returns nil when the handshake failed.
     init?(accepting socket: Int32, _ context: TLSServerContext) {
         self.socket = socket
         guard let ssl = SSL_new(context.pointer) else { return nil }
@@ -37,7 +37,7 @@ final class ServerStream {
         return String(cString: text)
     }
 
-    /// Whether bytes wait that poll(2) does not report.
+    /// True if bytes wait that poll(2) does not report.
     var hasPending: Bool { !buffer.isEmpty || (ssl.map { SSL_pending($0) > 0 } ?? false) }
 
     /// Some bytes; nil at the end.
@@ -55,7 +55,7 @@ final class ServerStream {
         return Array(chunk[..<count])
     }
 
-    /// A request's head; nil at the end. What follows stays in the buffer.
+    /// Reads a request's head; nil at the end. Bytes after it stay in the buffer.
     func readHead() -> String? {
         var head: [UInt8] = []
         while let bytes = read() {
@@ -69,8 +69,8 @@ final class ServerStream {
         return nil
     }
 
-    /// The SOCKS 5 greeting and CONNECT request (RFC 1928), answered, and what is asked for.
-    /// - Parameter login: `user:password` that the client has to show (RFC 1929).
+    /// Reads and answers the SOCKS 5 greeting and CONNECT request (RFC 1928). Returns the requested address.
+    /// - Parameter login: `user:password` that the client has to send (RFC 1929).
     func acceptSOCKS(login: String?) -> (host: String, port: UInt16)? {
         guard let greeting = read(), greeting.count >= 3, greeting[0] == 5 else { return nil }
         let wanted: UInt8 = login == nil ? 0 : 2

@@ -10,7 +10,7 @@ import XferModel
 /// HTTP CONNECT proxy, with TLS or without, or a SOCKS 5 proxy.
 public final class TLSServer: Sendable {
     public struct Options: Sendable {
-        /// What is sent: leaf and intermediates, and whatever else, as PEM; empty speaks no TLS.
+        /// The certificates that are sent, as PEM: leaf, intermediates and any others. Empty disables TLS.
         public var chain = ""
         public var privateKey = ""
         /// `127.0.0.1` or `::1`.
@@ -23,15 +23,15 @@ public final class TLSServer: Sendable {
         public var offersResumption = false
         /// Highest version, for example `TLS1_1_VERSION`; 0 is OpenSSL's.
         public var maxVersion: Int32 = 0
-        /// PEM of the authority whose clients are asked for a certificate; nil asks for none.
+        /// PEM of the authority of client certificates that are requested; nil requests none.
         public var clientAuthority: String?
-        /// Whether connections end with close_notify.
+        /// True if connections end with close_notify.
         public var sendsCloseNotify = false
-        /// Whether HTTP/2 is chosen if the client offers it. The backend has to speak it then.
+        /// True if HTTP/2 is chosen if the client offers it. The backend has to support it then.
         public var speaksHTTP2 = false
-        /// Whether clients without a certificate are refused.
+        /// True if clients without a certificate are refused.
         public var requiresClient = false
-        /// The OCSP response that is stapled to handshakes whose client asks for one, DER; nil sends none.
+        /// The OCSP response, DER, that is stapled to handshakes whose client requests one; nil sends none.
         public var staple: [UInt8]?
         /// Relays CONNECT requests to the port they name, on 127.0.0.1 whatever the host.
         public var isProxy = false
@@ -54,12 +54,12 @@ public final class TLSServer: Sendable {
         }
     }
 
-    /// What came so far.
+    /// The totals so far.
     public struct Counts: Sendable {
         public var connections = 0
         /// Handshakes that the client finished.
         public var handshakes = 0
-        /// Of those, how many resumed a session.
+        /// The number of those that resumed a session.
         public var resumptions = 0
         /// Request lines, in order; of a SOCKS proxy `SOCKS host:port`.
         public var requests: [String] = []

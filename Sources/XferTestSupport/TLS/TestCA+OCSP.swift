@@ -2,7 +2,7 @@ import COpenSSL
 import XferModel
 
 extension TestCA {
-    /// What a response says of a certificate.
+    /// The status of a certificate in a response.
     public enum Revocation: Int32, Sendable, CaseIterable {
         case good = 0
         case revoked = 1
@@ -65,7 +65,7 @@ extension TestCA {
     }
 }
 
-/// What a server staples to its handshakes.
+/// The response that a server staples to its handshakes.
 final class Staple: Sendable {
     let response: [UInt8]
 

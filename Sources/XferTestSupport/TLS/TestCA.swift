@@ -8,7 +8,7 @@ public struct TestCertificate: Sendable, Hashable {
     public let keyPin: String
 }
 
-/// What kind of key a test certificate has.
+/// The kind of a test certificate's key.
 public enum TestKey: Sendable, Hashable {
     /// P-256.
     case ec
@@ -17,7 +17,7 @@ public enum TestKey: Sendable, Hashable {
 
 /// A certificate authority made for one test, in memory: roots, intermediates, and leaves with every defect.
 public struct TestCA: Sendable {
-    /// What a leaf says. Unset fields make a good certificate for localhost.
+    /// The contents of a leaf. Unset fields make a good certificate for localhost.
     public struct Leaf: Sendable {
         public var commonName = "leaf"
         /// DNS names of the subjectAltName.

@@ -2,14 +2,14 @@ import Glibc
 
 /// tuspyserver, a tus 1.0 server from PyPI, under uvicorn on a free port of 127.0.0.1.
 ///
-/// Its interpreter is the one `scripts/packages test` prepares beside the build. What it stores lies in a temporary directory; it
-/// ends with the last reference.
+/// Its interpreter is the one that `scripts/packages test` prepares beside the build. Its files are in a temporary
+/// directory; it ends with the last reference.
 public final class TusPyServer: Sendable {
-    /// Whether it is installed here.
+    /// True if it is installed here.
     public static var isInstalled: Bool { python != nil }
 
     public let port: Int
-    /// Where it keeps uploads: one file each, and beside it an `.info`.
+    /// The directory of uploads: one file each, and beside it an `.info`.
     public let files: String
     private let directory: TemporaryDirectory
     private let process: ChildProcess
@@ -43,7 +43,7 @@ public final class TusPyServer: Sendable {
         self.directory = directory
     }
 
-    /// Where uploads are created.
+    /// The URL at which uploads are created.
     public var url: String { "http://127.0.0.1:\(port)/files" }
 
     /// The files uploaded so far, whole or not.

@@ -31,7 +31,7 @@ struct UploadConnection {
     }
 }
 
-/// What comes in on one connection.
+/// The input of one connection.
 ///
 /// `@unchecked Sendable`: made and read by the connection's one Swift task only.
 final class UploadParts: @unchecked Sendable {
@@ -68,7 +68,7 @@ struct UploadExchange {
         (index, fault) = state.record(request)
     }
 
-    /// Gives whether the connection goes on.
+    /// Serves one request. Returns true if the connection continues.
     func serve(_ parts: UploadParts) async throws -> Bool {
         if request.target != "/files" { await enter(request.target) }
         switch fault {

@@ -33,7 +33,7 @@ public struct RecordedUploadRequest: Sendable {
     public internal(set) var received: Int64 = 0
     /// Status of the final response; nil when there was none.
     public internal(set) var status: Int?
-    /// Whether a request about the same upload was under way when this one came.
+    /// True if a request about the same upload was under way when this one came.
     public internal(set) var wasConcurrent = false
 
     public func header(_ name: String) -> String? { headers.firstValue(named: name) }
@@ -43,7 +43,7 @@ public struct RecordedUploadRequest: Sendable {
 public struct StoredUpload: Sendable {
     /// Path of its resource.
     public let target: String
-    /// What was announced; nil when nothing was.
+    /// The announced length; nil when there was none.
     public var length: Int64?
     /// Bytes stored.
     public var offset: Int64 = 0
@@ -52,7 +52,7 @@ public struct StoredUpload: Sendable {
     public var isPart = false
     /// Header fields of the request that made it.
     public var headers: [HeaderField]
-    /// File its bytes lie in.
+    /// The file with its bytes.
     public let file: String
     let descriptor: Int32
 }

@@ -5,14 +5,14 @@ import NIOHTTP1
 import NIOPosix
 public import XferModel
 
-/// An HTTP/1.1 server on 127.0.0.1 that takes uploads by one of three customs, written from the protocols' texts, and goes
-/// wrong where a test tells it to.
+/// An HTTP/1.1 server on 127.0.0.1 that accepts uploads by one of three protocols, written from the protocols' texts,
+/// and fails where a test requests it.
 ///
-/// Uploads are made at `/files`; what arrives is stored as it arrives, so that a broken request leaves its beginning. A new
-/// request about an upload ends the one that is under way (draft-ietf-httpbis-resumable-upload, Concurrency). Stops when the
-/// last reference goes.
+/// Uploads are made at `/files`. Bytes are stored as they arrive, so that a broken request leaves its beginning. A new
+/// request about an upload ends the one that is under way (draft-ietf-httpbis-resumable-upload, Concurrency). Stops
+/// with the last reference.
 public final class UploadServer: Sendable {
-    /// What it speaks.
+    /// The protocol that it uses.
     public enum Dialect: Sendable {
         case tus
         /// draft-ietf-httpbis-resumable-upload, interop version 8.
@@ -21,25 +21,25 @@ public final class UploadServer: Sendable {
         case plain
     }
 
-    /// How it behaves when nothing goes wrong.
+    /// Its behaviour without faults.
     public struct Behaviour: Sendable {
         /// Bytes per second it reads of a content; 0 is unlimited.
         public var readRate: Int64 = 0
         /// Most bytes it takes in one request; more is refused with 413.
         public var largestAppend: Int64?
-        /// Whether it says so (`Upload-Limit`).
+        /// True if it says so (`Upload-Limit`).
         public var announcesLimit = true
         /// True if it joins parts (tus, Concatenation).
         public var joinsParts = true
         /// Seconds until an upload is gone; nil keeps it.
         public var lifetime: Int64?
-        /// Bytes between two 104s that tell the offset.
+        /// Bytes between two 104s that report the offset.
         public var progressInterval: Int64 = 1 << 20
         /// Answer to a complete upload.
         public var finalStatus = 200
         public var finalHeaders: [HeaderField] = []
         public var finalBody = ""
-        /// Whether it gives the final answer again when asked about a complete upload.
+        /// True if a request about a complete upload gets the final answer again.
         public var replaysAnswer = true
 
         public init() {}
@@ -113,7 +113,7 @@ public final class UploadServer: Sendable {
     public var receivedBytes: Int64 { requests.reduce(0) { $0 + $1.received } }
 }
 
-/// What the server's connections share.
+/// The state that the server's connections share.
 final class UploadServerState: Sendable {
     struct Values {
         var requests: [RecordedUploadRequest] = []

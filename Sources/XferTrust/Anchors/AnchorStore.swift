@@ -11,7 +11,7 @@ final class AnchorStore: @unchecked Sendable {
         pointer = store
     }
 
-    /// Only the pinned certificates.
+    /// Creates a store that contains only the pinned certificates.
     convenience init(_ certificates: [Certificate]) {
         self.init()
         for certificate in certificates { X509_STORE_add_cert(pointer, certificate.pointer) }

@@ -89,7 +89,7 @@ private struct FileIdentity: Hashable {
     let size: Int
     let changed: [Int]
 
-    /// Nil if stat(2) fails; `errno` is then set.
+    /// Reads the identity of the file. Returns nil if stat(2) fails; `errno` is then set.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -54,7 +54,7 @@ public final class Certificate: @unchecked Sendable {
 
     public var shown: ShownCertificate { ShownCertificate(subject: subject, key: key) }
 
-    /// Whether the certificate names the host, by its subjectAltName alone (RFC 9525 §6). A wildcard stands for one
+    /// True if the certificate is valid for the host, by its subjectAltName alone (RFC 9525 §6). A wildcard matches one
     /// whole label.
     public func names(_ host: ServerName) -> Bool { Self.names(pointer, host) }
 

@@ -4,7 +4,7 @@ import XferModel
 
 /// Checks the OCSP response that a server stapled to its handshake (RFC 6066 §8, RFC 6960).
 enum StapleCheck {
-    /// How far the responder's clock may be off, in seconds.
+    /// The largest error of the responder's clock that is accepted, in seconds.
     private static let skew = 300
     /// The greatest age of a response that does not announce a next update, in seconds.
     private static let oldestWithoutNext = 7 * 86_400

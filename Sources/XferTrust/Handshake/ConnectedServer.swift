@@ -26,7 +26,7 @@ public struct TLSState {
 
     public init(tls: UnsafeMutableRawPointer) { ssl = OpaquePointer(tls) }
 
-    /// Whether HTTP/2 was negotiated (RFC 7301, RFC 9113 §3.2).
+    /// True if HTTP/2 was negotiated (RFC 7301, RFC 9113 §3.2).
     public var speaksHTTP2: Bool {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -34,6 +34,6 @@ public struct TLSState {
         return UnsafeBufferPointer(start: name, count: name == nil ? 0 : Int(clamping: length)).elementsEqual("h2".utf8)
     }
 
-    /// Whether OpenSSL holds bytes of the connection that have not been read.
+    /// True if OpenSSL has bytes of the connection that have not been read.
     public var hasUnreadBytes: Bool { SSL_has_pending(ssl) == 1 }
 }

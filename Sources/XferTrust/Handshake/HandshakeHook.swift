@@ -19,8 +19,8 @@ public struct HandshakeHook: Sendable {
     /// Called with the status of the stapled response and its judgement, after `onVerdict` for an accepted chain.
     /// Called in the handshake, on its thread. If nil, no stapled response is requested.
     public let onStatus: (@Sendable (UInt, StapledStatus, TrustVerdict) -> Void)?
-    /// Called when the server asks for a client certificate, whether or not there is one to show. Called in the
-    /// handshake, on its thread.
+    /// Called when the server requests a client certificate, even if there is none to send. Called in the handshake, on
+    /// its thread.
     public let onCertificateRequest: (@Sendable (UInt) -> Void)?
 
     /// Called with the `SSL` of a connection whose server has sent close_notify (RFC 8446 §6.1), on the thread that
@@ -160,7 +160,8 @@ private nonisolated func verifyServerCertificates(
     return 0
 }
 
-/// SSL_CTX_set_cert_cb(3): 1 goes on with the certificate that is set, or with none.
+/// The callback for SSL_CTX_set_cert_cb(3). It returns 1, which continues with the certificate that is set, or with
+/// none.
 private nonisolated func reportCertificateRequest(
     _ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -201,7 +202,8 @@ extension TLSVersion {
         }
     }
 
-    /// Nil for versions that this service never negotiates.
+    /// Creates the version from its number in the protocol. Returns nil for versions that this service never
+    /// negotiates.
     init?(number: Int32) {
         guard let version = Self.allCases.first(where: { $0.number == number }) else { return nil }
         self = version

@@ -9,7 +9,7 @@ public enum ServerProbe {
     public struct Report: Sendable {
         /// Leaf first, as sent; empty when the handshake did not get so far.
         public var chain: [Certificate]
-        /// Nil when the handshake did not get so far.
+        /// The judgement of the server's certificates, or nil if the handshake ended before it.
         public var verdict: TrustVerdict?
         /// The status of the stapled OCSP response; nil when the handshake did not get so far.
         public var stapledStatus: StapledStatus?

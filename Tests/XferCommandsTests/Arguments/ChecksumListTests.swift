@@ -100,7 +100,7 @@ import XferTestSupport
 
     @Test(arguments: [
         (["add", "--base-url", "http://h/", "http://h/f"], "--base-url needs --checksums"),
-        (["add", "--checksums", "S"], "Give --base-url URL"),
+        (["add", "--checksums", "S"], "--checksums FILE needs --base-url URL"),
         (["add", "--checksums", "S", "--base-url", "http://h/", "http://h/f"], "for lists without URLs"),
         (["add", "--checksums", "/nonexistent/S", "http://h/f"], "cannot read /nonexistent/S"),
     ])

@@ -77,7 +77,7 @@ import XferTestSupport
     @Test(arguments: [
         ("0::/system.slice/xferd.service", DaemonKeeper.systemManager),
         ("0::/user.slice/user-1000.slice/user@1000.service/app.slice/xferd.service", .userManager),
-        ("0::/user.slice/user-1000.slice/session-3.scope", .nobody), ("0::/", .nobody),
+        ("0::/user.slice/user-1000.slice/session-3.scope", .unmanaged), ("0::/", .unmanaged),
     ])
     func theKeeperIsReadFromTheControlGroup(line: String, keeper: DaemonKeeper) {
         #expect(DaemonKeeper(cgroup: ["12:cpu:/", line]) == keeper)

@@ -6,7 +6,8 @@ import XferTestSupport
 
 /// What `TimeZoneFile` reads, beside what the C library reads from the same files.
 @Suite struct TimeZoneFileTests {
-    /// Every zone of the machine, from 1890 to 2200: far beyond the last change that is written down.
+    /// Every zone of the machine, from 1890 to 2200 in `make soak`: far beyond the last change that is written down.
+    /// `zdump` needs half a minute for that, so `make test` compares seventy years of it, in zones that are no links.
     @Test func everyZoneOfTheSystemHasTheTransitionsOfZdump() async throws {
         let zdump = try #require(Command.find("zdump"))
         let regions = [
@@ -14,9 +15,15 @@ import XferTestSupport
         ]
         let names = try regions.flatMap { region in
             try FileTree.entries(below: "\(Zones.directory)/\(region)").map { "\(region)/\($0)" }
-        }.filter { (try? FileTree.read("\(Zones.directory)/\($0)")) != nil }
-        #expect(names.count > 300)
-        let dump = try await Command.run(zdump, ["-v", "-c", "1890,2200"] + names)
+        }
+        var known: Set<[UInt8]> = []
+        let distinct = names.filter { name in
+            guard let rules = try? FileTree.read("\(Zones.directory)/\(name)") else { return false }
+            return known.insert(Array(rules)).inserted || Campaign.isSoak
+        }
+        #expect(distinct.count > 300)
+        let years = Campaign.isSoak ? "1890,2200" : "1970,2040"
+        let dump = try await Command.run(zdump, ["-v", "-c", years] + distinct)
         var zones: [String: TimeZoneRules] = [:]
         var last: (zone: String, second: Int64, offset: Int64)?
         var compared = 0
@@ -41,7 +48,7 @@ import XferTestSupport
             last = (name, second, offset)
             compared += 1
         }
-        #expect(compared > 50_000)
+        #expect(compared > (Campaign.isSoak ? 50_000 : 20_000))
     }
 
     /// `Mar 29 01:00:00 2026`

@@ -148,10 +148,11 @@ import XferModel
             next += started
         }
         #expect(large.count == TransferMix.first)
-        // Four end: as many are left as may be at most, and none starts.
-        for id in 1...4 { scheduler.onEnd(TaskID(Int64(id))) }
+        // Some end: as many are left as may be at most, and none starts.
+        let most = TransferMix.first - TransferMix.mostLargeStarted
+        for id in 1...most { scheduler.onEnd(TaskID(Int64(id))) }
         #expect(Self.start(100, &scheduler, from: next) == 0)
-        for id in 5...11 { scheduler.onEnd(TaskID(Int64(id))) }
+        for id in most + 1...most + 7 { scheduler.onEnd(TaskID(Int64(id))) }
         #expect(Self.start(100, &scheduler, from: next) == 1)
     }
 
@@ -176,8 +177,8 @@ import XferModel
     @Test func tasksThatOnlyConnectLeaveTheirPlacesToOthers() {
         var scheduler = SchedulerStateMachine(limits: SchedulerLimits())
         #expect(Self.start(60, &scheduler) == TransferMix.first)
-        for id in 1...16 { _ = scheduler.classify(TransferID(Int64(id)), as: .connecting) }
-        #expect(Self.start(60, &scheduler, from: 17) == TransferMix.first)
+        for id in 1...TransferMix.first { _ = scheduler.classify(TransferID(Int64(id)), as: .connecting) }
+        #expect(Self.start(60, &scheduler, from: TransferMix.first + 1) == TransferMix.first)
     }
 
     @Test func aTransferIsLargeByItsLengthOrByItsTimeWithoutOne() {
@@ -188,5 +189,43 @@ import XferModel
         #expect(TransferMix.kind(isConnecting: false, length: nil, age: .seconds(1)) == .large)
         #expect(TransferMix.kind(isConnecting: true, length: limit + 1, age: .seconds(1)) == .connecting)
         #expect(TransferMix.kind(isConnecting: true, length: nil, age: .zero) == .small)
+    }
+
+    // MARK: Large files behind small ones
+
+    private static func large(_ id: Int64, begunAt: Double, mayReturn: Bool = true, isStopping: Bool = false)
+        -> TransferMix.Large
+    {
+        TransferMix.Large(
+            transfer: TransferID(id), begunAt: instant(begunAt), mayReturn: mayReturn, isStopping: isStopping)
+    }
+
+    @Test func theLargeTransfersThatBeganLastReturnToTheQueue() {
+        let most = Int64(TransferMix.mostLargeStarted)
+        let enough = (1...most).map { Self.large($0, begunAt: Double($0)) }
+        #expect(TransferMix.surplus(of: enough).isEmpty)
+        let two = [Self.large(most + 1, begunAt: 0.5), Self.large(most + 2, begunAt: 100)]
+        #expect(TransferMix.surplus(of: enough + two) == [TransferID(most + 2), TransferID(most)])
+        let stopping = [Self.large(most + 1, begunAt: 0.5), Self.large(most + 2, begunAt: 100, isStopping: true)]
+        #expect(TransferMix.surplus(of: enough + stopping) == [TransferID(most)], "one of two stops already")
+        let kept = [Self.large(most + 1, begunAt: 101, mayReturn: false), Self.large(most + 2, begunAt: 100)]
+        #expect(TransferMix.surplus(of: enough + kept) == [TransferID(most + 2), TransferID(most)])
+        let all = (1...most + 5).map { Self.large($0, begunAt: 0, mayReturn: false) }
+        #expect(TransferMix.surplus(of: all).isEmpty)
+    }
+
+    /// Files of drawn sizes in drawn order from many hosts. The scheduler learns a size with the answer, its ticker looks
+    /// four times a second, and a stopped transfer ends a moment later.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func whateverTheOrderOfSizesFewAreLargeAndEachIsFetched(seed: UInt64) throws {
+        var world = MixWorld(seed: seed)
+        world.run()
+        #expect(world.isDone, "\(world)")
+        // Two ticks after the sizes are known: one to see them, one to stop.
+        #expect(world.mostLargeForLong <= TransferMix.mostLargeStarted, "\(world)")
+        #expect(world.mostUnderWay <= TransferMix.mostSmall + TransferMix.mostLargeStarted, "\(world)")
+        // No file returns twice; and as many as were started at once, each time that large ones follow small ones.
+        #expect(world.mostReturnsOfOne <= 1, "\(world)")
+        #expect(world.returns <= TransferMix.mostSmall * world.changes, "\(world)")
     }
 }

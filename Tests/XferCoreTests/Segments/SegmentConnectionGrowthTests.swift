@@ -72,7 +72,7 @@ import XferTestSupport
             line: Double.random(in: 1...200, using: &random), connection: Double.random(in: 1...200, using: &random),
             loss: Double.random(in: 0...0.3, using: &random), connecting: Double.random(in: 0...2, using: &random))
         let (connections, seconds) = world.run(seed: seed)
-        #expect(seconds <= world.mebibytes / world.rate(1) * 1.05 + 6, "\(world): \(connections)")
+        #expect(seconds <= world.mebibytes / world.rate(1) * 1.05 + 0.5, "\(world): \(connections)")
         #expect(connections.count <= 5 && connections.allSatisfy { (1...SegmentConnectionGrowth.most).contains($0) })
     }
 
@@ -90,5 +90,59 @@ import XferTestSupport
             written: 0, remaining: .max, smallest: 1, areAllWorking: true, now: MonotonicInstant(nanoseconds: 0))
         #expect(!isChanged)
         #expect(growth.connections == 3)
+    }
+
+    // MARK: With pieces
+
+    /// The seconds with `auto` and with one connection.
+    private static func times(
+        _ seed: UInt64, _ change: (inout LineWorld) -> Void
+    ) -> (automatic: LineWorld, seconds: Double, one: Double) {
+        var automatic = LineWorld(seed: seed)
+        change(&automatic)
+        var one = automatic
+        let seconds = automatic.run(.automatic)
+        return (automatic, seconds, one.run(.one))
+    }
+
+    @Test(arguments: [0.02, 0.1, 0.2], [6e6, 12e6, 62e6])
+    func whereOneConnectionFillsTheLineAutomaticSegmentsCostAtMostATwentieth(roundTrip: Double, line: Double) {
+        for megabytes in [20, 200, 1000] as [Int64] {
+            let (world, seconds, one) = Self.times(1) {
+                ($0.roundTrip, $0.line, $0.total) = (roundTrip, line, megabytes * 1_000_000)
+            }
+            #expect(seconds <= one * 1.05, "\(world); one connection: \(one) s")
+            #expect(world.mostConnections <= 2, "\(world)")
+        }
+    }
+
+    @Test(arguments: [0.02, 0.1, 0.2], [1e6, 4e6])
+    func whereTheServerLimitsEachConnectionAutomaticSegmentsAreFaster(roundTrip: Double, connection: Double) {
+        let (world, seconds, one) = Self.times(2) {
+            ($0.roundTrip, $0.line, $0.connection) = (roundTrip, 62e6, connection)
+        }
+        #expect(seconds <= one * 0.8, "\(world); one connection: \(one) s")
+        #expect(world.mostConnections == SegmentConnectionGrowth.most)
+    }
+
+    /// A trial between two losses may see no gain; that costs nothing.
+    @Test func whereALineLosesPacketsAutomaticSegmentsAreMostlyFaster() {
+        let quotients = (0..<10 as Range<UInt64>).map { seed in
+            let (_, seconds, one) = Self.times(seed) { ($0.line, $0.loss, $0.total) = (12e6, 0.005, 100_000_000) }
+            return seconds / one
+        }
+        #expect(quotients.count { $0 <= 0.8 } >= 7 && quotients.allSatisfy { $0 <= 1.05 }, "\(quotients)")
+    }
+
+    @Test(arguments: 0..<60 as Range<UInt64>)
+    func overAnyLineAutomaticSegmentsCostAtMostATwentieth(seed: UInt64) {
+        var random = SplitMix64(seed: seed &+ 4000)
+        let (world, seconds, one) = Self.times(seed) { world in
+            world.roundTrip = Double.random(in: 0.005...0.3, using: &random)
+            world.line = Double.random(in: 0.5e6...60e6, using: &random)
+            if Bool.random(using: &random) { world.connection = Double.random(in: 0.3e6...60e6, using: &random) }
+            world.total = Int64.random(in: 5_000_000...400_000_000, using: &random)
+        }
+        #expect(seconds <= one * 1.05, "\(world); one connection: \(one) s")
     }
 }

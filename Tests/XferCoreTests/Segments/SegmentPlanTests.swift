@@ -275,18 +275,24 @@ import XferModel
         var seen = [plan.wantedConnections]
         for tick in 1...200 {
             let share = rates[working.count, default: 0] / Double(working.count) / 10 * Double(1 << 20)
-            for connection in working {
-                let offset = offsets[connection, default: 0] + Int64(share)
+            for connection in working.sorted() {
+                guard let piece = plan.pieces.first(where: { $0.connection == connection }) else { continue }
+                let offset = min(piece.end, offsets[connection, default: 0] + Int64(share))
                 offsets[connection] = offset
                 plan.onWritten(connection, to: offset)
-            }
-            guard plan.measure(at(Double(tick) / 10)) else { continue }
-            seen.append(plan.wantedConnections)
-            for connection in plan.surplus {
-                plan.onEnd(connection, at: offsets[connection, default: 0])
+                guard offset == piece.end else { continue }
+                plan.onEnd(connection, at: offset)
                 working.remove(connection)
             }
-            for connection in 0..<plan.wantedConnections where !working.contains(connection) {
+            if plan.measure(at(Double(tick) / 10)) {
+                seen.append(plan.wantedConnections)
+                for connection in plan.surplus {
+                    plan.onEnd(connection, at: offsets[connection, default: 0])
+                    working.remove(connection)
+                }
+            }
+            for connection in 0..<plan.wantedConnections
+            where !working.contains(connection) && working.count < plan.wantedConnections {
                 while case .split(let victim, let offset, let parts)? = plan.next(
                     for: connection, idle: plan.wantedConnections - connection)
                 { plan.onSplit(victim, at: offset, parts: parts, isAgreed: true) }
@@ -316,6 +322,8 @@ import XferModel
             _ = plan.measure(at(0))
             plan.onWritten(0, to: 1)
             _ = plan.measure(at(0))
+            plan.onWritten(0, to: 50 << 20)
+            _ = plan.measure(at(0.5))
             plan.onWritten(0, to: 100 << 20)
             let isMore = plan.measure(at(1))
             #expect(isMore && plan.wantedConnections == 2)
@@ -326,17 +334,32 @@ import XferModel
             plan.onAnswer(1)
             plan.onWritten(1, to: segment.start + 1)
             _ = plan.measure(at(2))
+            plan.onWritten(0, to: (100 + rate / 2) << 20)
+            _ = plan.measure(at(2.5))
             plan.onWritten(0, to: (100 + rate) << 20)
             _ = plan.measure(at(3))
             #expect(plan.wantedConnections == 1)
             return plan.surplus.count
         }
         #expect(surplus(after: 100) == 0)
-        #expect(surplus(after: 80) == 1)
+        #expect(surplus(after: 80) == 0)
+        #expect(surplus(after: 60) == 1)
     }
 
-    @Test func automaticGrowthChangesNothingNearTheEnd() {
-        #expect(grow([1: 10, 2: 10], mebibytes: 55) == [1, 2])
+    @Test func automaticGrowthGoesBackNearTheEndToo() {
+        #expect(grow([1: 10, 2: 10], mebibytes: 100) == [1, 2, 1])
+    }
+
+    @Test func connectionsUnderTestGetSmallPiecesOfTheRear() {
+        var plan = SegmentPlan(total: 4000 << 20, count: .automatic)
+        plan.begin(0)
+        for (second, mebibytes) in [(0.0, 0.25), (0.5, 5.25), (1, 10.25)] {
+            plan.onWritten(0, to: Int64(mebibytes * Double(1 << 20)))
+            _ = plan.measure(at(second))
+        }
+        #expect(plan.wantedConnections == 2)
+        // What one connection fetches in a second.
+        #expect(plan.next(for: 1, idle: 1) == .split(0, at: 3990 << 20, parts: 2))
     }
 
     @Test func surplusConnectionsAreTheLastWithMuchLeft() {

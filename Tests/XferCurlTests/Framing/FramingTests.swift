@@ -67,6 +67,18 @@ import XferTestSupport
         #expect(record.outcome.body == Array("hello".utf8))
     }
 
+    @Test(arguments: [AttemptMode.download, .exchange])
+    func anEmptyBodyWithTheTransferCodingIdentityEndsWithItsHead(mode: AttemptMode) async throws {
+        let server = try RawServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 X\r\nTransfer-Encoding: identity\r\nContent-Length: 0\r\n\r\n")
+            _ = connection.readHead()
+        }
+        let record = try await Harness().run(.get(server.url("/x")) { $0.mode = mode })
+        #expect(record.outcome.result == .complete)
+        #expect(record.outcome.body == [])
+    }
+
     @Test func aTransientErrorStatusWithInvalidFramingIsStillRetried() async throws {
         let record = try await fetch("Content-Length: 5, 6", status: 503)
         #expect(record.error?.reason == .invalidFraming)

@@ -61,7 +61,7 @@ struct DatabaseRun {
         defer { wrong = [] }
         wrong += try await fleet.invariants()
         var found: [Int64: FleetTask] = [:]
-        for task in try await fleet.tasks(FleetTaskFilter(), after: nil, newestFirst: false, limit: 1000).tasks {
+        for task in try await fleet.tasks.list(FleetTaskFilter(), after: nil, newestFirst: false, limit: 1000).tasks {
             found[task.id.rawValue] = task
         }
         if Set(found.keys) != Set(model.tasks.keys) {
@@ -79,7 +79,7 @@ struct DatabaseRun {
     }
 
     private mutating func register(_ name: String) async throws {
-        registrations[name] = try await fleet.register(
+        registrations[name] = try await fleet.nodes.register(
             FleetWorld.node(name, labels: RandomRules.labels[name] ?? [], storages: RandomRules.storages[name] ?? []))
         model.nodes[name]?.isDown = false
     }
@@ -91,7 +91,7 @@ struct DatabaseRun {
     private mutating func add() async throws {
         guard model.tasks.count < 60 else {
             for task in model.sorted where task.state.isEnd {
-                _ = try await fleet.wish(.remove, by: .operators, for: .tasks([FleetTaskID(task.id)]))
+                _ = try await fleet.tasks.wish(.remove, by: .operators, for: .tasks([FleetTaskID(task.id)]))
                 _ = model.wish(.remove, by: .operators, for: task.id)
             }
             return
@@ -109,7 +109,7 @@ struct DatabaseRun {
             if rules.generator.chance(10) { task.notBefore = Timestamp(seconds: 4_000_000_000) }
             news.append(task)
         }
-        let outcomes = try await fleet.add(news)
+        let outcomes = try await fleet.tasks.add(news)
         // Those for the tails come first.
         for order in QueueOrder.allCases {
             for (task, outcome) in zip(news, outcomes) where task.order == order {
@@ -126,7 +126,9 @@ struct DatabaseRun {
             }
         }
         // The same again changes nothing.
-        if try await fleet.add(news) != outcomes.map({ .existing($0.task) }) { wrong.append("a key was added twice") }
+        if try await fleet.tasks.add(news) != outcomes.map({ .existing($0.task) }) {
+            wrong.append("a key was added twice")
+        }
     }
 
     private mutating func claim(_ index: Int) async throws {
@@ -134,7 +136,7 @@ struct DatabaseRun {
         let want = Int.random(in: 1...6, using: &rules.generator)
         let claims: [FleetClaim]
         do {
-            claims = try await fleet.claim(
+            claims = try await fleet.leases.claim(
                 try registration(index), want: want, cursor: &cursors[name, default: .init()])
         } catch FleetError.superseded {
             if model.nodes[name]?.isDown == false { wrong.append("\(name) is superseded") }
@@ -144,7 +146,7 @@ struct DatabaseRun {
             claims.map { ($0.hold.task.rawValue, $0.hold.claim.text) }, by: name, want: want, lanes: ClaimRules.lanes)
         nodes[index].held += claims.map { ModelNode.Held(task: $0.hold.task.rawValue, claim: $0.hold.claim.text) }
         let begun = claims.filter { _ in rules.generator.chance(60) }.map(\.hold)
-        let lost = try await fleet.begin(try registration(index), begun)
+        let lost = try await fleet.leases.begin(try registration(index), begun)
         if !lost.isEmpty { wrong.append("lost at begin: \(lost)") }
         for hold in begun { model.tasks[hold.task.rawValue]?.hasBegun = true }
         try await settle(claims.filter { $0.place.storage != nil }, index)
@@ -152,7 +154,7 @@ struct DatabaseRun {
 
     /// The permits of former claims are those of the model; sometimes the node dies before it has looked after them.
     private mutating func settle(_ claims: [FleetClaim], _ index: Int) async throws {
-        let open = try await fleet.openPermits(claims.map(\.hold))
+        let open = try await fleet.permits.open(claims.map(\.hold))
         let expected = claims.flatMap { claim in
             (model.tasks[claim.hold.task.rawValue]?.permits ?? []).filter { $0 != claim.hold.claim.text }
         }
@@ -162,7 +164,7 @@ struct DatabaseRun {
             wrong.append("cancelled after a look: \(permits)")
         }
         guard !claims.isEmpty, rules.generator.chance(70) else { return }
-        let lost = try await fleet.closePermits(try registration(index), claims.map(\.hold))
+        let lost = try await fleet.permits.close(try registration(index), claims.map(\.hold))
         if !lost.isEmpty { wrong.append("lost at closing: \(lost)") }
         for claim in claims {
             model.tasks[claim.hold.task.rawValue]?.permits.formIntersection([claim.hold.claim.text])
@@ -178,7 +180,7 @@ struct DatabaseRun {
             inode: .max, size: 1, modifiedAt: 2)
         let isValid = model.holds(held.task, held.claim)
         do {
-            let lost = try await fleet.permit(try registration(index), [permit])
+            let lost = try await fleet.permits.give(try registration(index), [permit])
             if lost.isEmpty != isValid { wrong.append("the permit was \(lost.isEmpty ? "given" : "refused")") }
             if isValid { model.tasks[held.task]?.permits.insert(held.claim) }
         } catch FleetError.superseded {
@@ -216,7 +218,7 @@ struct DatabaseRun {
             apply.append { $0.release(release.hold.task.rawValue, declines: release.next == .decline) }
         }
         do {
-            let outcome = try await fleet.report(try registration(index), report)
+            let outcome = try await fleet.leases.report(try registration(index), report)
             if isDown { wrong.append("\(name) is down and reported") }
             if Set(outcome.lost.map(\.rawValue)) != lost {
                 wrong.append("lost \(outcome.lost), expected \(lost.sorted())")
@@ -236,7 +238,7 @@ struct DatabaseRun {
     private mutating func wish() async throws {
         guard let task = rules.generator.pick(model.sorted) else { return }
         let (wish, caller) = (rules.wish(), rules.caller())
-        let outcomes = try await fleet.wish(wish, by: caller, for: .tasks([FleetTaskID(task.id)]))
+        let outcomes = try await fleet.tasks.wish(wish, by: caller, for: .tasks([FleetTaskID(task.id)]))
         let verdict = model.wish(wish, by: caller, for: task.id)
         if outcomes.map(\.verdict) != [verdict] { wrong.append("\(wish) gave \(outcomes), expected \(verdict)") }
     }
@@ -245,7 +247,7 @@ struct DatabaseRun {
     private mutating func carryOut(_ index: Int) async throws {
         let name = nodes[index].name
         guard model.nodes[name]?.isDown == false else { return }
-        let wishes = try await fleet.wishes(try registration(index))
+        let wishes = try await fleet.leases.wishes(try registration(index))
         let expected = model.tasks(of: name).map(\.wishes.count).reduce(0, +)
         if wishes.count != expected { wrong.append("\(wishes.count) wishes, expected \(expected)") }
         guard let chosen = rules.generator.pick(wishes) else { return }
@@ -265,17 +267,17 @@ struct DatabaseRun {
             report.wishes = [chosen.id]
             if let at = model.tasks[id]?.wishes.firstIndex(of: chosen.wish) { model.tasks[id]?.wishes.remove(at: at) }
         }
-        _ = try await fleet.report(try registration(index), report)
+        _ = try await fleet.leases.report(try registration(index), report)
     }
 
     private mutating func die(_ index: Int) async throws {
         let name = nodes[index].name
-        let row = try #require(try await fleet.nodes().first { $0.description.name == name })
-        if try await !fleet.takeOver(row) { wrong.append("\(name) was not taken over") }
+        let row = try #require(try await fleet.nodes.list().first { $0.description.name == name })
+        if try await !fleet.takeovers.takeOver(row) { wrong.append("\(name) was not taken over") }
         guard model.nodes[name]?.isDown == false else { return }
         model.nodes[name]?.isDown = true
         model.takeOver(name, .dead)
-        if try await fleet.beat(try registration(index), figures: nil) != nil {
+        if try await fleet.nodes.beat(try registration(index), figures: nil) != nil {
             wrong.append("\(name) beats although it is down")
         }
     }
@@ -288,10 +290,10 @@ struct DatabaseRun {
     private mutating func reconcile(_ index: Int) async throws {
         let name = nodes[index].name
         let known = Set(nodes[index].held)
-        let unknown = try await fleet.leases(try registration(index)).map(\.hold).filter {
+        let unknown = try await fleet.leases.list(try registration(index)).map(\.hold).filter {
             !known.contains(ModelNode.Held(task: $0.task.rawValue, claim: $0.claim.text))
         }
-        try await fleet.abandon(try registration(index), unknown)
+        try await fleet.takeovers.abandon(try registration(index), unknown)
         model.takeOver(name, .unknownToNode, only: Set(unknown.map(\.task.rawValue)))
         let valid = nodes[index].held.filter { model.holds($0.task, $0.claim) }
         nodes[index].past += nodes[index].held.filter { !valid.contains($0) }
@@ -302,13 +304,13 @@ struct DatabaseRun {
         let limit = rules.limit()
         switch Int.random(in: 0..<3, using: &rules.generator) {
         case 0:
-            try await fleet.setHost("a.example", maxActive: limit)
+            try await fleet.limits.setHost("a.example", maxActive: limit)
             model.hostLimits["a.example"] = limit
         case 1:
-            try await fleet.setOwner("bob", maxActive: limit)
+            try await fleet.limits.setOwner("bob", maxActive: limit)
             model.ownerLimits["bob"] = limit
         default:
-            try await fleet.setGroup(owner: "ada", name: "g", maxActive: limit)
+            try await fleet.limits.setGroup(owner: "ada", name: "g", maxActive: limit)
             model.groupLimits[FleetModel.Group(owner: "ada", name: "g")] = limit
         }
     }
@@ -316,13 +318,13 @@ struct DatabaseRun {
     private mutating func pauseGroup() async throws {
         let group = FleetModel.Group(owner: "ada", name: "g")
         let isPaused = rules.generator.chance(30)
-        try await fleet.setGroup(owner: "ada", name: "g", isPaused: isPaused)
+        try await fleet.limits.setGroup(owner: "ada", name: "g", isPaused: isPaused)
         if isPaused { model.pausedGroups.insert(group) } else { model.pausedGroups.remove(group) }
     }
 
     private mutating func drain(_ index: Int) async throws {
         let isDraining = rules.generator.chance(30)
-        try await fleet.setDraining(nodes[index].name, isDraining)
+        try await fleet.nodes.setDraining(nodes[index].name, isDraining)
         model.nodes[nodes[index].name]?.isDraining = isDraining
     }
 
@@ -331,7 +333,7 @@ struct DatabaseRun {
         try await postgres.cluster.sql(
             "UPDATE fleet_delayed SET due = now(); UPDATE fleet_task SET not_before = now() WHERE not_before > now()",
             in: database)
-        try await fleet.wakeDelayed()
+        try await fleet.tasks.wakeDelayed()
         for task in model.sorted {
             model.tasks[task.id]?.isDelayed = false
             if task.state == .delayed { model.enqueue(task.id, toHead: false) }

@@ -1,6 +1,6 @@
 import XferTestSupport
 
-/// A database of every schema that was ever released, filled with rows of every table: `Fixtures/schema-N.sql`, as `.dump`
+/// A database of every schema since the first release, filled with rows of every table: `Fixtures/schema-N.sql`, as `.dump`
 /// of sqlite3(1) wrote it after the two pragmas it leaves out. Never edited.
 enum SchemaFixture {
     /// The newest that has one; the next migration brings the next file.

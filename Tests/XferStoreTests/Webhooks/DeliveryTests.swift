@@ -190,7 +190,7 @@ struct DeliveryTests {
 
     @Test func aRecoveredDatabaseKeepsDeliveriesWithTheirKeys() async throws {
         let directory = try StoreDirectory()
-        try directory.execute(SchemaFixture.sql(19))
+        try directory.execute(SchemaFixture.sql(Migration.first))
         try directory.open().close()
         let report = try TaskStore.recover(at: directory.database, now: noon)
         #expect(report.salvaged["webhook_delivery"] == 2 && report.salvaged["webhook_state"] == 1)

@@ -4,12 +4,12 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Kept responses: a download may use one without asking the server, or ask whether it is still current.
+/// The use of cached responses: a download may use one without a request, or validate it with a request.
 ///
 /// Bytes from the cache get a transfer of the task's own, because other tasks may be fetching different bytes into the
 /// shared one.
 extension DownloadRun {
-    /// How the cache decides before the server is asked.
+    /// The cache's decision before a request.
     enum Asked {
         /// The task has ended with the kept response.
         case known(RunEnd)
@@ -43,7 +43,7 @@ extension DownloadRun {
         }
     }
 
-    /// Handles the server's 304. Nil if it is about another response, or the kept one is damaged.
+    /// Handles the server's 304. Returns nil if it is about another response, or the cached one is damaged.
     func confirm(_ asked: Asked, _ word: Confirmation, in directory: DirectoryHandle) async throws -> RunEnd? {
         isDistrustful = true
         guard case .about(let lease, _) = asked else { return nil }

@@ -24,8 +24,8 @@ extension DownloadRun {
         }
     }
 
-    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only after
-    /// this commit.
+    /// Commits that the transfer has no valid bytes, with an event that says why. The file may be overwritten only
+    /// after this commit.
     func dropBytes(because reason: String) async throws {
         let (id, senders, received) = (transfer.id, transfer.sourceUse, control.progress.received)
         let (task, owner, now) = (taskID, specification.owner, services.clock())
@@ -77,7 +77,7 @@ extension DownloadRun {
 
     /// Excludes the source that sent bytes with a wrong digest, after the bytes were discarded.
     ///
-    /// It becomes a suspect first, and may send the whole body once more, past caches; see `MirrorSelector.suspect`.
+    /// It becomes a suspect first, and may send the whole body again, past caches; see `MirrorSelector.suspect`.
     /// Returns false if no source is left.
     func suspectSources(because error: TransferError) async throws -> Bool {
         let (id, task, count) = (transfer.id, taskID, specification.sources.count)

@@ -14,7 +14,7 @@ extension DownloadRun {
         let transfer: Transfer
         let part: PartialFile
         let described: ResumeData
-        /// Whether this is the transfer that was shared.
+        /// True if this is the transfer that was shared.
         let isOriginal: Bool
         /// The file's metadata now that it is whole; nil where metadata cannot be relied on.
         let facts: FileFacts?

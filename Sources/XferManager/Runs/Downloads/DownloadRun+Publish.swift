@@ -204,7 +204,8 @@ extension TaskSpecification {
     /// The URLs that may give the file its name, in order of preference.
     ///
     /// A redirect leads from `latest` to the file's own name. With `update` and `verify` the file to compare has to be
-    /// known before the request; and with mirrors the name must not depend on which of them answers. There the first URL comes first.
+    /// known before the request; and with mirrors the name must not depend on which of them answers. There the first
+    /// URL comes first.
     ///
     /// - Parameter last: the URL that sent the response; nil if that is unknown.
     func namingURLs(last: HTTPURL?) -> [HTTPURL] {
@@ -214,7 +215,7 @@ extension TaskSpecification {
 }
 
 extension FileError {
-    /// Whether a publish that failed for this may be repeated with the same bytes.
+    /// True if a publish that failed for this may be repeated with the same bytes.
     fileprivate var leavesPublishableBytes: Bool {
         switch self {
         case .destinationChanged, .unanswering, .cancelled, .nameTaken, .noFreeName, .isADirectory, .nameRefused: true

@@ -4,7 +4,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// What happens between the last byte and the final name: the hook that processes the file, and the file that waits for
+/// The steps between the last byte and the final name: the hook that processes the file, and the file that waits for
 /// `task.commit`.
 ///
 /// A hook works on a copy, so that the received bytes stay unchanged and a retry begins with them. The hook's file is
@@ -50,7 +50,7 @@ extension DownloadRun {
         try await commitReady(ready, length: length)
     }
 
-    /// Runs a hook on a copy of the whole part. Nil if the run was asked to stop meanwhile.
+    /// Runs a hook on a copy of the whole part. Returns nil if the run was requested to stop meanwhile.
     ///
     /// - Throws: `post_process_failed`; the part is unchanged.
     func process(

@@ -13,7 +13,7 @@ actor DownloadRun: TransferSubscriber {
     let context: RunContext
     var facts: RunState
     let shared: SharedTransfer
-    /// What describes the bytes once the task has them as its own.
+    /// The description of the bytes once they belong to the task.
     var described = ResumeData()
     /// The digest that proves the bytes to be of one version and whole, even if the task itself demands none; see
     /// `WholeBody`.
@@ -23,18 +23,18 @@ actor DownloadRun: TransferSubscriber {
     var lastModified: String?
     /// The name that was chosen for the file which an earlier run recorded as ready.
     var readyName: String?
-    /// The response whose body arrives or has arrived; nil if no server was asked.
+    /// The response whose body arrives or has arrived; nil if no request was made.
     var received: ResponseUpdate?
-    /// Whether the server's 304 about the kept response was unusable, so that the whole body is requested.
+    /// True if the server's 304 about the kept response was unusable, so that the whole body is requested.
     var isDistrustful = false
-    /// How the run ended at the response head.
+    /// The result of a run that ended at the response head.
     private var early: Result<RunEnd, any Error>?
     private var isRefused = false
     private(set) var leavesTransfer = false
     private var ownDirectory: DirectoryHandle?
     /// The name of an existing file that has not the demanded digest, under `on_conflict: verify`.
     private var verifiedName: String?
-    /// Whether `transfer` is still the shared one.
+    /// True if `transfer` is still the shared one.
     var isOriginal = true
     /// The file's metadata when it was whole; nil where metadata cannot be relied on.
     var wholeFacts: FileFacts?
@@ -129,7 +129,8 @@ actor DownloadRun: TransferSubscriber {
         }
     }
 
-    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later try.
+    /// Throws if the whole is larger than the task allows, wherever it came from; its bytes are of no use to a later
+    /// try.
     func requireAllowedSize(_ length: Int64) throws(TransferError) {
         guard let most = specification.request.maxSize, length > most else { return }
         isRefused = true
@@ -249,8 +250,8 @@ actor DownloadRun: TransferSubscriber {
         return try await already(published: name, in: directory)
     }
 
-    /// Ends with the existing file, if it has the digest that is demanded; nil if it has another one, is missing, or none
-    /// is demanded.
+    /// Ends with the existing file, if it has the digest that is demanded; nil if it has another one, is missing, or
+    /// none is demanded.
     private func verified(_ name: String, in directory: DirectoryHandle) async throws -> RunEnd? {
         // Reading a large file again for the head, and for the conditions, would take as long as the download.
         guard name != verifiedName else { return nil }
@@ -278,8 +279,8 @@ actor DownloadRun: TransferSubscriber {
         return .completed(size: status?.length ?? 0)
     }
 
-    /// Validators of the published file, for `on_conflict: update` and `verify`. None if it has not the digest that is demanded: then
-    /// it is replaced, however old the server's version is. Nil if the run is to stop.
+    /// Validators of the published file, for `on_conflict: update` and `verify`. Empty if it does not have the demanded
+    /// digest: then it is replaced, however old the server's version is. Nil if the run is to stop.
     private func conditions(in directory: DirectoryHandle) async throws -> [HeaderField]? {
         guard specification.destination.onConflict.compares else { return [] }
         let name = await finalName(in: directory)

@@ -36,13 +36,13 @@ struct ExistingFile: Sendable {
         return try await digest(demanded.algorithm, isCancelled) == demanded
     }
 
-    /// Whether a digest is demanded and the file, if there is one, has another.
+    /// True if a digest is demanded and the file, if there is one, has another.
     func isSpoiled(isCancelled: @escaping @Sendable () -> Bool) async throws -> Bool {
         guard let demanded, let found = try await digest(demanded.algorithm, isCancelled) else { return false }
         return found != demanded
     }
 
-    /// Nil if no regular file has the name.
+    /// The digest of the file, or nil if no regular file has the name.
     private func digest(
         _ algorithm: Checksum.Algorithm, _ isCancelled: @escaping @Sendable () -> Bool
     ) async throws -> Checksum? {

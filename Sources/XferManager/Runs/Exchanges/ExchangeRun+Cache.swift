@@ -5,7 +5,7 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// Kept responses: a `data` task may use one without asking the server, or ask whether it is still current.
+/// The use of cached responses: a `data` task may use one without a request, or validate it with a request.
 extension ExchangeRun {
     /// A kept response in the form of a new one.
     struct CachedAnswer {
@@ -47,7 +47,7 @@ extension ExchangeRun {
         return try await judge(cached.answer, spill: cached.spill)
     }
 
-    /// Makes a kept response available to `task.result` before the server is asked. False if it was damaged.
+    /// Makes a cached response available to `task.result` before the request. Returns false if it was damaged.
     func show(_ lease: CacheLease) async throws -> Bool {
         let response = lease.entry.response
         guard let cached = try await answer(from: lease, as: response) else { return false }
@@ -78,7 +78,7 @@ extension ExchangeRun {
     }
 }
 
-/// When a request was made, and when its response head arrived (RFC 9111 §4.2.3).
+/// The time of a request, and the time at which its response head arrived (RFC 9111 §4.2.3).
 struct ExchangeTimes: Sendable {
     var asked: Timestamp
     var answered: Timestamp

@@ -18,7 +18,7 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
 
     /// The transfer that makes the request for all tasks that want the same response; nil if the run makes its own.
     private let shared: SharedTransfer?
-    /// Whether the run has left `shared` and makes its own request.
+    /// True if the run has left `shared` and makes its own request.
     private var isAlone = false
     /// The head of the shared response.
     private var received: ResponseUpdate?
@@ -90,8 +90,8 @@ actor ExchangeRun: AnsweredRun, TransferSubscriber {
         }
     }
 
-    /// Asks the server whether the kept response is current; nil if the 304 is unusable. The conditions are this task's
-    /// alone, so the request is not shared.
+    /// Requests confirmation that the cached response is current; nil if the 304 is unusable. The conditions are this
+    /// task's alone, so the request is not shared.
     private func confirm(
         _ lease: CacheLease, _ conditions: [HeaderField], isShown: Bool
     ) async throws -> RunEnd? {

@@ -3,9 +3,9 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// What a request sends, with its files open and found unchanged; they stay open as long as this lives.
+/// The content of a request, with its files open and found unchanged; they stay open as long as this object exists.
 final class OpenedContent: Sendable {
-    /// Nil sends none.
+    /// The content, or nil if there is none.
     let content: AttemptContent?
     /// Bytes, as far as known before the first is sent: the boundaries of parts count, too.
     let length: Int64?

@@ -13,8 +13,8 @@ struct ReceivedAnswer: Sendable {
 }
 
 extension AttemptMaker {
-    /// Verifies a response's body by the digest that the server announced, and undoes the content codings that the
-    /// request asked for. An incomplete response is returned unchanged.
+    /// Verifies a response's body by the digest that the server announced, and removes the content codings that the
+    /// request accepted. An incomplete response is returned unchanged.
     ///
     /// The work runs on the digest threads, so that the engine's loop decodes nothing. If the body is damaged, the
     /// attempt fails, unless the status is an error (400 or above): such a response stays as received.

@@ -8,7 +8,7 @@ import XferStore
 struct Discard: Sendable {
     /// Completes "the bytes are discarded because".
     let reason: String
-    /// Whether the source has another version, or may have.
+    /// True if the source has another version, or may have.
     var isSourceChange = false
 
     init(_ reason: String, isSourceChange: Bool = false) {
@@ -40,7 +40,7 @@ final class KeptBytes {
     let space: SpaceReserve
     /// The identity of the partial file; nil until the first checkpoint.
     private var mark: FileMark?
-    /// What was recorded of the partial file when the last run closed it.
+    /// The record of the partial file at the time when the last run closed it.
     private var closedRecord: PartRecord?
 
     init(_ context: RunContext, _ transfer: Transfer) {
@@ -200,8 +200,8 @@ final class KeptBytes {
 
     // MARK: Dropping
 
-    /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten. Each task that
-    /// holds them gets an event with the reason.
+    /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten. Each task
+    /// that has them gets an event with the reason.
     func drop(because discard: Discard, changes: [TaskID: MemberChanges]) async throws {
         let id = transfer.id
         if committed > 0 || transfer.resumeData.committedByteCount > 0 {
@@ -246,7 +246,8 @@ final class KeptBytes {
 
     // MARK: Space
 
-    /// Fails with `insufficient_space` if the rest is known not to fit, with `file_too_large` if no such file is possible.
+    /// Fails with `insufficient_space` if the rest is known not to fit, with `file_too_large` if no such file is
+    /// possible.
     func makeRoom(for part: PartialFile, in directory: DirectoryHandle) async throws {
         guard let total = described.totalLength else { return }
         try part.requirePossible(length: total)
@@ -316,7 +317,7 @@ extension [Segment] {
 }
 
 extension ResumeData {
-    /// Whether the kept bytes are the beginning of the body without a gap, or none.
+    /// True if the kept bytes are the beginning of the body without a gap, or none.
     var hasOnlyPrefix: Bool { segments.allSatisfy { $0.start == 0 || $0.committed == $0.start } }
 
     fileprivate var withoutSegments: ResumeData {

@@ -15,22 +15,22 @@ struct SegmentConnections {
     var plan: SegmentPlan?
     /// False after the source made the transfer start over.
     let maySplit: Bool
-    /// The attempt of each live connection; its value is nil until its response is accepted. So no byte counts as written
-    /// before it is committed which source sent it, and whether only a digest proves it.
+    /// The attempt of each live connection; its value is nil until its response is accepted. So no byte counts as
+    /// written before it is committed which source sent it, and whether only a digest proves it.
     private(set) var live: [Int: AttemptHandle?] = [:]
-    /// When each connection's attempt was started.
+    /// The start of each connection's attempt.
     private(set) var began: [Int: MonotonicInstant] = [:]
-    /// Whether a response head was accepted, so that further connections may start.
+    /// True if a response head was accepted, so that further connections may start.
     private(set) var isOpen = false
-    /// Whether the server ignores ranges. An attempt then requests everything after the first gap.
+    /// True if the server ignores ranges. An attempt then requests everything after the first gap.
     private(set) var isOneStream = false
-    /// Whether a connection has given a part of its segment to another.
+    /// True if a connection has given a part of its segment to another.
     private var hasSplit = false
-    /// Whether a single connection was tried after the last of several had failed.
+    /// True if a single connection was tried after the last of several had failed.
     private var hasTriedAlone = false
-    /// How the round ends once no connection is live.
+    /// The result of the round once no connection is live.
     private(set) var verdict: Result<AttemptOutcome.Result, any Error>?
-    /// Connections that were asked to stop because there are too many, or because they are slow.
+    /// Connections that were requested to stop because there are too many, or because they are slow.
     private var retiring: Set<Int> = []
     /// Bytes per second of the fastest connection that has ended.
     private var fastest: Double?
@@ -110,7 +110,7 @@ struct SegmentConnections {
         return marks
     }
 
-    /// Connections beyond the wanted number that were not asked to stop yet. They count as asked from now on.
+    /// Connections beyond the wanted number that were not requested to stop yet. They count as requested from now on.
     mutating func retireSurplus() -> [AttemptHandle] {
         guard verdict == nil, let surplus = plan?.surplus else { return [] }
         return surplus.compactMap { connection in
@@ -119,14 +119,14 @@ struct SegmentConnections {
         }
     }
 
-    /// Whether a connection has no work although there is some, so that a slow one may have to give back its segment.
+    /// True if a connection has no work although there is some, so that a slow one may have to give back its segment.
     var hasIdle: Bool {
         guard isOpen, verdict == nil, let plan else { return false }
         return !live.isEmpty && live.count < plan.wantedConnections && !plan.isWritten
     }
 
-    /// A slow connection that gives back its segment to one without work; see `SegmentPlan.removeLaggard`. It counts as
-    /// asked to stop from now on.
+    /// A slow connection that returns its segment to one without work; see `SegmentPlan.removeLaggard`. It counts as
+    /// requested to stop from now on.
     mutating func retireLaggard() -> AttemptHandle? {
         guard hasIdle, retiring.isEmpty, let connection = plan?.removeLaggard(ended: fastest),
             let handle = handle(of: connection)
@@ -143,15 +143,15 @@ struct SegmentConnections {
 
     // MARK: Ending
 
-    /// What is known of the source of a connection that has ended.
+    /// The known facts about the source of a connection that has ended.
     struct Source: Hashable {
-        /// Whether it was to continue bytes that other sources sent.
+        /// True if it was to continue bytes that other sources sent.
         var isForeign = false
-        /// Whether there are other sources, and no other live connection asks this one.
+        /// True if there are other sources, and no other live connection uses this one.
         var isAlone = false
     }
 
-    /// What `SegmentedDownload` does after a connection has ended.
+    /// The action of `SegmentedDownload` after a connection has ended.
     struct Consequence: Hashable {
         enum Effect: Hashable {
             case none
@@ -166,7 +166,7 @@ struct SegmentConnections {
         }
 
         var effect = Effect.none
-        /// Whether the next attempt, or the round's end, is about this connection's source.
+        /// True if the next attempt, or the round's end, is about this connection's source.
         var isDecisive = false
     }
 
@@ -177,7 +177,7 @@ struct SegmentConnections {
         fastest = max(fastest ?? speed, speed)
     }
 
-    /// Removes a connection whose attempt has ended. Returns whether it was asked to stop as surplus.
+    /// Removes a connection whose attempt has ended. Returns true if it was requested to stop as surplus.
     mutating func remove(_ connection: Int) -> Bool {
         live.removeValue(forKey: connection)
         return retiring.remove(connection) != nil
@@ -203,7 +203,7 @@ struct SegmentConnections {
         }
     }
 
-    /// Decides what it means that an attempt ended with an error of this service, or gave up its response.
+    /// Decides the consequence of an attempt that ended with an error of this service, or abandoned its response.
     mutating func onEnd(of connection: Int, _ error: any Error, from source: Source) -> Consequence {
         plan?.onEnd(connection, at: 0)
         guard let loss = error as? SegmentConnectionLoss else { return end(.failure(error)) }
@@ -275,7 +275,7 @@ struct SegmentConnections {
 
     private mutating func limitToLive() { plan?.limit(to: live.count) }
 
-    /// How the round ended, if it has; no connection is live.
+    /// The end of the round, or nil while a connection is live.
     func roundEnd(isStopRequested: Bool) throws -> SharedTransfer.Round? {
         let written = plan?.writtenSegments ?? []
         if let verdict { return SharedTransfer.Round(try verdict.get(), written: written) }
@@ -284,7 +284,7 @@ struct SegmentConnections {
     }
 }
 
-/// Why a connection gives up its attempt. Nothing of the response was written.
+/// The reason for which a connection abandons its attempt. Nothing of the response was written.
 enum SegmentConnectionLoss: Error, CustomStringConvertible {
     /// The server sent the whole body, or started too far before the segment.
     case rangeIgnored
@@ -293,7 +293,7 @@ enum SegmentConnectionLoss: Error, CustomStringConvertible {
     /// The round is ending.
     case unwanted
 
-    /// Nil if the source did not cause the loss.
+    /// The reason for a restart; nil if the source did not cause the loss.
     fileprivate var reason: RestartReason? {
         switch self {
         case .rangeIgnored: .rangeIgnored
@@ -306,7 +306,7 @@ enum SegmentConnectionLoss: Error, CustomStringConvertible {
 }
 
 extension FailureReason {
-    /// Whether the cause is on this machine, so that no other request would succeed.
+    /// True if the cause is on this machine, so that no other request would succeed.
     fileprivate var isLocal: Bool {
         switch self {
         case .insufficientSpace, .destinationUnavailable, .fileTooLarge, .diskError, .outOfDescriptors, .internalError:

@@ -16,7 +16,7 @@ import XferSystem
 /// for a connection's answer. Confined to the actor of the transfer, which every method that suspends gets as its
 /// isolation.
 final class SegmentedDownload {
-    /// What a connection reports to `run`.
+    /// A connection's report to `run`.
     private enum Signal: Sendable {
         /// The plan may have changed, so that other connections may get work.
         case changed
@@ -33,7 +33,7 @@ final class SegmentedDownload {
     let checkpointing = AsyncLock()
     /// Bytes of all connections that are written and not durable yet.
     private let stake = SharedStake()
-    /// Whether an `idle` signal is under way.
+    /// True if an `idle` signal is under way.
     private var isWatchingIdle = false
     private let part: PartialFile
     private let directory: DirectoryHandle

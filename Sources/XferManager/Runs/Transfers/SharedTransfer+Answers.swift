@@ -7,8 +7,8 @@ import XferModel
 /// One response for all members: the request of a `data` task is sent once; each task judges, parses and keeps the
 /// response itself.
 extension SharedTransfer {
-    /// The answer of the first source whose status is accepted. If there is none, the answer of the most preferred source
-    /// among those that may answer otherwise later, else of the most preferred one.
+    /// The answer of the first source whose status is accepted. If there is none, the answer of the most preferred
+    /// source among those that may answer otherwise later, else of the most preferred one.
     func answer() async throws -> Delivery {
         var refused: [(answer: ReceivedAnswer, error: TransferError)] = []
         for source in specification.sources {
@@ -40,7 +40,8 @@ extension SharedTransfer {
         }
     }
 
-    /// Requests the response from one source. The members learn of its head, unless another source may give a better one.
+    /// Requests the response from one source. The members learn of its head, unless another source may give a better
+    /// one.
     private func ask(_ source: HTTPURL) async throws -> ReceivedAnswer {
         let (pool, spool) = (services.pool, services.spool)
         let spill = try await pool.run { () throws(FileError) in try spool.makeFile() }

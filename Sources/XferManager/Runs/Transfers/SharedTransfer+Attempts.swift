@@ -5,12 +5,12 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// How a transfer makes attempts to fetch its bytes.
+/// The attempts of a transfer to fetch its bytes.
 extension SharedTransfer {
     /// A transfer that starts over more often than this in a row with one source treats the source as failing.
     private static var maxRestarts: Int { 3 }
 
-    /// How a round of attempts ended. None of them is live any more.
+    /// The end of a round of attempts. None of them is live any more.
     struct Round {
         let result: AttemptOutcome.Result
         /// The written segments, including the bytes kept before.
@@ -94,7 +94,7 @@ extension SharedTransfer {
         }
     }
 
-    /// Makes a round of attempts that begins with the chosen source, and commits what it leaves. Nil if the source
+    /// Makes a round of attempts that begins with the chosen source, and commits its result. Returns nil if the source
     /// could not continue another source's bytes; then nothing has changed.
     private func askSource(
         into part: PartialFile, in directory: DirectoryHandle, maySplit: Bool

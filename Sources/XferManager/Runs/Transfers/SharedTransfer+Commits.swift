@@ -3,9 +3,9 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// When a transfer checks, commits and drops its kept bytes; `KeptBytes` does it.
+/// The points at which a transfer checks, commits and drops its kept bytes; `KeptBytes` does it.
 extension SharedTransfer {
-    /// A file of at most this size is checked on the actor: two system calls cost less than a switch to the pool. Only on a
+    /// The largest file that is checked on the actor: two system calls cost less than a switch to the pool. Only on a
     /// disk of this machine: others may not answer.
     private static var largestSmall: Int64 { 1 << 20 }
 
@@ -104,7 +104,7 @@ extension SharedTransfer {
 
     /// Commits that the kept bytes are of another version or unusable. Only then may they be overwritten.
     ///
-    /// Each task that holds them gets an event with the reason.
+    /// Each task that has them gets an event with the reason.
     func dropKeptBytes(because discard: Discard) async throws {
         try await kept.drop(because: discard, changes: await removeChanges())
         sources.selector.onBytesLost()

@@ -3,7 +3,7 @@ import XferFiles
 import XferModel
 
 extension SharedTransfer {
-    /// How a run of the transfer ended, as a waiting member receives it. Indirect, as `AttemptEvent` is.
+    /// The end of a run of the transfer, as a waiting member receives it. Indirect, like `AttemptEvent`.
     indirect enum Delivery: Sendable {
         case whole(WholeBody)
         /// The response to a `data` task's request.
@@ -11,14 +11,14 @@ extension SharedTransfer {
         /// The server confirmed with 304 that the version the conditions name is current.
         case notModified(Confirmation)
         case failed(any Error)
-        /// The member was asked to stop, or did not want the body after it saw the head.
+        /// The member was requested to stop, or did not want the body after it saw the head.
         case left
 
-        /// What the transfer does next.
+        /// The transfer's next state.
         ///
         /// - Parameters:
-        ///   - wasAskedToStop: whether the run was stopped because no task wanted the body.
-        ///   - hasMembers: whether members wait whom this end does not answer, because they joined meanwhile or the
+        ///   - wasAskedToStop: true if the run was stopped because no task wanted the body.
+        ///   - hasMembers: true if members wait that this end does not answer, because they joined meanwhile or the
         ///     confirmation is not about their conditions.
         func successor(wasAskedToStop: Bool, hasMembers: Bool) -> Successor {
             switch self {
@@ -30,15 +30,15 @@ extension SharedTransfer {
         }
     }
 
-    /// What follows a run.
+    /// The state of the transfer after a run.
     enum Successor: Hashable {
-        /// The body is held for members that join later.
+        /// The body is kept for members that join later.
         case whole
         /// Another run, for the members that wait.
         case again
-        /// Nothing until a member asks.
+        /// Nothing happens until a member requests the body.
         case idle
-        /// As `idle`; members that ask get the failure until it is committed.
+        /// Like `idle`, but members that request the body get the failure until it is committed.
         case failed
     }
 }

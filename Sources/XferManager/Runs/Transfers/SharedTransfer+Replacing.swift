@@ -24,7 +24,8 @@ struct Replacement {
 
 extension SharedTransfer {
     /// Lets an attempt write another version beside the kept bytes. Returns false, without a change, if the new version
-    /// replaces them at once: there are few, the version came before, there is no room for both, or several attempts write.
+    /// replaces them at once: there are few, the version came before, there is no room for both, or several attempts
+    /// write.
     func beginReplacement(
         _ version: Replacement.Version, of handle: AttemptHandle, in directory: DirectoryHandle
     ) async throws -> Bool {
@@ -79,8 +80,8 @@ extension SharedTransfer {
         control.setReceived(kept.committed, total: transfer.resumeData.totalLength)
     }
 
-    /// Replaces the kept bytes. They are discarded by a commit before their file loses its name, so that no reader takes
-    /// the new bytes for the old ones. A crash between the two commits costs both versions.
+    /// Replaces the kept bytes. They are discarded by a commit before their file loses its name, so that no reader
+    /// takes the new bytes for the old ones. A crash between the two commits costs both versions.
     private func adopt(_ new: Replacement, at offset: Int64, as part: PartialFile) async throws {
         let version = new.version
         try await services.pool(in: part.directory).run { () throws(FileError) in try new.part.sync() }

@@ -10,14 +10,14 @@ struct SourceRefusal: Error, CustomStringConvertible {
     var description: String { reason.description }
 }
 
-/// Applies the decisions of `MirrorSelector`: which source is asked next, and for what.
+/// Applies the decisions of `MirrorSelector`: the source of the next request, and the mode of that request.
 extension SharedTransfer {
-    /// Begins a run: every source may be asked again.
+    /// Begins a run: every source may be tried again.
     func beginWithSources() {
         sources = TransferSources(count: specification.sources.count, use: transfer.sourceUse)
     }
 
-    /// Chooses the source to ask next. Returns the run's error when no source is left.
+    /// Chooses the source of the next request. Returns the run's error when no source is left.
     func chooseSource() -> TransferError? {
         let decision = sources.selector.next(
             hasBytes: kept.committed > 0, proof: proof(of: transfer.resumeData),
@@ -31,7 +31,7 @@ extension SharedTransfer {
         }
     }
 
-    /// Whether every waiting member gave a digest that the finished bytes must have.
+    /// True if every waiting member gave a digest that the finished bytes must have.
     var isDigestKnown: Bool {
         SharingRules.isDigestKnown(own: specification.checksum, ofMembers: digestsOfMembers)
     }
@@ -39,7 +39,7 @@ extension SharedTransfer {
     /// The digests of the members; nil with mirrors, where all tasks that share have the same.
     private var digestsOfMembers: [Checksum?]? { specification.mirrors.isEmpty ? members.demandedDigests : nil }
 
-    /// What would prove that further bytes belong to these.
+    /// The proof that further bytes would belong to these.
     func proof(of kept: ResumeData) -> MirrorSelector.Proof {
         MirrorSelector.Proof(of: kept, isDigestKnown: isDigestKnown)
     }
@@ -64,7 +64,7 @@ extension SharedTransfer {
     /// The digest under which a body may be taken whose end nothing else proves.
     var endDigest: Checksum? { SharingRules.endDigest(own: specification.checksum, ofMembers: digestsOfMembers) }
 
-    /// Whether kept bytes may be continued from their source without a validator. After such a combination had the
+    /// True if kept bytes may be continued from their source without a validator. After such a combination had the
     /// wrong digest it may not: the whole is fetched from one source.
     var mayJoinUnproven: Bool { !sources.selector.isWary && demandedDigest.map(\.algorithm.isStrong) == true }
 
@@ -77,8 +77,8 @@ extension SharedTransfer {
         kept.holdingDigest = kept.holdingDigest ?? demandedDigest ?? response.joinDigest
     }
 
-    /// Accepts the end of a body that only this digest proves: every task that gets the bytes has to verify it, also one
-    /// that has joined since the request and demands none. That is committed before the bytes count as whole.
+    /// Accepts the end of a body that only this digest proves. Every task that gets the bytes has to verify it, also
+    /// one that has joined since the request and demands none. That is committed before the bytes count as whole.
     func acceptEnd(at offset: Int64, provenBy digest: Checksum) async throws {
         sources.selector.onUnprovenEnd(at: offset)
         kept.holdingDigest = kept.holdingDigest ?? digest
@@ -129,14 +129,14 @@ extension SharedTransfer {
     }
 }
 
-/// The sources of a transfer during one run, and the source each segment connection asks.
+/// The sources of a transfer during one run, and the source of each segment connection.
 ///
-/// A value without effects. Invariant: `selector.use` names every source whose bytes may be in the partial file; it is
-/// committed before the first byte of a further source is written.
+/// A value without effects. Invariant: `selector.use` contains every source whose bytes may be in the partial file; it
+/// is committed before the first byte of a further source is written.
 struct TransferSources {
-    /// Selects the source of the next attempt and keeps each source's standing during this run.
+    /// Selects the source of the next attempt and keeps each source's state during this run.
     var selector: MirrorSelector
-    /// Whether this run has received bytes that are kept.
+    /// True if this run has received bytes that are kept.
     var hasGained = false
     private var choices: [Int: MirrorSelector.Choice] = [:]
 
@@ -148,7 +148,7 @@ struct TransferSources {
         set { choices[connection] = newValue }
     }
 
-    /// Whether a connection's failure may be its source's alone: there are mirrors, and no other live connection asks
+    /// True if a connection's failure may be its source's alone: there are mirrors, and no other live connection uses
     /// the same source.
     func isAlone(_ connection: Int, among live: some Sequence<Int>) -> Bool {
         selector.hasMirrors && live.allSatisfy { self[$0].source != self[connection].source }

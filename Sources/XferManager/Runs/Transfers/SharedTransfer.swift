@@ -8,11 +8,11 @@ import XferStore
 
 /// A live transfer: one request for all tasks that subscribe to it.
 ///
-/// The transfer is idle until the first member asks for the body, and again after the last one has left. Members join
-/// and leave at any moment and do not affect each other. The actor owns the members and the course of a run. Its parts
+/// The transfer is idle until the first member requests the body, and again after the last one has left. Members join
+/// and leave at any moment and do not affect each other. The actor owns the members and the state of a run. Its parts
 /// have one concern each and run in its isolation: `KeptBytes` commits, `SegmentedDownload` runs several attempts at
-/// the same time, `TransferSources` and `ResponseState` hold decisions. Class of origin: SDWebImageDownloaderOperation
-/// with its callback tokens.
+/// the same time, `TransferSources` and `ResponseState` contain decisions. Class of origin:
+/// SDWebImageDownloaderOperation with its callback tokens.
 ///
 /// Invariant: in the state `running` exactly one `runWhileWanted` runs, and it alone makes attempts and commits.
 actor SharedTransfer: AttemptMaker {
@@ -20,7 +20,7 @@ actor SharedTransfer: AttemptMaker {
     /// key, such as the checksum where there are no mirrors.
     let context: RunContext
     var course = AttemptState()
-    /// Tasks that were started on this transfer. The transfer does not stop while one of them is about to ask for the
+    /// Tasks that were started on this transfer. The transfer does not stop while one of them is about to request the
     /// body.
     nonisolated let started: StartedTasks
     let kept: KeptBytes
@@ -35,8 +35,8 @@ actor SharedTransfer: AttemptMaker {
     let handingOut = AsyncLock()
     private var state = State.idle
     private var hasBegun = false
-    /// How the last attempt failed. Until the failure is committed for every task that was waiting, a task that asks
-    /// for the body gets the same failure: a server that has just refused is not asked again at once.
+    /// The failure of the last attempt. Until it is committed for every task that was waiting, a task that requests the
+    /// body gets the same failure, so that a server that has just refused does not get the same request at once.
     private var failure: Delivery?
     /// The partial file's directory, as a member opened it.
     private var directory: DirectoryHandle?
@@ -66,7 +66,7 @@ actor SharedTransfer: AttemptMaker {
 
     // MARK: Joining and leaving
 
-    /// Registers a task that is about to ask for the body.
+    /// Registers a task that is about to request the body.
     nonisolated func expect(_ task: TransferTask) {
         started.expect(task.id, segments: task.specification.segments ?? settings.segments)
     }
@@ -131,7 +131,7 @@ actor SharedTransfer: AttemptMaker {
         }
     }
 
-    /// Removes a member that was asked to stop. The others continue; without any the transfer stops.
+    /// Removes a member that was requested to stop. The others continue; without any the transfer stops.
     func leave(_ id: TaskID) async {
         guard let member = members.remove(id) else { return }
         // Actor isolation: nothing suspends between this check and `beginLeaving`, so `runWhileWanted`, which resumes
@@ -145,7 +145,7 @@ actor SharedTransfer: AttemptMaker {
         await stopIfUnwanted()
     }
 
-    /// Removes a task that was started on this transfer and has ended, perhaps without asking for the body.
+    /// Removes a task that was started on this transfer and has ended, perhaps without requesting the body.
     func forget(_ id: TaskID) async {
         started.remove(id)
         await stopIfUnwanted()
@@ -159,7 +159,7 @@ actor SharedTransfer: AttemptMaker {
         await services.engine.stop(begun.id)
     }
 
-    /// Whether a task waits for the body or is about to.
+    /// True if a task waits for the body or is about to.
     var isWanted: Bool { !members.isEmpty || started.isAnyExpected }
 
     /// Stops the attempts if no task wants the body. Nothing suspends between the check and the request to stop, so
@@ -289,7 +289,7 @@ actor SharedTransfer: AttemptMaker {
     }
 }
 
-/// What is known of the response whose body is arriving.
+/// The known facts about the response whose body is arriving.
 ///
 /// Invariant: `head` is nil while no response is accepted, so that a member that joins late never gets the head of an
 /// earlier response.
@@ -299,16 +299,16 @@ struct ResponseState {
     private var headCount = 0
     /// The conditional header fields of the last attempt, if it requested the whole body.
     var conditions: [HeaderField] = []
-    /// Whether the response of the current attempt was accepted: its bytes follow those in the partial file or replace
+    /// True if the response of the current attempt was accepted: its bytes follow those in the partial file or replace
     /// them.
     var isAccepted = false
-    /// Why the source that is asked for the whole could not continue the kept bytes.
+    /// The reason for which the source of the whole could not continue the kept bytes.
     var refusal: RestartReason?
     /// True if the source refuses requests for the rest. The whole is requested, and its kept bytes are skipped.
     var isRangeRefused = false
     /// The digest under which an attempt may continue bytes without a matching validator.
     var joinDigest: Checksum?
-    /// When the last attempt began, and when its response head arrived.
+    /// The begin of the last attempt, and the time at which its response head arrived.
     var times = ExchangeTimes(asked: Timestamp(microseconds: 0), answered: Timestamp(microseconds: 0))
 
     /// Sets the head of a new response. Returns it with its number, for the members.

@@ -10,7 +10,7 @@ import XferSystem
 /// preallocation would gain nothing. Invariant: while `blocks` is not `none`, a run is live that will release them or
 /// finish the body. Confined to the `SharedTransfer` whose `KeptBytes` owns it.
 final class SpaceReserve {
-    /// Which disk blocks are preallocated for the file.
+    /// The disk blocks that are preallocated for the file.
     enum Blocks {
         case none
         /// Perhaps some, perhaps none: there was not enough space, or the file system does not support preallocation.

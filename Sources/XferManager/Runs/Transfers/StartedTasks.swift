@@ -8,7 +8,7 @@ import XferModel
 /// it starts it.
 final class StartedTasks: Sendable {
     private struct State {
-        /// Tasks that have not asked for the body yet, with the number of segments each wants.
+        /// Tasks that have not requested the body yet, with the number of segments each wants.
         var expected: [TaskID: SegmentCount] = [:]
         var startCount = 0
         /// Tasks whose failure by the last attempt is not committed yet.
@@ -21,17 +21,17 @@ final class StartedTasks: Sendable {
     /// - Parameter isNew: whether no task has used the transfer before.
     init(isNew: Bool) { self.isNew = isNew }
 
-    /// Whether the transfer was created for one task and no other was started on it, so that no other task can hold its
+    /// True if the transfer was created for one task and no other was started on it, so that no other task can hold its
     /// bytes.
     var isExclusive: Bool { isNew && state.withLockedValue { $0.startCount == 1 } }
 
-    /// Whether a task is about to ask for the body.
+    /// True if a task is about to request the body.
     var isAnyExpected: Bool { state.withLockedValue { !$0.expected.isEmpty } }
 
     /// The numbers of segments that the expected tasks want.
     var wantedSegments: [SegmentCount] { state.withLockedValue { Array($0.expected.values) } }
 
-    /// Registers a task that is about to ask for the body.
+    /// Registers a task that is about to request the body.
     func expect(_ id: TaskID, segments: SegmentCount) {
         state.withLockedValue { state in
             state.expected[id] = segments
@@ -39,7 +39,7 @@ final class StartedTasks: Sendable {
         }
     }
 
-    /// Ends the expectation: the task waits for the body, or has ended without asking for it.
+    /// Ends the expectation: the task waits for the body, or has ended without requesting it.
     func remove(_ id: TaskID) { state.withLockedValue { $0.expected[id] = nil } }
 
     /// Records that the last attempt has failed for these tasks and the expected ones.
@@ -50,6 +50,6 @@ final class StartedTasks: Sendable {
     /// The failure is committed for the task, or the task has left.
     func onFailureCommitted(of id: TaskID) { state.withLockedValue { _ = $0.failed.remove(id) } }
 
-    /// Whether a task's failure is not committed yet.
+    /// True if a task's failure is not committed yet.
     var isFailureUncommitted: Bool { state.withLockedValue { !$0.failed.isEmpty } }
 }

@@ -99,7 +99,7 @@ struct TransferMembers {
         waiting.sorted { $0.key < $1.key }.map(\.value.run.specification.checksum)
     }
 
-    /// Whether every member would be retried soon if this run failed.
+    /// True if every member would be retried soon if this run failed.
     ///
     /// - Parameter hasGained: whether this run has received bytes that are kept.
     func arePatient(hasGained: Bool) -> Bool {

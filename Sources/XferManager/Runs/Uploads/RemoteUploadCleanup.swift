@@ -4,7 +4,7 @@ import XferCurl
 import XferModel
 import XferStore
 
-/// Asks servers to delete the partial uploads of cancelled tasks.
+/// Requests servers to delete the partial uploads of cancelled tasks.
 ///
 /// The transaction that cancels the task records the upload for deletion, so that a crash does not lose it. Failed
 /// requests are retried for at most one day. The cancellation does not wait for them.
@@ -25,7 +25,7 @@ actor RemoteUploadCleanup: ManagerPart {
     /// The highest number of concurrent requests.
     private static let maxAbandonments = 4
 
-    /// Sends the requests that are due. A server that cannot be reached is asked again later. If no upload is recorded,
+    /// Sends the requests that are due. A server that cannot be reached is tried again later. If no upload is recorded,
     /// no timer is armed.
     nonisolated func wake() { Task { await begin(asOf: clock()) } }
 

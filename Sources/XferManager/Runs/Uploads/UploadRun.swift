@@ -5,10 +5,11 @@ import XferFiles
 import XferModel
 import XferStore
 
-/// An upload to a server that keeps what has arrived. An `UploadMachine` decides; this run sends its requests one after
-/// another, commits what a restart has to know, and keeps the last response.
+/// An upload to a server that keeps received bytes. An `UploadMachine` decides; this run sends its requests one after
+/// another, commits the state that a restart needs, and keeps the last response.
 ///
-/// If the run ends but the remote upload survives, the task is retried; the next run asks the server for its offset.
+/// If the run ends but the remote upload survives, the task is retried; the next run requests the offset from the
+/// server.
 ///
 /// An upload in parts (`UploadRun+Parts`) has a machine for each of them, and all of them run at the same time.
 actor UploadRun: AnsweredRun {
@@ -74,7 +75,7 @@ actor UploadRun: AnsweredRun {
     enum Driven: Sendable {
         /// The answer is to be judged as for any other request.
         case answered(Answer, mayRetry: Bool)
-        /// The server has everything. Nil without an answer.
+        /// The server has everything. The answer is nil if there was none.
         case completed(Answer?, keepsResponse: Bool)
         case failed(TransferError)
         case stopped(mayHaveCreated: Bool)

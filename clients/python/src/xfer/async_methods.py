@@ -232,8 +232,8 @@ class AsyncTaskMethods:
                 contents; default upload.chunk_size.
             creation_with_upload: With upload tus: the request that creates the upload brings the
                 first bytes (up to 1 MiB), which saves a request for small files; default false.
-            upload_parts: With upload tus: in how many parts of 1 MiB at least the source is sent at
-                the same time. A server that does not join parts gets one upload; default 1.
+            upload_parts: With upload tus: the number of parts, of 1 MiB at least, that are sent
+                together. A server that does not join parts gets one upload; default 1.
             output: The file's name, or a path: relative to dir, or absolute. Without it the server
                 or the URL names the file.
             dir: Absolute path of the directory to put the file in; default is the daemon's.
@@ -298,8 +298,8 @@ class AsyncTaskMethods:
                 unsets the profile's.
             redirect: Redirects: follow (default) or deny. With deny the redirect's response is the
                 result if accept_status allows its status.
-            path_as_is: Whether . and .. in the paths of its URLs are sent as they are; default
-                false: they are resolved. Redirects are resolved in any case.
+            path_as_is: True if . and .. in its URLs' paths are sent unchanged; default false: they
+                are resolved. Redirects are resolved in any case.
             max_redirects: Most redirects in a row; default 20.
             allow_downgrade: Whether a redirect may lead from https to http; default false.
             http_version: The protocol to use; default auto.
@@ -323,8 +323,8 @@ class AsyncTaskMethods:
             strip_nulls: Leave null members of objects out of what parse made; default false.
             credential: Who the service claims to be; sent to its origins only.
             client_cert: Shown to servers of the URL's origin that ask for one; operators only.
-            cookies: Whether the profile's cookies are sent and kept; default is the profile's.
-                False also ignores those that a response sets for the next hop.
+            cookies: True to send and keep the profile's cookies; default: the profile's. False also
+                ignores those that a response sets for the next hop.
             cookie_list: Cookies of its own, sent to the servers they are for, in place of a
                 profile's. What servers set holds for the attempt.
             proxy: The proxy to go through.
@@ -479,8 +479,8 @@ class AsyncTaskMethods:
             order: By id: newest first (desc) or oldest first (asc). queue: queued tasks alone, by
                 priority, then host by host (and group and profile) in the order in which these are
                 served next, and for each as they start.
-            limit: Most tasks in one answer. A page also ends at 1 MiB, or when 10,000 tasks were
-                looked at: it may have fewer, even none, and a next_cursor.
+            limit: Most tasks in one answer. A page also ends at 1 MiB, or after 10,000 inspected
+                tasks: it may have fewer, even none, and a next_cursor.
             cursor: next_cursor of the page before; filter and order must be the same.
 
         Takes the scope read.
@@ -859,11 +859,11 @@ class AsyncQueueMethods:
         connections: Maybe[Optional[int]] = UNSET,
         requests_per_minute: Maybe[Optional[int]] = UNSET,
     ) -> QueueSetHostResult:
-        """Sets a host's own limits, for now and over restarts, until they are set to null.
+        """Sets a host's own limits, at once and after restarts, until they are set to null.
 
         Args:
             host: The host's name as URLs have it; with :port where it is not the scheme's.
-            connections: Most connections to it; null goes back to what xferd finds.
+            connections: Most connections to it; null returns to the number that xferd finds.
             requests_per_minute: Most requests to it that begin within a minute, evenly spaced; null
                 is no limit.
 

@@ -740,8 +740,8 @@ class TaskOptions(TypedDict, total=False):
     """
 
     upload_parts: int
-    """With upload tus: in how many parts of 1 MiB at least the source is sent at the same time. A
-    server that does not join parts gets one upload; default 1.
+    """With upload tus: the number of parts, of 1 MiB at least, that are sent together. A server
+    that does not join parts gets one upload; default 1.
     """
 
     output: str
@@ -898,8 +898,8 @@ class TaskOptions(TypedDict, total=False):
     """
 
     path_as_is: bool
-    """Whether . and .. in the paths of its URLs are sent as they are; default false: they are
-    resolved. Redirects are resolved in any case.
+    """True if . and .. in its URLs' paths are sent unchanged; default false: they are resolved.
+    Redirects are resolved in any case.
     """
 
     max_redirects: Optional[int]
@@ -957,8 +957,8 @@ class TaskOptions(TypedDict, total=False):
     """Shown to servers of the URL's origin that ask for one; operators only."""
 
     cookies: Optional[bool]
-    """Whether the profile's cookies are sent and kept; default is the profile's. False also ignores
-    those that a response sets for the next hop.
+    """True to send and keep the profile's cookies; default: the profile's. False also ignores those
+    that a response sets for the next hop.
     """
 
     cookie_list: Sequence[CookieRecord]
@@ -1144,7 +1144,7 @@ class TaskRecord:
     """True when the request that creates an upload brings its first bytes."""
 
     upload_parts: Optional[int] = None
-    """In how many parts an upload is sent at the same time; absent is one."""
+    """The parts in which an upload is sent at the same time; absent is one."""
 
     output: Optional[str] = None
     """The file's name that was asked for."""
@@ -1303,7 +1303,7 @@ class TaskRecord:
     """The task's own client certificate."""
 
     cookies: Optional[bool] = None
-    """Whether the profile's cookies are used. False: none but its own."""
+    """True if the profile's cookies are used. False: none but its own."""
 
     cookie_list: Optional[List[CookieRecord]] = None
     """Its own cookies; values are ***."""
@@ -1536,7 +1536,7 @@ class WaitRecord:
     """
 
     limit: Optional[int] = None
-    """Of host_full, the transfers that the host may have at once now."""
+    """Transfers that the host may have at once now; with host_full."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WaitRecord:
@@ -1861,7 +1861,7 @@ class TaskFilter(TypedDict, total=False):
     """Reasons of their last failures, as error.reason."""
 
     url_prefix: str
-    """How their URLs begin, before a query; secrets in a query cannot be searched."""
+    """The beginning of their URLs without a query, whose secrets cannot be searched."""
 
     created_from: Time
     """Added at this time or later."""
@@ -1870,10 +1870,10 @@ class TaskFilter(TypedDict, total=False):
     """Added before this time."""
 
     finished_from: Time
-    """Whose last run ended at this time or later."""
+    """Last run ended at this time or later."""
 
     finished_before: Time
-    """Whose last run ended before this time."""
+    """Last run ended before this time."""
 
     all: bool
     """True: everything the caller may touch; then no other field."""
@@ -2050,7 +2050,7 @@ class SelectionResultCounted:
     """Tasks that did not."""
 
     refused_count: Optional[int] = None
-    """Of task.commit: staged tasks that could not be published now."""
+    """Staged tasks that task.commit could not publish now."""
 
     refused: Optional[List[SelectionResultRefusal]] = None
     """The first 100 of them, with the reasons."""
@@ -2078,10 +2078,10 @@ class SelectionResultRefusal:
     """The task."""
 
     reason: str
-    """As data.reason of the error that task.commit of this task alone answers."""
+    """The data.reason of the error that task.commit of this task alone answers."""
 
     message: str
-    """What happened, in English."""
+    """The refusal in English."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> SelectionResultRefusal:
@@ -2510,10 +2510,10 @@ class HostRecord:
     """Bytes per second, measured over the last round trip."""
 
     refusals: Optional[int] = None
-    """How often it has refused or broken off a request beside others."""
+    """Requests that it has refused or broken off beside others."""
 
     reason: Optional[HostReason] = None
-    """Why the window does not grow."""
+    """The reason why the window does not grow."""
 
     max_connections: Optional[int] = None
     """The host's own limit, set with queue.set_host."""
@@ -3087,10 +3087,10 @@ class PolicyListResult:
     """All trust policies."""
 
     policies: List[PolicyRecord]
-    """By name."""
+    """The policies, by name."""
 
     next_cursor: Optional[str] = None
-    """Where the next page begins; left out after the last."""
+    """The beginning of the next page; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> PolicyListResult:
@@ -3419,10 +3419,10 @@ class ProfileListResult:
     """All profiles."""
 
     profiles: List[ProfileRecord]
-    """By name."""
+    """The profiles, by name."""
 
     next_cursor: Optional[str] = None
-    """Where the next page begins; left out after the last."""
+    """The beginning of the next page; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> ProfileListResult:
@@ -3733,10 +3733,10 @@ class HookListResult:
     """All hooks."""
 
     hooks: List[HookRecord]
-    """By name."""
+    """The hooks, by name."""
 
     next_cursor: Optional[str] = None
-    """Where the next page begins; left out after the last."""
+    """The beginning of the next page; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> HookListResult:
@@ -3779,10 +3779,10 @@ class WebhookListResult:
     """All webhooks."""
 
     webhooks: List[WebhookRecord]
-    """By name."""
+    """The webhooks, by name."""
 
     next_cursor: Optional[str] = None
-    """Where the next page begins; left out after the last."""
+    """The beginning of the next page; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> WebhookListResult:
@@ -3912,10 +3912,10 @@ class StrictTransportListResult:
     """
 
     hosts: List[SecureHostRecord]
-    """By name, 4,096 at most on all pages."""
+    """The hosts, by name; 4,096 at most on all pages."""
 
     next_cursor: Optional[str] = None
-    """Where the next page begins; left out after the last."""
+    """The beginning of the next page; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> StrictTransportListResult:
@@ -4005,7 +4005,7 @@ class EventsSincePage:
 
     last_seq: int
     """How far this answer reaches, filtered-out events included: the seq to ask with next. Equal to
-    the seq asked with when there is nothing more; below it if the log ends there.
+    the requested seq when there is nothing more; below it if the log ends there.
     """
 
     @classmethod
@@ -6241,10 +6241,10 @@ class TokenListResult:
     """All tokens."""
 
     tokens: List[TokenRecord]
-    """By name."""
+    """The tokens, by name."""
 
     next_cursor: Optional[str] = None
-    """Where the next page begins; left out after the last."""
+    """The beginning of the next page; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> TokenListResult:
@@ -6488,7 +6488,7 @@ class FleetNodesResult:
     """The nodes."""
 
     next_cursor: Optional[str] = None
-    """Where the next page begins; left out after the last."""
+    """The beginning of the next page; left out after the last."""
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> FleetNodesResult:
