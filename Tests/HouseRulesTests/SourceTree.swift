@@ -83,8 +83,14 @@ extension Substring {
         var (line, text) = (self, text)
         return line.withUTF8 { line in
             text.withUTF8 { text in
-                guard let start = line.baseAddress, let sought = text.baseAddress else { return text.isEmpty }
-                return memmem(start, line.count, sought, text.count) != nil
+                guard var start = line.baseAddress, let sought = text.baseAddress else { return text.isEmpty }
+                let end = start + line.count
+                while end - start >= text.count, let found = memchr(start, Int32(sought.pointee), end - start) {
+                    start = UnsafePointer(found.assumingMemoryBound(to: UInt8.self))
+                    if end - start >= text.count, memcmp(start, sought, text.count) == 0 { return true }
+                    start += 1
+                }
+                return false
             }
         }
     }

@@ -39,7 +39,7 @@ public enum TaskResume: RPCMethod {
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.own
     public static let summary =
-        "Queues paused tasks again; waiting ones try now, unless they wait for their own conditions (schedule, dependency, lease)."
+        "Queues paused tasks again; waiting ones start now, unless they wait for their own conditions (schedule, dependency, lease)."
     public static let errors: [ErrorCode] = [.limitExceeded, .storageUnavailable, .shuttingDown]
     public static let examples = MethodExample.selection
 }
@@ -113,7 +113,7 @@ public enum TaskRemove: RPCMethod {
             .optional("ids", \.ids, "These tasks, in one transaction.", .count(1...TaskLimits.batchSize)),
             .optional(
                 "filter", \.filter, "All tasks that match and exist at the call, step by step; not atomic."),
-            .optional("files", \.files, "Whether the files that they published are deleted; default false."),
+            .optional("files", \.files, "True to delete the files that they published; default false."),
             .optional("background", \.background, TaskSelection.backgroundText),
         ]
 
