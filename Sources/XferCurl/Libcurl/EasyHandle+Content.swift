@@ -29,8 +29,8 @@ extension EasyHandle {
     /// True if a form is bound to the handle.
     var carriesForm: Bool { content?.isMultipart ?? false }
 
-    /// Does what `curl_easy_reset` would do, but keeps the form: resets every option of a request that the next one
-    /// must not have, above all the secret ones.
+    /// Resets every option of a request that the next one must not have, above all the secret ones. Like
+    /// `curl_easy_reset`, but it keeps the form.
     func resetOptions() {
         for option in [
             CURLOPT_PIPEWAIT, CURLOPT_FORBID_REUSE, CURLOPT_FRESH_CONNECT, CURLOPT_NETRC,

@@ -165,7 +165,8 @@ import XferTestSupport
                 http: Bool.random(using: &random) ? .http1 : .http2, latency: .milliseconds(10), bytes: 1000,
                 address: ["192.0.2.1", "192.0.2.2", nil].randomElement(using: &random) ?? nil)
             let outcomes: [OriginWindow.Outcome] = [
-                .answered(answer), .answered(answer), .refused(asksToWait: false), .refused(asksToWait: true), .broken,
+                .answered(answer), .answered(answer), .refused(requestsWait: false), .refused(requestsWait: true),
+                .broken,
                 .silent, .other,
             ]
             scheduler.record(

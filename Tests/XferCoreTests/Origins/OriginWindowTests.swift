@@ -67,7 +67,7 @@ import XferTestSupport
         var world = OriginWorld(seed: 1)
         world.http = .http2
         world.limit = 20
-        world.asksToWait = true
+        world.requestsWait = true
         world.run(for: 3 * world.roundTrip)
         #expect(world.window.size == 1 || world.refused == 0)
         world.run(for: 100 * world.roundTrip)
@@ -153,14 +153,14 @@ import XferTestSupport
         var window = OriginWindow(at: Self.start)
         let tickets = (0..<6).map { _ in window.begin(at: Self.start) }
         #expect(window.isFull)
-        for ticket in tickets.dropFirst(4) { window.end(ticket, .refused(asksToWait: false), at: Self.start) }
+        for ticket in tickets.dropFirst(4) { window.end(ticket, .refused(requestsWait: false), at: Self.start) }
         #expect(window.size == 3 && window.refusals == 2)
     }
 
     @Test func aRefusalWithoutOthersIsNotTheWindows() {
         var window = OriginWindow(at: Self.start)
         let ticket = window.begin(at: Self.start)
-        let isBackOff = window.end(ticket, .refused(asksToWait: false), at: Self.start)
+        let isBackOff = window.end(ticket, .refused(requestsWait: false), at: Self.start)
         #expect(!isBackOff && window.size == 6)
     }
 
@@ -209,8 +209,8 @@ import XferTestSupport
                     connection: UInt16.random(in: 0...3, using: &random), isReused: Bool.random(using: &random),
                     latency: latency, bytes: [.min, 0, 1, .max].randomElement(using: &random) ?? 0)
                 let outcomes: [OriginWindow.Outcome] = [
-                    .answered(answer), .answered(answer), .answered(answer), .refused(asksToWait: true),
-                    .refused(asksToWait: false), .broken, .silent, .other,
+                    .answered(answer), .answered(answer), .answered(answer), .refused(requestsWait: true),
+                    .refused(requestsWait: false), .broken, .silent, .other,
                 ]
                 window.end(
                     underWay.remove(at: index), outcomes.randomElement(using: &random) ?? .other, at: time(&random))

@@ -20,7 +20,7 @@ struct OriginWorld {
     /// If it serves more at once, its answers take five times as long.
     var comfort = Int.max
     /// Whether the origin says how long to wait.
-    var asksToWait = false
+    var requestsWait = false
     /// The bytes of each answer; none is an error's.
     var bytes: Int64 = 20_000
 
@@ -96,7 +96,7 @@ struct OriginWorld {
         if request.isRefused {
             refused += 1
             let before = window.size
-            window.end(request.ticket, .refused(asksToWait: asksToWait), at: now)
+            window.end(request.ticket, .refused(requestsWait: requestsWait), at: now)
             if window.size < before { overshoots += 1 }
         } else {
             answered += 1
