@@ -9,7 +9,7 @@ struct RootCommand: ParsableCommand {
         commandName: "xferctl",
         abstract: "Command the background transfer service xferd.",
         discussion: """
-            Transfers belong to the daemon: they go on when xferctl ends, when you log out, and when the machine \
+            Transfers belong to the daemon: they continue when xferctl ends, when you log out, and when the machine \
             restarts. Ctrl-C never stops a transfer, `xferctl cancel` does.
 
             Exit statuses:
@@ -29,8 +29,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self, FailedURLCommand.self,
-                    StrictTransportCommand.self,
+                    QueueCommand.self, BatchCommand.self, GroupCommand.self, SlotCommand.self,
+                    OperationCommand.self, FailedURLCommand.self, StrictTransportCommand.self,
                     CacheCommand.self, LimitCommand.self, HostsCommand.self, PolicyCommand.self, ProfileCommand.self,
                     HookCommand.self,
                     WebhookCommand.self, TokenCommand.self,

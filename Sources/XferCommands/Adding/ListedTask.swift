@@ -1,7 +1,7 @@
 import XferModel
 import XferProtocol
 
-/// A task of an input list, and where the list says what of it.
+/// A task of an input list, and the lines from which its fields come.
 struct ListedTask {
     var task: NewTask
     /// The line in the list; nil for a URL of the command line.
@@ -34,7 +34,7 @@ struct ListedTask {
 extension TaskTemplate {
     /// The tasks of a list.
     ///
-    /// - Parameter refused: lines of options that refuse their entry are added here, and all are put into their order.
+    /// - Parameter refused: lines of options that refuse their entry are added here, and all are sorted.
     func tasks(of list: InputList, refused: inout [InputList.Remark]) -> [ListedTask] {
         var tasks: [ListedTask] = []
         for entry in list.entries {
@@ -48,7 +48,7 @@ extension TaskTemplate {
         return tasks
     }
 
-    /// The task of an entry: what the command line says about all of them, with what the entry says itself above it.
+    /// The task of an entry: the command line's settings for all of them, overridden by the entry's own.
     ///
     /// - Throws: the line of an option that refuses the entry.
     func task(_ entry: InputList.Entry) throws(InputList.Remark) -> ListedTask {
@@ -151,7 +151,7 @@ struct InputOptionReader {
         listed.lines[field] = option.line
     }
 
-    /// Puts together what several options say.
+    /// Combines the settings of several options.
     mutating func finish(_ listed: inout ListedTask) throws(InputList.Remark) {
         if directory != nil || output != nil {
             let dir = directory ?? template.directory
@@ -227,7 +227,7 @@ extension InputList.Option {
         return number
     }
 
-    /// Bytes, as aria2 writes them: `K` and `M` are powers of 1024.
+    /// A size in bytes in aria2's form: `K` and `M` are powers of 1024.
     fileprivate var size: Int64 {
         get throws(InputList.Remark) {
             let factor: Int64 = value.last.map { "Kk".contains($0) ? 1 << 10 : "Mm".contains($0) ? 1 << 20 : 1 } ?? 1

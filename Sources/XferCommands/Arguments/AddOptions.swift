@@ -13,11 +13,11 @@ struct DestinationOptions: ParsableArguments {
 
     @Flag(
         name: [.customShort("O"), .customLong("remote-name")],
-        help: "Write into the current directory under the name the server gives.")
+        help: "Write into the current directory under the server's name for the file.")
     var usesRemoteName = false
 
-    @Option(help: ArgumentHelp("What to do when the name is taken (default: rename).", valueName: "policy"))
-    var onConflict: WordArgument<ConflictPolicy>?
+    @Option(help: ArgumentHelp("Action if the name is taken (default: rename).", valueName: "policy"))
+    var onConflict: EnumArgument<ConflictPolicy>?
 
     @Flag(
         name: [.customShort("c"), .customLong("continue")],
@@ -45,13 +45,13 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Who publishes the file: auto, or manual: it is staged until `xferctl commit` (default: auto).",
+            "Publishing of the file: auto, or manual, which stages it until `xferctl commit` (default: auto).",
             valueName: "how"))
-    var finalize: WordArgument<FinalizeMode>?
+    var finalize: EnumArgument<FinalizeMode>?
 
     @Option(
         help: ArgumentHelp(
-            "Let this hook of the operator's work on the file before it is published.", valueName: "hook"),
+            "Process the file with this hook of the operator before it is published.", valueName: "hook"),
         completion: .daemon(.hooks))
     var postProcess: String?
 
@@ -101,8 +101,8 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp("Send this Referer.", valueName: "url"), transform: HeaderArgument.value)
     var referer: String?
 
-    @Option(help: ArgumentHelp("Which redirects to follow (default: follow).", valueName: "policy"))
-    var redirect: WordArgument<RedirectPolicy>?
+    @Option(help: ArgumentHelp("Treatment of redirects (default: follow).", valueName: "policy"))
+    var redirect: EnumArgument<RedirectPolicy>?
 
     @Option(
         name: [.customLong("max-redirs"), .customLong("max-redirects")],
@@ -121,14 +121,14 @@ struct RequestOptions: ParsableArguments {
     var isHTTP2 = false
 
     @Option(
-        help: ArgumentHelp("Status codes that count as success, such as 200-299 or 200-299,404.", valueName: "codes"),
+        help: ArgumentHelp("Status codes of success, such as 200-299 or 200-299,404.", valueName: "codes"),
         transform: StatusSet.argument)
     var acceptStatus: StatusSet?
 
     @Option(
         name: .customLong("accept-type"),
         help: ArgumentHelp(
-            "A media type or range (image/*) that counts as success, or json, xml, plist, image; may be repeated.",
+            "An accepted media type or range (image/*), or json, xml, plist, image; may be repeated.",
             valueName: "type"))
     var acceptTypes: [String] = []
 
@@ -179,7 +179,7 @@ struct SchedulingOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Share one request with tasks that ask for the same; each gets its own copy.")
+        help: "Share one request with tasks that request the same; each gets its own copy.")
     var coalesce = true
 
     @Flag(help: "Add it paused.")
@@ -199,13 +199,13 @@ struct SchedulingOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Try it although the URL failed for good a while ago, see `xferctl failed-url`.")
+        help: "Make a request although the URL failed permanently a while ago, see `xferctl failed-url`.")
     var retryFailed = true
 
     @Option(
-        help: ArgumentHelp("Whether kept bytes may be continued without a validator (default: auto).", valueName: "how")
+        help: ArgumentHelp("Continuation of kept bytes without a validator (default: auto, which does not).", valueName: "how")
     )
-    var resume: WordArgument<ResumeMode>?
+    var resume: EnumArgument<ResumeMode>?
 
     @Option(
         help: ArgumentHelp("Tell this hook of the operator's when it has completed.", valueName: "hook"),

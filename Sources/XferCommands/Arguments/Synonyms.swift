@@ -39,7 +39,7 @@ enum Synonyms {
     private static let names = Meaning.advice("the name comes from the server by itself: leave it out")
     private static let background = Meaning.advice("every task runs in the background: leave it out")
     private static let continuing = Meaning.advice(
-        "every download goes on by itself; -c continues the file that another program left")
+        "every download continues by itself; -c continues the file that another program left")
     private static let recursive = Meaning.advice("xfer follows no links in pages: give it a list with -i FILE")
     private static let parallel = Meaning.advice("it is the queue's: `xferctl limit --max-active COUNT`")
 
@@ -110,9 +110,9 @@ enum Synonyms {
     private static let options: [String: Meaning] = [
         "--silent": .option("--quiet"), "--filter": .option("--state, --group, --host or --label"),
         "--status": .option("--state STATE"), "--tag": .option("--label TEXT"), "--domain": .option("--host HOST"),
-        "--force": .advice("no verb asks before it acts: leave it out"), "-f": .advice("see its --help"),
-        "--yes": .advice("no verb asks before it acts: leave it out"),
-        "-y": .advice("no verb asks before it acts: leave it out"), "--host-name": .option("--host HOST"),
+        "--force": .advice("no command prompts before it acts: leave the option out"), "-f": .advice("see its --help"),
+        "--yes": .advice("no command prompts before it acts: leave the option out"),
+        "-y": .advice("no command prompts before it acts: leave the option out"), "--host-name": .option("--host HOST"),
         "--watch": .advice("`xferctl watch` follows the queue"),
         "--follow": .advice("`xferctl watch` follows the queue"),
         "--output-json": .option("--json"), "--format": .option("--json, or --columns of list"),

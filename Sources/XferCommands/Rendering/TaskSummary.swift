@@ -7,7 +7,7 @@ struct TaskSummary: Hashable, Sendable {
     var id: Int64
     /// Label, file name or URL, see `name(of:)`. It may contain control characters: sanitise it before printing.
     var name: String
-    /// The file's name, or what the URL ends in; for a column beside the label's. Not sanitised.
+    /// The file's name, or the end of the URL; for a column beside the label's. Not sanitised.
     var fileName = ""
     var label: String?
     /// The state's name on the wire: a state that is unknown to this program is shown unchanged.
@@ -40,13 +40,13 @@ struct TaskSummary: Hashable, Sendable {
     /// The units of the task's own limit, so that a rate can be compared with it.
     var rateUnits = ByteText.Units.binary
 
-    /// Why a task failed, or why it waits for another try.
+    /// The reason why a task failed, or why it waits for another attempt.
     struct Failure: Hashable, Sendable {
         var reason: String
         var message: String
         var isRetriable = false
         var httpStatus: Int?
-        /// With the port, as messages have it.
+        /// The host with the port, in the form of messages.
         var host: String?
         var cause: FailureCause?
         /// The proxy that failed, refused, or may have given the answer. Not sanitised.
@@ -176,7 +176,7 @@ extension TaskSummary {
         record.label ?? fileName(of: record)
     }
 
-    /// The file's name, else what the URL ends in, else the URL.
+    /// The file's name, else the end of the URL, else the URL.
     static func fileName(of record: TaskRecord) -> String {
         if let path = record.finalPath ?? record.output, let name = path.split(separator: "/").last {
             return String(name)
@@ -192,7 +192,7 @@ extension TaskSummary {
         return percentDecoded(last)
     }
 
-    /// The text unchanged if what the escapes stand for is no UTF-8.
+    /// The decoded text; unchanged if the escapes are no UTF-8.
     static func percentDecoded(_ text: Substring) -> String {
         guard text.contains("%") else { return String(text) }
         let octets = Array(text.utf8)

@@ -147,7 +147,7 @@ struct SelectionReason {
 struct GroupNames {
     let names: [String]
 
-    /// - Throws: what the daemon refuses.
+    /// - Throws: the daemon's refusal.
     init(_ daemon: DaemonSession) throws(CommandFailure) {
         var params = GroupList.Params()
         params.limit = GroupText.largestPage
@@ -160,7 +160,7 @@ struct GroupNames {
         self.names = names
     }
 
-    /// For people: `there is no group "isoz"; did you mean isos?`.
+    /// A text for people: `there is no group "isoz"; did you mean isos?`.
     func unknown(_ name: String) -> String {
         let hint = names.closest(to: name).map { "; did you mean \(SafeText.sanitised($0))?" } ?? ""
         return "there is no group \"\(SafeText.sanitised(name))\"\(hint)"

@@ -9,7 +9,7 @@ struct BatchCommand: ParsableCommand {
         commandName: "batch", abstract: "Add many URLs as one batch, and show the progress of batches.",
         discussion: """
             A batch is added in one step, has a concurrency and a group of its own, starts after everything of higher \
-            priority, and is counted as a whole. `xferctl group pause batch-4` holds batch 4 back, `xferctl list --group \
+            priority, and is counted as a whole. `xferctl group pause batch-4` pauses batch 4, `xferctl list --group \
             batch-4` shows its tasks.
             """,
         subcommands: [Add.self, List.self, Show.self])
@@ -19,8 +19,9 @@ struct BatchCommand: ParsableCommand {
             abstract: "Add a list of URLs as a batch.",
             discussion: """
                 The file has one URL a line, or mirrors with tabs between, and aria2's options below them, as that of \
-                `xferctl add -i`. A line that is refused is reported with its number and stops nothing; then the exit \
-                status is 3. With --atomic it refuses the whole batch. Priority is low unless --priority says otherwise.
+                `xferctl add -i`. A line that is refused is reported with its number and does not stop the others; \
+                then the exit status is 3. With --atomic it refuses the whole batch. Priority is low unless --priority \
+                is given.
 
                   xferctl batch add -d ~/images -i urls.txt
                   xferctl batch add -i - --max-active 2 --wait < urls.txt
@@ -70,13 +71,13 @@ struct BatchCommand: ParsableCommand {
         mutating func validate() throws {
             if timeout != nil && !wait { throw ValidationError("--timeout needs --wait.") }
             if notify && !wait {
-                throw ValidationError("--notify needs --wait; `xferctl notify` tells of every task that ends.")
+                throw ValidationError("--notify needs --wait; `xferctl notify` reports every task that ends.")
             }
             if let maxActive, maxActive < 1 { throw ValidationError("--max-active: expected at least 1.") }
             if place.group != nil { throw ValidationError("--group: a batch is a group of its own.") }
-            if place.slot != nil { throw ValidationError("--slot: a slot holds one task, a batch has many.") }
+            if place.slot != nil { throw ValidationError("--slot: a slot has one task, a batch has many.") }
             if file.isStandardOutput { throw ValidationError("-o - takes one URL: use `xferctl add`.") }
-            if file.output != nil { throw ValidationError("-o names one file; use -d for a directory.") }
+            if file.output != nil { throw ValidationError("-o is for one file; use -d for a directory.") }
             try chosen.checkStandardInput(besides: inputFile)
         }
 
@@ -199,7 +200,7 @@ struct BatchCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show how far a batch is.",
+            abstract: "Show the progress of a batch.",
             discussion: "With --wait exits with 0 when all members completed, 1 when one failed, 5 when time is up.",
             aliases: ["get"])
 

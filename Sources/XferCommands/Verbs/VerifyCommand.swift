@@ -31,7 +31,7 @@ struct VerifyCommand: TaskVerb {
     @OptionGroup(title: "Filters")
     var filters: FilterOptions
 
-    @OptionGroup var talk: TalkOptions
+    @OptionGroup var verbosity: VerbosityOptions
     @OptionGroup var options: VerbOptions
 
     mutating func validate() throws {
@@ -40,7 +40,7 @@ struct VerifyCommand: TaskVerb {
             throw ValidationError("Which files? Give ids, files, filters such as --group NAME, or --all.")
         }
         guard ways == 1 else { throw ValidationError("Ids or files, filters and --all exclude each other.") }
-        try talk.check(beside: options.output)
+        try verbosity.check(beside: options.output)
         if options.connection.isRemote {
             throw ValidationError("the files are on the daemon's machine: verify them there.")
         }
@@ -64,10 +64,10 @@ struct VerifyCommand: TaskVerb {
             }
             verdicts.append(verdict)
             // A large file takes minutes: each is reported as soon as it is known.
-            if !options.output.json, !talk.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
+            if !options.output.json, !verbosity.quiet || verdict.isProblem { Output.standard.line(verdict.line) }
         }
         if options.output.json { Output.standard.document(.object(["files": .array(verdicts.map(\.json))])) }
-        if verdicts.isEmpty, unknown.isEmpty, !options.output.json, !talk.quiet {
+        if verdicts.isEmpty, unknown.isEmpty, !options.output.json, !verbosity.quiet {
             Output.standard.line("nothing to verify: \(SelectionReason(filters, daemon).noMatch(in: Self.states))")
         }
         if verdicts.contains(where: \.isProblem) { throw CommandFailure(.taskFailed) }

@@ -3,7 +3,7 @@ import StrictJSON
 import XferModel
 import XferProtocol
 
-/// Waits until a batch has completed, and says how; outlives restarts of the daemon.
+/// Waits until a batch has completed, and reports its end; survives restarts of the daemon.
 struct BatchWaiter {
     private let id: BatchID
     private let options: VerbOptions
@@ -118,7 +118,7 @@ struct BatchWaiter {
             case .keys, .answered: break
             case .timeUp:
                 guard let deadline, Readiness.now >= deadline else { break }
-                throw CommandFailure(.timedOut, "time is up; the batch goes on in the daemon")
+                throw CommandFailure(.timedOut, "time is up; the batch continues in the daemon")
             }
         }
     }
@@ -149,6 +149,6 @@ struct BatchWaiter {
 
     private var interrupted: CommandFailure {
         CommandFailure(
-            .interrupted, "interrupted; the batch goes on in the daemon. Look with `xferctl batch show \(id)`.")
+            .interrupted, "interrupted; the batch continues in the daemon. `xferctl batch show \(id)` shows its progress.")
     }
 }

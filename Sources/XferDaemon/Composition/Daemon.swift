@@ -79,8 +79,9 @@ public enum Daemon {
         handlers +=
             TaskHandlers(
                 tasks: manager.tasks, queries: manager.queries, bytes: manager.bytes, staging: manager.staging,
-                owners: owners, defaults: { configuration.taskDefaults }
+                operations: manager.operations, owners: owners, defaults: { configuration.taskDefaults }
             ).all
+        handlers += OperationHandlers(operations: manager.operations).all
         handlers += QueueHandlers(queue: manager.queue).all
         handlers +=
             BatchHandlers(batches: manager.batches, owners: owners, defaults: { configuration.taskDefaults }).all
@@ -212,9 +213,9 @@ public enum Daemon {
 /// The command-line options of `xferd`.
 public struct DaemonOptions: Hashable, Sendable {
     public var paths: InstancePaths.Flags
-    /// Settings by key path, as `--set queue.max_active=3` gives them.
+    /// Settings by key path, from `--set queue.max_active=3`.
     public var settings: [String: String]
-    /// Text with timestamps on standard error, whatever the configuration says.
+    /// True for text with timestamps on standard error, regardless of the configuration.
     public var logsToForeground: Bool
 
     public init(paths: InstancePaths.Flags, settings: [String: String] = [:], logsToForeground: Bool = false) {

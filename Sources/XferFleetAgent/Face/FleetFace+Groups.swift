@@ -57,18 +57,18 @@ extension FleetFace {
             },
             Handler(GroupPause.self) { params, context in
                 guard !params.running else {
-                    throw Self.unsupported("running", "a fleet's group holds back starts only")
+                    throw Self.unsupported("running", "a fleet's group only pauses starts")
                 }
-                return try await hold(params.name, params.owner, isPaused: true, FleetCaller(context.caller))
+                return try await setPaused(params.name, params.owner, isPaused: true, FleetCaller(context.caller))
             },
             Handler(GroupResume.self) { params, context in
-                try await hold(params.name, params.owner, isPaused: false, FleetCaller(context.caller))
+                try await setPaused(params.name, params.owner, isPaused: false, FleetCaller(context.caller))
             },
             Handler(QueueSetLimits.self) { params, _ in
                 if let field = ["max_active", "max_active_per_host", "order"].first(where: {
                     params.wire.objectValue?[$0] != nil
                 }) {
-                    throw Self.unsupported(field, "only max_recv_rate and max_send_rate hold over the fleet")
+                    throw Self.unsupported(field, "only max_recv_rate and max_send_rate apply to the whole fleet")
                 }
                 try await attempt { () throws(FleetError) in
                     try await database.limits.setRates(
@@ -91,7 +91,7 @@ extension FleetFace {
         let rates = try await attempt { () throws(FleetError) in try await database.limits.rates() }
         var limits = QueueLimits()
         (limits.maxReceiveRate, limits.maxSendRate) = (rates.receive, rates.send)
-        limits.maxActive = standing().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
+        limits.maxActive = nodeStatus().nodes.filter { !$0.isDown }.map(\.description.slots).reduce(0) {
             $0.addingReportingOverflow($1).partialValue
         }
         return limits
@@ -208,7 +208,7 @@ extension FleetFace {
         return found
     }
 
-    private func hold(
+    private func setPaused(
         _ name: String, _ owner: Owner?, isPaused: Bool, _ caller: FleetCaller
     ) async throws -> GroupGet.Result {
         let wanted = ownerName(owner, caller)

@@ -31,7 +31,7 @@ public struct BatchCommands: ManagerPart, Sendable {
         }
     }
 
-    /// The entries of a call, as far as they could be read.
+    /// The entries of a call that could be read.
     public struct Entries: Sendable {
         public var tasks: [NewTask]
         /// The index of each task's entry in the call.
@@ -184,7 +184,7 @@ extension StoreReader {
         guard let key = options.clientKey,
             let earlier = try earlierBatch(owner: owner, clientKey: key, asked: options.asked)
         else { return nil }
-        guard earlier.askedForTheSame else { throw ManagerError.batchKeyReused(existing: earlier.id) }
+        guard earlier.isSameRequest else { throw ManagerError.batchKeyReused(existing: earlier.id) }
         guard let batch = try batch(earlier.id) else { return nil }
         return BatchCommands.Added(
             batch: batch, ids: try members(of: earlier.id, limit: TaskCommands.largestAdd),

@@ -9,7 +9,7 @@ import XferSystem
 
 /// Start and end of the service, and its changes of settings.
 extension TransferManager {
-    /// Restores what the last daemon left and starts work. To be called before any client is accepted.
+    /// Restores the work of the last daemon and starts. Call it before any client is accepted.
     public func start() async throws {
         context.stateDirectory.writeHolder()
         backup.sweep()
@@ -39,6 +39,7 @@ extension TransferManager {
         services.cache.start()
         await background.hookQueue.wake()
         await background.webhookDispatcher.onClockSet()
+        await background.operations.wake()
         await policies.warnOfExpiry()
         await policies.warnOfLaxPolicies()
         await scheduler.schedule()
@@ -96,6 +97,7 @@ extension TransferManager {
         await network.catchUp()
         await background.hookQueue.wake()
         await background.webhookDispatcher.wake()
+        await background.operations.wake()
     }
 
     // MARK: The end
@@ -117,7 +119,7 @@ extension TransferManager {
         let begin = Clocks.monotonic()
         while !hasEnded.withLockedValue(\.self) {
             let waited = begin.duration(to: Clocks.monotonic())
-            if waited > Self.longestGrace || waited > Self.grace && services.paths.isHeldUp(for: Self.grace) {
+            if waited > Self.longestGrace || waited > Self.grace && services.paths.isBusy(for: Self.grace) {
                 return false
             }
             try? await Task.sleep(for: .milliseconds(5))
@@ -159,7 +161,7 @@ extension TransferManager {
         }
     }
 
-    /// Logs what the service leaves to its next start.
+    /// Logs the unfinished work of the service.
     private func logRemaining(_ mode: ShutdownMode) async {
         guard let counts = try? await store.read({ try $0.counts() }) else { return }
         let left = TaskState.allCases.filter { !$0.isTerminal && counts[$0] ?? 0 > 0 }
@@ -187,22 +189,23 @@ extension TransferManager {
         }
     }
 
-    /// From now on no task starts, and adds are refused.
+    /// Begins the shutdown: from now on no task starts, and adds are refused.
     public func beginShutdown() { context.isShuttingDown.withLockedValue { $0 = true } }
 
-    /// Ends the calls that wait for tasks: they are answered `shutting_down`. For the time when no call is taken any
+    /// Ends the calls that wait for tasks: they are answered `shutting_down`. Call it when no call is accepted any
     /// more.
     public func endWaits() { hub.endFollowers() }
 
-    /// Waits for the runs and the publishing calls under way. None begins after `beginShutdown`.
+    /// Waits for the runs, the publishing calls and the operations' steps under way. None begins after `beginShutdown`.
     private func workEnded() async {
         await scheduler.allRunsEnded()
         await staging.ended()
+        await background.operations.ended()
     }
 }
 
 extension StoreTransaction {
-    /// Lets the waits follow a clock that was set while no daemon ran, and appends the event of the start.
+    /// Adapts the waits to a clock that was set while no daemon ran, and appends the event of the start.
     fileprivate func recordStart(_ ages: RetentionAges, version: String, restored: Int64, at now: Timestamp) throws {
         try followClock(ages, at: now)
         let queued = try counts()[.queued] ?? 0

@@ -9,9 +9,9 @@ public import XferSystem
 
 /// The transfer service: builds its parts, starts them and ends them in order. It corresponds to AFURLSessionManager.
 ///
-/// Each part owns one concern and the state that belongs to it; what callers may do is the public interface of the
-/// parts. Decisions are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the
-/// events to the hub, so that no event is announced that a restart would not know.
+/// Each part owns one concern and its state; the public interface of the parts is the interface for callers. Decisions
+/// are made by values in `XferCore`, and nothing here moves bytes. The commit itself publishes the events to the hub,
+/// so that no event is announced that a restart would not know.
 public final class TransferManager: ManagerPart, Sendable {
     let context: ManagerContext
 
@@ -26,6 +26,9 @@ public final class TransferManager: ManagerPart, Sendable {
     public let groups: GroupCommands
     public let batches: BatchCommands
     public let slots: SlotCommands
+    public var operations: OperationCommands {
+        OperationCommands(context: context, runner: background.operations)
+    }
     public var failedURLs: FailedURLCommands { FailedURLCommands(context: context) }
     public var cache: CacheCommands { CacheCommands(context: context) }
     public let profiles: ProfileCommands
@@ -71,7 +74,8 @@ public final class TransferManager: ManagerPart, Sendable {
             activity: ActivityReporter(context: context), crashes: CrashFollower(context: context),
             hookQueue: HookQueue(
                 store: context.services.store, runner: context.services.hooks, logger: context.services.logger),
-            webhookDispatcher: webhookDispatcher)
+            webhookDispatcher: webhookDispatcher,
+            operations: OperationRunner(context: context, tasks: tasks, staging: staging))
     }
 
     /// The longest wait for the lock of a state directory. The kernel releases the lock of a killed daemon when it has
@@ -187,7 +191,7 @@ public final class TransferManager: ManagerPart, Sendable {
         func subdirectory(_ name: String) throws(FileError) -> StateSubdirectory {
             try StateSubdirectory(name, in: stateDirectory) { path in
                 logger.warning(
-                    "a directory of the state directory was removed; it was made again, what was in it is lost",
+                    "a directory of the state directory was removed; it was created again, its contents are lost",
                     metadata: ["path": "\(path)"])
             }
         }
@@ -276,4 +280,5 @@ struct BackgroundParts: Sendable {
     /// Runs hooks for tasks that have ended.
     let hookQueue: HookQueue
     let webhookDispatcher: WebhookDispatcher
+    let operations: OperationRunner
 }

@@ -51,7 +51,7 @@ struct StagedFile: Sendable {
         guard try !file.facts().isSame(as: facts) else { return }
         let (file, length) = (file, length)
         guard let digest = ready.digest else {
-            throw TransferError(.checksumMismatch, "\(file.path) was touched since it was staged")
+            throw TransferError(.checksumMismatch, "\(file.path) was changed since it was staged")
         }
         let found = try await services.paths.digests(in: directory).run {
             try FileDigest.compute(file, algorithm: digest.algorithm, length: length)
@@ -105,8 +105,8 @@ struct StagedFile: Sendable {
     /// Publishes the file.
     ///
     /// - Returns: the committed intent, to whose file the name leads; nil if another file has the name, and is kept.
-    /// - Throws: `Overtaken` if the task is not staged any more; `StoreError`; else the reason why the file has no name, or
-    ///   may have it.
+    /// - Throws: `Overtaken` if the task is not staged any more; `StoreError`; else the reason why the file has no
+    ///   name, or may have it.
     func publish(_ services: RunServices, _ settings: ManagerSettings) async throws -> PublishIntent? {
         guard !isSkipped else { return nil }
         let (id, transferID, directoryID) = (task.id, transfer.id, directory.identity)

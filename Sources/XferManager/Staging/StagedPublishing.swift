@@ -55,15 +55,29 @@ public actor StagedPublishing: ManagerPart {
     /// Publishes every staged task that matches and exists at the call, each by itself. One that cannot be
     /// published stays staged and is counted as refused.
     public func commit(_ filter: TaskQuery, for principal: Principal) async throws -> VerbCounts {
+        try await commit(filter, for: principal, in: nil, recording: nil)
+    }
+
+    /// As above, for the tasks of a span; see `StepRecorder`. A step is one task, recorded after its commit: one that
+    /// is interrupted in between is counted as unchanged when it is repeated.
+    func commit(
+        _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
+    ) async throws -> VerbCounts {
         var counts = VerbCounts()
-        try await forEachStep(of: filter, for: principal) { ids in
+        try await forEachStep(of: filter, for: principal, in: span) { ids in
             for id in ids {
+                var step = VerbCounts()
                 do {
-                    counts.add(try await commit([id], for: principal))
+                    step.add(try await commit([id], for: principal))
                 } catch let error as ManagerError {
                     guard case .notCommitted = error else { throw error }
-                    counts.refuse(id, error.failure)
+                    step.refuse(id, error.failure)
                 }
+                counts.add(step)
+                guard let record else { continue }
+                let recorded = FilterStep(reached: id, step, at: clock())
+                let goesOn = try await store.write { tx in try record(tx, recorded) }
+                guard goesOn else { throw FilterStep.Stopped() }
             }
         }
         return counts
@@ -160,7 +174,7 @@ public actor StagedPublishing: ManagerPart {
             (transfer: try transferID.flatMap { try reader.transfer($0) }, ready: try reader.readyFile(of: id))
         }
         guard let transfer = found.transfer, let ready = found.ready else {
-            throw TransferError(.fileMoveFailed, "the database does not know the staged file any more")
+            throw TransferError(.fileMoveFailed, "the database no longer contains the staged file")
         }
         try await services.requireTrusted(
             task, transfer, authoritiesFile: settings.authoritiesFile(of: task.specification.request))
@@ -257,7 +271,7 @@ public actor StagedPublishing: ManagerPart {
                     _ = try await settle(id)
                 } catch {
                     // Its disk may not be mounted: a later commit checks again.
-                    logger.report("how far a commit came cannot be seen now", error, ["task": "\(id)"])
+                    logger.report("the progress of a commit cannot be determined now", error, ["task": "\(id)"])
                 }
             }
             after = last

@@ -11,7 +11,7 @@ public struct FileRemovals: Hashable, Sendable {
         /// The path of the file.
         public var path: String
         public var reason: String
-        /// True if the task stays, because the removal can be tried again.
+        /// True if the task stays, because the removal can be repeated.
         public var keepsTask = false
     }
 
@@ -21,7 +21,7 @@ public struct FileRemovals: Hashable, Sendable {
     /// Files that were not deleted, those not listed included.
     public var keptCount = 0
 
-    /// Most files that are listed.
+    /// The highest number of files that are listed.
     public static let maxListed = 1000
 
     mutating func add(_ other: FileRemovals) {
@@ -31,15 +31,22 @@ public struct FileRemovals: Hashable, Sendable {
     }
 }
 
-/// Removing tasks together with the files that they published.
+/// The removal of tasks together with the files that they published.
 ///
 /// The files are deleted before the rows. A crash between leaves the rows, and the call can be repeated: the other way
-/// round, files would remain that no task names.
+/// round, files would remain to which no task refers.
 extension TaskCommands {
     /// Deletes the published files of these tasks, then removes the tasks. Tasks whose files cannot be deleted stay.
     public func removeWithFiles(
         _ ids: [TaskID], for principal: Principal
     ) async throws -> (outcome: VerbOutcome, files: FileRemovals) {
+        let step = try await removeWithFiles(ids, for: principal, recording: nil)
+        return (step.outcome, step.files)
+    }
+
+    private func removeWithFiles(
+        _ ids: [TaskID], for principal: Principal, recording record: StepRecorder?
+    ) async throws -> (outcome: VerbOutcome, files: FileRemovals, goesOn: Bool) {
         let (published, tag) = try await store.read { reader in
             (
                 try ids.compactMap { id -> Published? in
@@ -51,23 +58,44 @@ extension TaskCommands {
         }
         let files = await delete(published, tag: tag)
         let staying = Set(files.kept.filter(\.keepsTask).map(\.id))
-        var outcome = try await apply(.remove, to: ids.filter { !staying.contains($0) }, for: principal)
-        outcome.unchanged += staying.sorted().map {
+        let unchanged = staying.sorted().map {
             VerbOutcome.Unchanged(id: $0, state: .completed, reason: .fileKept)
         }
-        return (outcome, files)
+        let (removable, now) = (ids.filter { !staying.contains($0) }, clock())
+        let (outcome, effects, goesOn) = try await translatingStoreErrors {
+            try await store.write(.rows(ids.count)) { tx in
+                let (removed, effects) = try tx.apply(.remove, to: removable, for: principal, at: now)
+                var outcome = removed
+                outcome.unchanged += unchanged
+                var goesOn = true
+                if let record, let reached = ids.last {
+                    goesOn = try record(tx, FilterStep(reached: reached, outcome, files, at: now))
+                }
+                return (outcome, effects, goesOn)
+            }
+        }
+        await scheduler.perform(effects)
+        return (outcome, files, goesOn)
     }
 
     /// Does the same as `removeWithFiles(_:for:)`, for every matching task that exists at the call, step by step.
     public func removeWithFiles(
         _ filter: TaskQuery, for principal: Principal
     ) async throws -> (counts: VerbCounts, files: FileRemovals) {
+        try await removeWithFiles(filter, for: principal, in: nil, recording: nil)
+    }
+
+    /// As above, for the tasks of a span; see `StepRecorder`.
+    func removeWithFiles(
+        _ filter: TaskQuery, for principal: Principal, in span: TaskSpan?, recording record: StepRecorder?
+    ) async throws -> (counts: VerbCounts, files: FileRemovals) {
         var counts = VerbCounts()
         var files = FileRemovals()
-        try await forEachStep(of: filter, for: principal) { ids in
-            let step = try await removeWithFiles(ids, for: principal)
+        try await forEachStep(of: filter, for: principal, in: span) { ids in
+            let step = try await removeWithFiles(ids, for: principal, recording: record)
             counts.add(step.outcome)
             files.add(step.files)
+            guard step.goesOn else { throw FilterStep.Stopped() }
         }
         return (counts, files)
     }
@@ -149,11 +177,11 @@ extension TaskCommands {
                     return published.kept("it is not the file that the task published: it was replaced or changed")
                 case .unidentified:
                     return published.kept(
-                        "its file system does not tell whether it is still the file that the task published, and the task "
+                        "its file system cannot prove that it is still the file that the task published, and the task "
                             + "has no checksum: delete it yourself")
                 case .displaced(let name):
                     return published.kept(
-                        "two files came in its place; this one is not the task's", at: directory.path(of: name))
+                        "two files replaced it; this one is not the task's", at: directory.path(of: name))
                 }
             } catch {
                 return published.kept("\(error)", keepsTask: true)

@@ -42,6 +42,8 @@ public enum EventType: String, Sendable, Codable, CaseIterable {
     case taskSuperseded = "task.superseded"
     case taskRemoved = "task.removed"
     case batchCompleted = "batch.completed"
+    case operationProgress = "operation.progress"
+    case operationEnded = "operation.ended"
     case queueIdle = "queue.idle"
     case activityChanged = "activity.changed"
     case networkChanged = "network.changed"
@@ -75,18 +77,18 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskWaiting(wait: Wait, error: TransferError?)
     case taskPaused(received: Int64)
     case taskResumed
-    /// The kept bytes were of another version and are dropped; `reason` says how that was detected.
+    /// The kept bytes were of another version and are dropped; `reason` is the evidence.
     case taskSourceChanged(reason: String, dropped: Int64)
     /// Kept bytes are discarded for another reason than a new version of the source.
     case taskBytesDiscarded(reason: String, dropped: Int64)
-    /// Something about the response is odd, though the task may complete; `warning` is for people.
+    /// The response has an unexpected property, though the task may complete; `warning` is for people.
     case taskWarning(warning: String)
     /// The file is whole, verified and processed; `size` bytes wait for a commit.
     case taskStaged(size: Int64)
     case taskCompleted(path: String?, size: Int64, skipped: Bool, notModified: Bool)
     case taskFailed(error: TransferError)
     case taskCancelled
-    /// Another task, `by`, has taken its slot.
+    /// Another task, `by`, has replaced it in its slot.
     case taskSuperseded(by: TaskID)
     case taskRemoved
     /// A cached response is used, or reported before a request is made: its age in seconds, if known, and whether it is
@@ -98,6 +100,13 @@ public enum EventPayload: Hashable, Sendable, Codable {
     case taskNotModified
     /// The last member of a batch has ended; reported once per batch. `skipped` of the `finished` ones failed.
     case batchCompleted(batch: BatchID, total: Int64, finished: Int64, skipped: Int64)
+    /// How far a background operation has come; at most once a second.
+    case operationProgress(
+        operation: OperationID, verb: OperationVerb, changed: Int64, unchanged: Int64, reached: TaskID, last: TaskID)
+    /// A background operation has ended in this state.
+    case operationEnded(
+        operation: OperationID, verb: OperationVerb, state: OperationState, changed: Int64, unchanged: Int64,
+        refused: Int64, error: String?)
     /// No task is queued, waiting for a timer or running any more; counts of terminal tasks.
     case queueIdle(completed: Int64, failed: Int64)
     case activityChanged(active: Bool)
@@ -137,6 +146,8 @@ public enum EventPayload: Hashable, Sendable, Codable {
         case .taskRefreshed: .taskRefreshed
         case .taskNotModified: .taskNotModified
         case .batchCompleted: .batchCompleted
+        case .operationProgress: .operationProgress
+        case .operationEnded: .operationEnded
         case .queueIdle: .queueIdle
         case .activityChanged: .activityChanged
         case .networkChanged: .networkChanged
@@ -151,7 +162,7 @@ public enum EventPayload: Hashable, Sendable, Codable {
 
 /// The way in which the service shuts down.
 public enum ShutdownMode: String, Sendable, Codable, CaseIterable {
-    /// Finishes what runs and refuses adds.
+    /// Finishes running tasks and refuses adds.
     case drain
     /// Checkpoints and stops; everything continues at the next start.
     case suspend

@@ -4,7 +4,7 @@ public struct Destination: Hashable, Sendable, Codable {
     public var directory: String
     /// Identity of that directory when the task was added; nil until it has been opened.
     public var directoryIdentity: FileIdentity?
-    /// The file's name as the client gave it; nil takes it from `Content-Disposition` or the URL.
+    /// The file's name in the client's form; nil takes it from `Content-Disposition` or the URL.
     public var name: String?
     public var onConflict: ConflictPolicy
     /// The file's permission bits; nil is the instance's default.
@@ -30,7 +30,7 @@ public struct Destination: Hashable, Sendable, Codable {
         self.usesRemoteTime = usesRemoteTime
     }
 
-    /// For tasks that publish no file.
+    /// The destination of tasks that publish no file.
     public static let none = Destination(directory: "/")
 }
 

@@ -77,8 +77,8 @@ public struct UploadResumeData: Hashable, Sendable {
     public var offset: Int64
     /// The time at which the server removes the upload (`Upload-Expires`).
     public var expiresAt: Timestamp?
-    /// Most bytes the server takes in one request (`Upload-Limit: max-append-size`, or learned from 413); nil is
-    /// unlimited.
+    /// The highest number of bytes that the server accepts in one request (`Upload-Limit: max-append-size`, or learned
+    /// from 413); nil is unlimited.
     public var largestAppend: Int64?
 
     public init(url: HTTPURL, offset: Int64 = 0, expiresAt: Timestamp? = nil, largestAppend: Int64? = nil) {

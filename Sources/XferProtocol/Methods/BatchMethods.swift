@@ -60,12 +60,12 @@ public enum BatchAdd: RPCMethod {
             .required("tasks", \.tasks, "Up to 10,000 URLs or tasks.", .count(1...TaskLimits.batchSize)),
             .defaulted(
                 "options", \.options,
-                "Fields of a task, as task.add takes them, that hold for every entry that does not say them itself; "
+                "Fields of a task, in the form of task.add, for every entry that does not set them itself; "
                     + "priority is low unless given.", example: ["dir": "/srv/images"]),
             .defaulted(
                 "max_active", \.maxActive, "Most of its transfers at once, within the queue's limits.",
                 .range(GroupLimits.activeRange)),
-            .defaulted("atomic", \.atomic, "Whether a bad entry refuses the whole batch."),
+            .defaulted("atomic", \.atomic, "True if an invalid entry refuses the whole batch."),
             .optional(
                 "client_key", \.clientKey,
                 "Makes the add safe to repeat: the same key with the same parameters returns the batch that exists.",
@@ -137,13 +137,13 @@ extension NewTask {
     }
 }
 
-/// `batch.get`: how a batch stands.
+/// `batch.get`: the state of a batch.
 public enum BatchGet: RPCMethod {
     public static let name = "batch.get"
     public static let access = MethodAccess.owners
     public static let scope = MethodScope.read
     public static let summary =
-        "How a batch stands. It is known while members are, and after that as long as finished tasks are kept."
+        "State of a batch. It is known while its members are, and after that as long as finished tasks are stored."
     public static let errors: [ErrorCode] = [.notFound]
     public static let examples = [
         MethodExample(
@@ -166,7 +166,7 @@ public enum BatchGet: RPCMethod {
         public init() {}
         public init(id: BatchID) { self.id = id }
 
-        public static let summary = "Which batch."
+        public static let summary = "The batch."
         public static let wireFields: WireFields<Self> = [.required("id", \.id, "The batch's id.")]
     }
 
@@ -176,8 +176,8 @@ public enum BatchGet: RPCMethod {
         public init() {}
         public init(_ batch: Batch) { self.batch = BatchRecord(batch) }
 
-        public static let summary = "The batch as it is now."
-        public static let wireFields: WireFields<Self> = [.required("batch", \.batch, "The batch as it is now.")]
+        public static let summary = "Present state of the batch."
+        public static let wireFields: WireFields<Self> = [.required("batch", \.batch, "Present state of the batch.")]
     }
 }
 

@@ -59,9 +59,9 @@ public enum MethodScope: String, Sendable, CaseIterable {
     case read
     /// The method adds tasks of the token's user.
     case add
-    /// The method changes what belongs to the token's user.
+    /// The method changes objects of the token's user.
     case own
-    /// The method returns or changes what belongs to the service.
+    /// The method returns or changes data of the service.
     case operate
 }
 
@@ -124,8 +124,9 @@ public enum MethodRegistry {
     public static let documented: [any RPCMethod.Type] = all + fleet
 
     private static let namespaces = [
-        TaskMethods.all, QueueMethods.all, BatchMethods.all, GroupMethods.all, SlotMethods.all, CacheMethods.all,
-        FailedURLMethods.all, PolicyMethods.all, ProfileMethods.all, HookMethods.all, WebhookMethods.all,
+        TaskMethods.all, OperationMethods.all, QueueMethods.all, BatchMethods.all, GroupMethods.all, SlotMethods.all,
+        CacheMethods.all, FailedURLMethods.all, PolicyMethods.all, ProfileMethods.all, HookMethods.all,
+        WebhookMethods.all,
         StrictTransportMethods.all, EventMethods.all, NetworkMethods.all, TokenMethods.all, LeaseMethods.all,
         DaemonMethods.all,
     ]

@@ -1,11 +1,11 @@
 import StrictJSON
 public import XferModel
 
-/// From the model to the wire, redacted.
+/// The conversion from the model to the wire, redacted.
 extension TaskRecord {
-    /// `progress` is the latest snapshot of a running task; without one the last checkpoint's numbers stand.
-    /// `phase` is for a running task that has no snapshot yet. `resumable` is nil while nothing is known. `segments`
-    /// are what is kept; a single one goes without saying.
+    /// Creates the record. `progress` is the latest snapshot of a running task; without one the last checkpoint's
+    /// numbers are used. `phase` is for a running task that has no snapshot yet. `resumable` is nil if it is unknown.
+    /// `segments` are the kept parts; a single one is left out.
     public init(
         _ task: TransferTask, progress: ProgressSnapshot? = nil, phase: TaskPhase? = nil, resumable: Bool? = nil,
         segments: [Segment] = []

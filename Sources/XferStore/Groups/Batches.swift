@@ -51,7 +51,7 @@ extension StoreReader {
             .text(clientKey)
         ) {
             EarlierBatch(
-                id: BatchID($0.integer(0)), askedForTheSame: $0.integer(1) == Fingerprint(asked: asked).value,
+                id: BatchID($0.integer(0)), isSameRequest: $0.integer(1) == Fingerprint(asked: asked).value,
                 refused: $0.optionalText(2))
         }
     }
@@ -69,7 +69,7 @@ extension StoreReader {
 /// The earlier batch that a repeated add with the same `client_key` finds.
 public struct EarlierBatch: Hashable, Sendable {
     public let id: BatchID
-    public let askedForTheSame: Bool
+    public let isSameRequest: Bool
     /// The answer about refused entries.
     public let refused: String?
 }

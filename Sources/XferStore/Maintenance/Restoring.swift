@@ -23,7 +23,7 @@ extension TaskStore {
 
     /// Replaces the database by a backup. Nothing is deleted: the present database is set aside. It must not be open.
     ///
-    /// Clients may know ids and sequence numbers that were given after the backup. So the store gets a new id, and all
+    /// Clients may know ids and sequence numbers that were assigned after the backup. So the store gets a new id, and all
     /// of its sequences continue beyond those of the backup and of the database that is replaced: see
     /// `RestoredNumbers`. Tokens are revoked: one that was revoked after the backup would be valid again.
     ///
@@ -33,7 +33,7 @@ extension TaskStore {
     ///
     /// - Parameter copy: the backup, already in the directory of `path`. It becomes the database; after an error it is
     ///   removed.
-    /// - Throws: `foreignFile`, `newerDatabase`, `damaged`, `cannotOpen`; then the present database is as it was.
+    /// - Throws: `foreignFile`, `newerDatabase`, `damaged`, `cannotOpen`; then the present database is unchanged.
     public static func restore(_ copy: String, at path: String, now: Timestamp) throws(StoreError) -> RestoreReport {
         do throws(StoreError) {
             try check(at: copy, thoroughly: true)

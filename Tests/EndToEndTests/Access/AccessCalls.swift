@@ -19,6 +19,8 @@ enum AccessCalls {
             "task.move": ["ids": [task], "to": "top"],
             "task.set_source": ["id": task, "url": .string(objects.server.url("/other"))],
             "task.commit": tasks, "task.read": ["id": data], "task.result": ["id": data],
+            "operation.get": ["id": .integer(objects.operation)], "operation.list": [:],
+            "operation.cancel": ["id": .integer(objects.operation)],
             "queue.stats": [:], "queue.pause": [:], "queue.resume": [:], "queue.set_limits": ["max_active": 2],
             "queue.hosts": [:], "queue.set_host": ["host": "example.org", "connections": 2],
             "batch.add": [

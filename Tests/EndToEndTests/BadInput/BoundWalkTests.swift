@@ -22,6 +22,7 @@ import XferTestSupport
         "task.move": ["ids": [unusedID], "to": "top"],
         "task.set_source": ["id": unusedID, "url": "http://127.0.0.1:9/a"],
         "task.commit": ["ids": [unusedID]], "task.read": ["id": unusedID], "task.result": ["id": unusedID],
+        "operation.get": ["id": unusedID], "operation.list": [:], "operation.cancel": ["id": unusedID],
         "queue.stats": [:], "queue.pause": [:], "queue.resume": [:], "queue.set_limits": [:],
         "queue.hosts": [:], "queue.set_host": ["host": "a.test", "connections": 1],
         "batch.add": ["tasks": ["http://127.0.0.1:9/b"], "options": ["kind": "data", "paused": true]],

@@ -55,7 +55,7 @@ import XferTestSupport
         let directory = try TemporaryDirectory()
         try FileTree.write("# nothing\n", to: directory.file("list"))
         let error = #expect(throws: CommandFailure.self) { try InputList.read(directory.file("list")) }
-        #expect(error?.message.hasSuffix("holds no URL") == true)
+        #expect(error?.message.hasSuffix("contains no URL") == true)
     }
 }
 

@@ -45,7 +45,7 @@ import XferModel
         task.waitReason = "retry"
         task.waitUntil = Timestamp(microseconds: 11_500_000)
         task.failure = .init(reason: "connection_lost", message: "reset")
-        #expect(renderer(100).line(task).text.hasSuffix("waiting next try in 12s after connection lost"))
+        #expect(renderer(100).line(task).text.hasSuffix("waiting next attempt in 12s after connection lost"))
     }
 
     @Test func verificationIsShownAsSuch() {

@@ -19,7 +19,7 @@ actor SharedTransfer: AttemptMaker {
     /// The context of the task that created the transfer. Members may differ in all that is not part of the sharing
     /// key, such as the checksum where there are no mirrors.
     let context: RunContext
-    var course = AttemptState()
+    var attemptState = AttemptState()
     /// Tasks that were started on this transfer. The transfer does not stop while one of them is about to request the
     /// body.
     nonisolated let started: StartedTasks
@@ -49,18 +49,18 @@ actor SharedTransfer: AttemptMaker {
     }
 
     /// - Parameters:
-    ///   - isNew: whether no task has used the transfer before.
+    ///   - isNew: true if no task has used the transfer before.
     ///   - begun: the attempt of the brief run that this transfer continues.
     init(_ context: RunContext, _ transfer: Transfer, isNew: Bool, begun: AttemptHandle? = nil) {
         self.context = context
-        course.begun = begun
+        attemptState.begun = begun
         started = StartedTasks(isNew: isNew)
         kept = KeptBytes(context, transfer)
         sources = TransferSources(count: context.specification.sources.count, use: transfer.sourceUse)
     }
 
     var keptByteCount: Int64 { kept.committed }
-    var audience: [TaskID] { members.ids }
+    var subscribers: [TaskID] { members.ids }
     // Yields a reference instead of a copy, because every step reads a part of it.
     var transfer: Transfer { _read { yield kept.transfer } }
 
@@ -117,7 +117,7 @@ actor SharedTransfer: AttemptMaker {
         }
     }
 
-    /// Delivers what changed between the member's last check and its insertion, and starts the transfer if it is idle.
+    /// Delivers the changes between the member's last check and its insertion, and starts the transfer if it is idle.
     private func onJoined(_ id: TaskID) async {
         guard members.waiting[id] != nil else { return }
         if case .whole(let delivery) = state {
@@ -158,8 +158,8 @@ actor SharedTransfer: AttemptMaker {
 
     /// Stops the attempt of a brief run that no attempt has continued.
     private func stopBegun() async {
-        guard let begun = course.begun else { return }
-        course.begun = nil
+        guard let begun = attemptState.begun else { return }
+        attemptState.begun = nil
         await services.engine.stop(begun.id)
     }
 
@@ -181,7 +181,7 @@ actor SharedTransfer: AttemptMaker {
 
     /// Applies the highest limit among the members.
     private func applyRates() async {
-        guard let rates = members.maxRates, rates != course.maxRates else { return }
+        guard let rates = members.maxRates, rates != attemptState.maxRates else { return }
         await setMaxRates(receive: rates.receive, send: rates.send)
     }
 

@@ -106,7 +106,7 @@ struct TransferMembers {
 
     /// True if every member would be retried soon if this run failed.
     ///
-    /// - Parameter hasGained: whether this run has received bytes that are kept.
+    /// - Parameter hasGained: true if this run has received bytes that are kept.
     func arePatient(hasGained: Bool) -> Bool {
         waiting.values.allSatisfy { member in
             let limits = member.run.specification.retry
@@ -127,7 +127,7 @@ struct TransferMembers {
 protocol TransferSubscriber: TaskRun {
     /// Handles the head of a response whose body is arriving. Returns false if the task does not want the body.
     func apply(_ update: ResponseUpdate) async -> Bool
-    /// Records the head of a response that brings no body.
+    /// Records the head of a response without a body.
     func record(_ head: ResponseHead, from url: HTTPURL?)
 }
 
@@ -138,7 +138,7 @@ struct MemberChanges: Sendable {
 }
 
 extension TransferSubscriber {
-    var maxRates: BandwidthLimits { course.maxRates }
+    var maxRates: BandwidthLimits { attemptState.maxRates }
 
     func add(_ events: [EventPayload]) { pendingEvents += events }
 
